@@ -1,4 +1,4 @@
-"""Files and tables into Ratings."""
+"""Read files and tables into Ratings."""
 
 from assay.io.reader import read_ratings
 

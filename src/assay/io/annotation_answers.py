@@ -1,4 +1,4 @@
-"""Answers to the questions of an export: what kind of question has them, and cells of labels."""
+"""Answers to the questions of an export: the kind of each question, and cells of labels."""
 
 import json
 from collections import Counter
@@ -14,35 +14,29 @@ from assay.io.multi_select import joined_answers
 
 Value = str | int | float | tuple[str, ...]
 Answers = Mapping[int, Value]
-"""Answers to a question, by the number of the rating."""
+"""Answers to a question, by number of the rating."""
 PERSON, MODEL = "person", "llm"
 """Groups of raters."""
 SUBMITTED = "submitted"
-"""The status of a rating that counts; all others are withdrawn."""
+"""Status of a rating that counts; all others are withdrawn."""
 NO, YES = "no", "yes"
 MOST_GRADES = 21
-"""Different whole numbers that are still grades: those of a scale from -10 to 10."""
+"""Most distinct whole numbers of a scale of grades: -10 to 10."""
 MOST_NAMES = 50
-"""Different texts that are still classes."""
+"""Most distinct texts that can be classes."""
 MOST_FEW = 6
-"""So many options are few, however rarely they are chosen."""
+"""Few enough options to be classes, however rarely chosen."""
 REPEATED = 2
-"""How often classes are used at least, on average: what is written once is a text."""
+"""Fewest uses of a class on average; texts are mostly used once."""
 
 
 def told_controls(
     said: Mapping[str, Answers], truth: Iterable[Mapping[str, Value]], known: Mapping[str, Control]
 ) -> dict[str, Control]:
-    """Return every question that was answered, with its kind and options.
+    """Return every answered question with its kind and options.
 
-    Parameters
-    ----------
-    said : mapping of str to mapping
-        The answers of each question, by the number of the rating.
-    truth : iterable of mapping
-        What is known of items, by question.
-    known : mapping of str to Control
-        What the tool's settings say.
+    ``said`` has answers by question and rating, ``truth`` known values of items by question, and
+    ``known`` what the settings of the tool say.
     """
     more: dict[str, list[Value]] = {}
     for answers in truth:
@@ -58,7 +52,7 @@ def told_controls(
 
 
 def split_answers(answers: dict[int, Value]) -> None:
-    """Make tuples of options of texts that hold several, with a sign between them, in place."""
+    """Split texts that join several options into tuples, in place."""
     words = {value for value in answers.values() if isinstance(value, str)}
     found = joined_answers(sorted(words), Label(name="answers", classes=()))
     if found is None or found.votes:
@@ -70,7 +64,7 @@ def split_answers(answers: dict[int, Value]) -> None:
 
 
 def _told(control: Control, values: Sequence[Value]) -> Control:
-    """Complete a question by its answers."""
+    """Complete a question from its answers."""
     kind = control.kind or _kind(values)
     if kind == "text":
         return replace(control, kind=kind)
@@ -85,7 +79,7 @@ def _told(control: Control, values: Sequence[Value]) -> Control:
 
 
 def _kind(values: Sequence[Value]) -> Kind:
-    """Say what kind of question has such answers."""
+    """Return the kind of question that has such answers."""
     lists = [value for value in values if isinstance(value, tuple)]
     if lists:
         several = any(len(value) > 1 for value in lists)
@@ -105,16 +99,8 @@ def _kind(values: Sequence[Value]) -> Kind:
 
 
 def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: int) -> list[str]:
-    """Return the cells of a label: a class, or nothing.
-
-    Parameters
-    ----------
-    column : Column
-    answers : mapping of int to value
-        The answers to its question, by the number of the rating.
-    silent : ndarray of bool (rating,)
-        The ratings that choose none of several options by leaving the question open.
-    rows : int
+    """Return the cells of a label; ``silent`` ratings left the question open, choosing no
+    option.
     """
     found = [""] * rows
     if not column.option:
@@ -129,18 +115,12 @@ def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: 
 
 
 def chosen(value: Value) -> Sequence[str]:
-    """Return the options of an answer to a choice of several."""
+    """Return the options of an answer to a multiple choice."""
     return value if isinstance(value, tuple) else (written(value),)
 
 
 def one_or_several(cell: str) -> Value:
-    """Return what a cell holds: a word, or the options of a list that is written as JSON.
-
-    Examples
-    --------
-    >>> one_or_several('["calm", "sad"]'), one_or_several("calm")
-    (('calm', 'sad'), 'calm')
-    """
+    """Return a cell, or the tuple of options if it is a JSON list."""
     if cell.startswith("[") and cell.endswith("]"):
         try:
             held = json.loads(cell)
@@ -152,7 +132,7 @@ def one_or_several(cell: str) -> Value:
 
 
 def one_class(value: Value) -> str:
-    """Return the class of an answer; several choices of what is one choice stay together."""
+    """Return the class of a single choice; empty if several were chosen."""
     if isinstance(value, tuple):
         return written(value[0]) if len(value) == 1 else ""
     return written(value)

@@ -1,4 +1,4 @@
-"""From the gathered answers of an export to a table of labels, a task and known truth."""
+"""From the collected answers of an export to a table of labels, a task and known truth."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from assay.io.annotations import Study
 
 PLACES = ("cluster", "panel", "rank", "system", "stratum")
-"""Roles that the data of an item may have by name."""
+"""Roles that fields of an item may have by name."""
 DATA = "data."
-"""What stands before the names of the data of items."""
+"""Prefix of the fields of items."""
 ONE_LABEL = "single"
-"""The task of one question whose classes have no order."""
+"""Task of a single question whose classes have no order."""
 Controls = Mapping[str, Control]
 
 
 def export_of(study: "Study", name: str, task: Task | None) -> Export:
-    """Make a table with a column for each label, and what is known beside it."""
+    """Make a table with a column for each label, the task, and known truth."""
     rows = len(study.places)
     for question, answers in study.said.items():
         if question not in study.controls:
@@ -75,7 +75,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     if task is None:
         _note_gates(study, controls, columns)
     _note_choices(study, controls, columns)
-    frame, own = _frame(study, cells, columns)
+    frame, own = _frame(study, cells)
     options = _labels(columns, made or task)
     called = {column: label for label, column in options.get("labels", {}).items()}
     options |= _named("confidence", _confidences(study, controls, columns, frame), called)
@@ -90,7 +90,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
 
 
 def _reason(columns: Sequence[Column]) -> str:
-    """Say why the task is as it is."""
+    """Say why the task was chosen."""
     if len(columns) == 1 and not columns[0].option:
         return f"{columns[0].control} is the one question with classes"
     questions = list(dict.fromkeys(column.control for column in columns))
@@ -98,7 +98,7 @@ def _reason(columns: Sequence[Column]) -> str:
 
 
 def _scored_only(name: str) -> Control:
-    """Return a question that has scores and no answers: how much yes there is."""
+    """Return a yes-no question that has scores and no answers."""
     return Control(name=name, kind="choice", options=("no", "yes"), told=True)
 
 
@@ -123,7 +123,7 @@ def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column
 def _cells(
     study: "Study", controls: Controls, columns: Sequence[Column], asked: Mask
 ) -> dict[str, list[str]]:
-    """Return the cells of each label; a choice of several that is left open chooses nothing."""
+    """Return the cells of each label; an open multiple choice chooses nothing."""
     rows = len(study.places)
     silent = {}
     for name, control in controls.items():
@@ -145,7 +145,7 @@ def _cells(
 
 
 def _choosing_nothing(study: "Study", control: Control, asked: Mask) -> Mask:
-    """Return the ratings that leave a choice of several open, by raters who answer it elsewhere."""
+    """Return ratings that leave a multiple choice open, by raters who answer it elsewhere."""
     answers = study.said.get(control.name, {})
     raters = np.array(study.rows["rater"], object)
     known = {raters[row] for row in answers}
@@ -158,7 +158,7 @@ def _choosing_nothing(study: "Study", control: Control, asked: Mask) -> Mask:
 def _fitting(
     study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
 ) -> list[Column]:
-    """Leave out labels until the states can be counted out, and say which."""
+    """Drop the rarest labels until all states can be enumerated, with a note."""
     words = {c.name: ("yes",) if c.option else () for c in columns}
     uses = {
         name: sum(cell in words[name] if words[name] else bool(cell) for cell in cells[name])
@@ -177,7 +177,7 @@ def _fitting(
 
 
 def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
-    """Write the task out; one question whose classes have no order is the task ``single``."""
+    """Return the task; a single question without order is the task ``single``."""
     if len(columns) == 1 and not columns[0].option:
         control = controls[columns[0].control]
         if control.kind == "choice" and not control.told:
@@ -186,7 +186,7 @@ def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
 
 
 def _note_withdrawn(study: "Study") -> None:
-    """Say which ratings were withdrawn, or never given."""
+    """Note ratings that were withdrawn or empty."""
     words = Counter(word for word in study.rows["status"] if word != SUBMITTED)
     if words:
         counts = ", ".join(f"{word} {count}" for word, count in words.most_common())
@@ -227,10 +227,8 @@ def _note_choices(study: "Study", controls: Controls, columns: Sequence[Column])
             )  # fmt: skip
 
 
-def _frame(
-    study: "Study", cells: Mapping[str, list[str]], columns: Sequence[Column]
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the table, and the columns of raters, items and the like, by role."""
+def _frame(study: "Study", cells: Mapping[str, list[str]]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the table, and the columns of item, rater and the like by role."""
     taken = {squash(name) for name in cells}
     used = {
         "item": True, "rater": True, "group": MODEL in study.rows["group"],
@@ -247,7 +245,7 @@ def _frame(
 
 
 def _labels(columns: Sequence[Column], task: Task | None) -> dict[str, Any]:
-    """Say which column answers which label, where the names alone do not."""
+    """Return the column of each label, where names alone do not tell."""
     assert task is not None
     if len(task.labels) == 1 and len(columns) == 1:
         return {"labels": {task.label_names[0]: columns[0].name}}
@@ -265,7 +263,7 @@ def _named(kind: str, found: Mapping[str, str], called: Mapping[str, str]) -> di
 def _confidences(
     study: "Study", controls: Controls, columns: Sequence[Column], frame: pd.DataFrame
 ) -> dict[str, str]:
-    """Add a column of the confidences in each label that has an order."""
+    """Add a column of confidences for each ordered label."""
     found = {}
     for column in columns:
         control, numbers = controls[column.control], study.sure.get(column.control, {})
@@ -286,7 +284,7 @@ def _confidences(
 
 
 def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, str]:
-    """Add a column of the scores of each label that has any."""
+    """Add a column of scores for each label that has any."""
     found = {}
     for column in columns:
         numbers = {} if column.option else study.scored.get(column.control, {})
@@ -300,7 +298,7 @@ def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> d
 
 
 def _keep(study: "Study", frame: pd.DataFrame, name: str, held: Any, *, of: Column) -> bool:
-    """Add a column of numbers from 0 to 1; note, and leave it out, if they are others."""
+    """Add a column of numbers, unless some are outside 0 to 1."""
     if np.nanmin(held) < 0 or np.nanmax(held) > 1:
         study.note(
             f"the scores of {of.name} are not used: they are not from 0 to 1",
@@ -326,7 +324,7 @@ def _confidence(study: "Study", column: Column, numbers: Mapping[int, Any]) -> A
 
 
 def _truth(study: "Study", columns: Sequence[Column], item: str) -> dict[str, Any]:
-    """Return the table of what is known of items."""
+    """Return the table of known truth."""
     if not study.truth:
         return {}
     rows = []
@@ -345,7 +343,7 @@ def _truth(study: "Study", columns: Sequence[Column], item: str) -> dict[str, An
 
 
 def _repeats(study: "Study") -> dict[str, Any]:
-    """Tell repeated ratings of an item apart by their order."""
+    """Return the argument that numbers repeated ratings of an item in file order."""
     pairs = set(zip(study.rows["item"], study.rows["rater"], strict=True))
     repeats = len(study.places) - len(pairs)
     if not repeats:
@@ -359,7 +357,9 @@ def _repeats(study: "Study") -> dict[str, Any]:
 
 
 def _add_data(study: "Study", frame: pd.DataFrame) -> tuple[str, ...]:
-    """Add the data of items; return the columns whose names would say something of ratings."""
+    """Add the fields of items; return columns whose names could be mistaken for roles of
+    ratings.
+    """
     items = pd.Series(study.rows["item"])
     placed = {squash(name) for role in PLACES for name in RECOGNISED[role]}
     reserved = []

@@ -1,4 +1,4 @@
-"""Gates of questions, found in what was left unanswered."""
+"""Gates of questions, inferred from unanswered questions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,25 +12,18 @@ from assay.io.annotation_answers import Answers
 
 Mask = NDArray[np.bool_]
 LIKELY_CHANCE = 1e-3
-"""Unanswered questions are no chance if ``(1 - share answered) ** number`` is below this."""
+"""``(1 - share answered) ** number`` below this means that open questions are no chance."""
 LEAST_SHARE = 0.5
-"""Share of the ratings behind an open gate that answer the question, at least."""
+"""Smallest share of the ratings behind an open gate that answer the question."""
 
 
 def with_found_gates(
     controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Mask, raters: NDArray[Any]
 ) -> dict[str, Control]:
-    """Add the gates that show in the answers: questions asked after some answers to another only.
+    """Add inferred gates: questions that are only answered after some answers to another.
 
-    Parameters
-    ----------
-    controls : mapping of str to Control
-    said : mapping of str to mapping
-        The answers of each question, by the number of the rating.
-    asked : ndarray of bool (rating,)
-        The ratings that answer something: one that was withdrawn says nothing of gates.
-    raters : ndarray (rating,)
-        Who rated: raters who never answer a question say nothing of its gate.
+    ``asked`` ratings answer something: withdrawn ones tell nothing of gates. Likewise, raters who
+    never answer a question tell nothing of its gate.
     """
     everything = asked
     given = {name: _mask(said.get(name, {}), len(asked)) for name in controls}
@@ -49,7 +42,7 @@ def with_found_gates(
                 continue
             opened = _opened(gate, said.get(other, {}), len(asked))
             left = int((asked & opened & ~given[name]).sum())
-            # Of two parents that explain as much, the one that is itself always asked.
+            # Of two parents that explain as much, the first one.
             if left < fewest:
                 fewest, best = left, gate
         if best is not None:
@@ -58,7 +51,7 @@ def with_found_gates(
 
 
 def open_to(control: Control, said: Mapping[str, Answers], rows: int) -> Mask:
-    """Return the ratings whose answers open all gates of a question: (rating,)."""
+    """Return the ratings whose answers open all gates of a question, (rating,)."""
     opened = np.ones(rows, bool)
     for gate in control.gates:
         answers = said.get(gate.control, {})
@@ -74,7 +67,7 @@ def _mask(answers: Answers, rows: int) -> Mask:
 
 
 def _hangs_on(controls: Mapping[str, Control], name: str, other: str) -> bool:
-    """Whether a question's gate hangs on another question, directly or through others."""
+    """Whether the gate of a question depends on another, directly or indirectly."""
     parents = [gate.control for gate in controls[name].gates]
     return other in parents or any(_hangs_on(controls, parent, other) for parent in parents)
 
@@ -92,7 +85,7 @@ def _words(value: object) -> list[str]:
 
 
 def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate | None:
-    """Return the answers of a parent after which alone a question was answered, if they show."""
+    """Return the gate on a parent's answers that explains all unanswered questions, or None."""
     if parent.kind == "choices":
         sets: list[tuple[str, ...]] = [(option,) for option in parent.options]
     else:
@@ -102,7 +95,7 @@ def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate |
         sets = [tuple(option for option in parent.options if option in kept)]
     answered = _mask(answers, len(asked)) & asked
     if (given & asked & ~answered).any():
-        return None  # it is answered where its parent is not
+        return None  # answered without an answer to the parent
     for values in sets:
         gate = Gate(control=parent.name, values=values)
         opened = _opened(gate, answers, len(asked)) & asked

@@ -1,8 +1,7 @@
-"""What annotators said of items in an export, gathered answer by answer, whatever the tool.
+"""Ratings of an export, collected answer by answer for any annotation tool.
 
-A format adds a rating at a time, with the answers to whatever was asked; :meth:`Study.export` makes
-of it a table with a column for each label, a task, and the truth. A question of which several
-options can be chosen becomes a label for each option.
+A format adds one rating at a time; :meth:`Study.export` makes a table with a column for each
+label, a task, and the truth. A multiple choice becomes a label for each option.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,26 +21,22 @@ from assay.io.sources import Source
 from assay.io.tables import where_lines
 
 LONGEST = 100
-"""Characters of a cell of the item's data that is kept: a name or a number, no text to be read."""
+"""Most characters of a field of an item that is kept: names and numbers, no texts."""
 NESTED = ("[", "{")
-"""How cells begin that hold several values."""
+"""First characters of cells that hold several values."""
 OWN = ("item", "rater", "group", "status", "seconds")
 
 
 @dataclass(kw_only=True)
 class Study:
-    """The ratings of an export as they are gathered.
+    """The ratings of an export while they are collected.
 
-    Attributes
-    ----------
-    source : Source
-        Names the file in messages.
-    unit : str
-        What ``place`` counts: a ``task``, a ``record``, a ``line``.
-    item : str
-        What the export calls what names an item, as tables of truth may do, too.
-    controls : mapping of str to Control
-        What the tool's own settings say of its questions, where they are known.
+    unit : what ``place`` counts, such as ``task``, ``record``, ``line``
+    item : the export's name for the item, which a table of truth may use too
+    controls : questions that the settings of the tool define
+    said, sure, scored : answers, confidences and scores, by question and rating
+    truth, data : known values and other fields, by item or by field
+    broken : places of each kind of damage
     """
 
     source: Source
@@ -74,22 +69,12 @@ class Study:
         confidence: Mapping[str, Any] | None = None,
         scores: Mapping[str, float] | None = None,
     ) -> None:
-        """Add a rating; one that was withdrawn keeps no answers.
+        """Add a rating; a withdrawn one keeps no answers.
 
-        Parameters
-        ----------
-        item, rater : object
-            Their names; numbers are taken as text.
-        answers : iterable of (str, value)
-            The question, and a class, a number, or a tuple of the options that were chosen.
-        place : object
-            The number or name of the place in the file.
-        group, status : str
-        seconds : float, optional
-        confidence : mapping of str to float or tuple of float, optional
-            By question; of a choice of several one for each option that was chosen.
-        scores : mapping of str to float, optional
-            By question: how far up its classes the rater puts the item, in [0, 1].
+        An answer is a question with a class, a number, or a tuple of chosen options. ``confidence``
+        is by
+        question, with one for each option of a multiple choice. ``scores`` in [0, 1] rise with the
+        class.
         """
         row = len(self.places)
         self.places.append(place)
@@ -107,11 +92,11 @@ class Study:
             self.scored.setdefault(name, {})[row] = number
 
     def know(self, item: object, answers: Iterable[tuple[str, Value]]) -> None:
-        """Add what is known to be true of an item."""
+        """Add known truth of an item."""
         self.truth.setdefault(str(item), {}).update(answers)
 
     def describe(self, item: object, data: Mapping[str, Any]) -> None:
-        """Keep what an export says of an item beside its texts: names and numbers."""
+        """Keep fields of an item that are short names or numbers."""
         for key, cell in data.items():
             if isinstance(cell, bool | int | float) or (
                 isinstance(cell, str) and len(cell) <= LONGEST and not cell.startswith(NESTED)
@@ -119,20 +104,15 @@ class Study:
                 self.data.setdefault(str(key), {})[str(item)] = cell
 
     def fault(self, what: str, place: object) -> None:
-        """Report something that is not as the tool writes it; ``what`` goes on after a number."""
+        """Report damage at a place; ``what`` has ``{n}`` and ``{s}`` for the count and plural."""
         self.broken.setdefault(what, []).append(place)
 
     def note(self, text: str, *, code: str, **numbers: float) -> None:
-        """Add a note on what was decided, or what the format loses."""
+        """Add a note on a decision, or on information that the format lacks."""
         self.notes.append(Note(text, code=code, level="note", numbers=numbers))
 
     def require_sound(self) -> None:
-        """Raise what is damaged, and an export without a rating.
-
-        Raises
-        ------
-        RatingsError
-        """
+        """Raise `RatingsError` for damage, or if there is no rating."""
         problems = [
             Problem(
                 code="damaged-export",
@@ -165,7 +145,7 @@ class Study:
             raise RatingsError(problems, self.source.name)
 
     def note_regions(self) -> None:
-        """Name the results that are about parts of items."""
+        """Note results about parts of items, which are not read."""
         if self.regions:
             self.note(
                 f"results about parts of items are not read: {listed(sorted(self.regions))}",
@@ -173,20 +153,7 @@ class Study:
             )  # fmt: skip
 
     def export(self, name: str, task: Task | None) -> Export:
-        """Make a table, a task and the truth of all that was added.
-
-        Parameters
-        ----------
-        name : str
-            What the task is called.
-        task : Task, optional
-            The task that the caller names: its labels are taken.
-
-        Raises
-        ------
-        RatingsError
-            If something is damaged, or no question has answers that are classes.
-        """
+        """Make the table, task and truth; the labels are those of ``task`` if given."""
         self.require_sound()
         self.note_regions()
         return export_of(self, name, task)

@@ -1,4 +1,4 @@
-"""Columns of answers, and words that stand for a class."""
+"""Columns of answers, and words that stand for classes."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -39,24 +39,19 @@ from assay.io.tables import Table
 from assay.io.wide_tables import report_wide
 
 MOST_SHOWN = 10
-"""Names that are no label, of which each is a problem of its own."""
+"""Most unknown label names that are separate problems."""
 LEFT_OUT: Mapping[str, None] = {"labels": None}
-"""Arguments with which reading goes on where ``labels=`` is wrong."""
+"""Arguments to continue with if ``labels=`` is wrong."""
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerColumns:
-    """Where the answers are.
+    """The columns of the answers.
 
-    Attributes
-    ----------
-    by_label : mapping of str to str
-        The column of each label, if each label has a column of its own.
-    question, value : str
-        The columns of the label's name and of its answer, if each row answers one label; no
-        ``value`` if the rows hold scores only.
-    evidence : str
+    by_label : column of each label, in tables with a column for each
+    question, value : columns of the label's name and of the answer, in tables with a row for each
+        answer; no ``value`` if rows hold scores only
     """
 
     by_label: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +61,7 @@ class AnswerColumns:
 
     @property
     def columns(self) -> list[str]:
-        """All columns that hold answers or name the label they answer."""
+        """All these columns."""
         return [c for c in (*self.by_label.values(), self.question, self.value) if c]
 
     @property
@@ -90,10 +85,7 @@ def find_answers(
     ledger: Ledger,
     scored: Sequence[str] = (),
 ) -> AnswerColumns:
-    """Find the columns of answers: those named, else those whose names are recognised.
-
-    Columns ``scored``, which hold scores, confidences or audits, are not recognised as answers.
-    """
+    """Find the columns of answers by argument, else by name; ``scored`` columns are excluded."""
     finder = ColumnFinder(list(table.frame.columns))
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
@@ -124,7 +116,7 @@ def find_answers(
 
 
 def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
-    """Return the column of the choices, where the first column only says what became of them."""
+    """Return the column of choices, if the first answer column only has a status."""
     choices = finder.get(CHOICES)
     if choices is None or not columns or choices in columns:
         return ""
@@ -132,7 +124,7 @@ def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
 
 
 def _varies(table: Table, column: str) -> bool:
-    """Whether a column says different things of different rows."""
+    """Whether a column has several values."""
     return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
 
 
@@ -144,10 +136,7 @@ def require_answers(
     *,
     taken: Sequence[str] = (),
 ) -> None:
-    """Add a problem if there is neither a column of answers nor one of scores.
-
-    Columns ``taken`` have another role by name.
-    """
+    """Add a problem if there are neither answers nor scores; ``taken`` have other roles."""
     if found.columns or scored or ledger.problems:
         return
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
@@ -173,7 +162,7 @@ def require_answers(
 
 
 def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
-    """Say how to have a task with a label for each of several columns."""
+    """Suggest a task with a label for each of these columns."""
     if len(few) < 2 or len(task.labels) > 1 or not Path(ledger.table.source).is_file():
         return ""
     source = shlex.quote(ledger.table.source)
@@ -181,13 +170,13 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
-    """Return the columns that hold a few values and play no other role by name, or as ``taken``."""
+    """Return columns of few values without another role."""
     finder = ColumnFinder([str(c) for c in frame.columns])
     return [c for c in _without_role(finder, taken) if has_few(frame[c])]
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
-    """Return the free columns, and those that hold several of a few options."""
+    """Return free columns of few values, or of multiple choices."""
     free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
     return [c for c in free if has_few(frame[c]) or _has_options(frame[c])]
 
@@ -201,7 +190,7 @@ def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
 def _likely(
     free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
 ) -> dict[str, str]:
-    """Offer columns: those that end in a label's name, or the likeliest that has a few values."""
+    """Return columns that end in a label's name, or the likeliest one with few values."""
     found = {}
     for name in task.label_names:
         ending = [c for c in free if squash(c).endswith(squash(name))]
@@ -213,7 +202,7 @@ def _likely(
 def _likely_one(
     free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
 ) -> dict[str, str]:
-    """Offer the likeliest column of one label; several if all of them say something of items."""
+    """Return the likeliest column of one label; several if all of them vary within items."""
     finder = ColumnFinder([str(c) for c in frame.columns])
     known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
     guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
@@ -231,7 +220,7 @@ def _likely_one(
 
 
 def _is_filled(cells: "pd.Series[str]") -> bool:
-    """Whether most cells hold something, unlike those of remarks."""
+    """Whether most cells are filled, unlike columns of remarks."""
     empty = [word for word in pd.unique(cells) if canonical(str(word)) in EMPTY]
     return bool(2 * cells.isin(empty).sum() < len(cells))
 
@@ -271,7 +260,7 @@ def _asked_labels(
             "shared-column", f"`labels=` gives the column {column!r} to several labels",
             go_on=LEFT_OUT,
         )  # fmt: skip
-        ledger.raise_problems()  # what is wrong with such answers would mislead
+        ledger.raise_problems()  # further problems of such answers would mislead
     if not pairs and not ledger.problems:
         ledger.problem("empty-labels", "`labels=` names no column", go_on=LEFT_OUT)
     return AnswerColumns(by_label=by_label, evidence="named by `labels=`")
@@ -341,7 +330,7 @@ def _one(
 def _recognise_long(
     table: Table, task: Task, finder: ColumnFinder, scored: Sequence[str]
 ) -> AnswerColumns | None:
-    """One label a row: a column whose values name labels, and answers or scores beside it."""
+    """Find columns of questions and answers, where a row has one answer."""
     labels = {squash(name) for name in task.label_names}
     for question in finder.all_of(QUESTION_COLUMNS):
         values = {squash(v) for v in pd.unique(table.frame[question])} - {""}
@@ -356,7 +345,7 @@ def _recognise_long(
 
 
 def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Codes:
-    """Return the label that each row answers, by its position in the task; -1 if unknown."""
+    """Return the label that each row answers, as a position; -1 if unknown."""
     raw, distinct = pd.factorize(table.frame[column])
     known = {squash(name): n for n, name in enumerate(task.label_names)}
     codes = np.array([known.get(squash(v), -1) for v in distinct], np.int64)
@@ -375,14 +364,14 @@ def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Cod
 
 
 WITHOUT_WORDS = {"classes": None}
-"""Arguments with which reading goes on where ``classes=`` is wrong."""
+"""Arguments to continue with if ``classes=`` is wrong."""
 Words = Mapping[str, Mapping[str, str]]
 OPEN = "..."
-"""What stands in proposals for a class that the user has to fill in."""
+"""Placeholder in proposals for a class that the user must fill in."""
 
 
 def check_words(given: object, task: Task, ledger: Ledger) -> Words:
-    """Return the class that each word stands for, by label; what is wrong is a problem."""
+    """Return the class of each word, by label; errors become problems."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
@@ -408,7 +397,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
 
 
 def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> dict[str, str]:
-    """Look the classes up; an empty class means no answer. Classes from the data are free."""
+    """Check the classes of words; an empty class means no answer."""
     known = {canonical(c): c for c in label.classes}
     found = {}
     for word, name in words.items():
@@ -435,16 +424,7 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
 
 
 def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger: Ledger) -> None:
-    """Note the words that neither an answer nor the truth says.
-
-    Parameters
-    ----------
-    words : mapping
-        The words that are given, by label.
-    said : sequence of mapping of str to set of str
-        What the answers and the truth say, by label (see :func:`words_said`).
-    ledger : Ledger
-    """
+    """Note given words that neither the answers nor the truth (``said``) contain."""
     for label, classes in words.items():
         found = [part[label] for part in said if label in part]
         idle = [word for word in classes if found and word not in set().union(*found)]
@@ -453,7 +433,7 @@ def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger
 
 
 def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
-    """Return what the columns of some labels say, as words are looked up."""
+    """Return the words in the columns of these labels, in canonical form."""
     found = {}
     for label in words:
         column = columns.by_label.get(label, columns.value)
@@ -466,7 +446,7 @@ def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, 
 
 
 def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
-    """Return the table with the words replaced in the columns of answers."""
+    """Replace words in the columns of answers."""
     if not words:
         return table
     frame = table.frame.copy()

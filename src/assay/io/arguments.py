@@ -1,4 +1,4 @@
-"""The arguments of ``read_ratings``, as a value that a format fills in."""
+"""The arguments of ``read_ratings`` as a value that a format can complete."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,12 +17,12 @@ from assay.io.truth import TruthArg
 GroupArg = ColumnArg | Mapping[str, str]
 WordsArg = Mapping[str, Mapping[str, str]] | None
 SHAPES = ("wide", "wide_items", "counts")
-"""Arguments that say of a table that a row holds several ratings."""
+"""Arguments for tables with several ratings in a row."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """What the caller says of columns and cells, as :func:`~assay.read_ratings` explains it."""
+    """What the caller says of columns and cells; see :func:`~assay.read_ratings`."""
 
     item: ColumnArg = None
     rater: ColumnArg = None
@@ -58,7 +58,7 @@ class Arguments:
 
     @property
     def roles(self) -> dict[str, ColumnArg]:
-        """The columns that are named, by role."""
+        """The named columns, by role."""
         names = (
             "item", "rater", "cluster", "panel", "rank", "system", "weight", "stratum", "session",
             "seconds",
@@ -70,7 +70,7 @@ class Arguments:
 
     @property
     def shapes(self) -> list[str]:
-        """Which arguments are given that say of a table that a row holds several ratings."""
+        """The given arguments for tables with several ratings in a row."""
         return [name for name in SHAPES if getattr(self, name)]
 
     @property
@@ -92,7 +92,7 @@ class Arguments:
 
     @property
     def by_row(self) -> bool:
-        """Whether a rater's ratings of one item are told apart by their place in the file."""
+        """Whether file order tells a rater's ratings of one item apart."""
         return self.replicate == BY_ROW
 
     @property
@@ -103,13 +103,7 @@ class Arguments:
 
     @property
     def responses(self) -> Mapping[str, str]:
-        """The strengths of rules.
-
-        Raises
-        ------
-        TaskError
-            If they are no mapping.
-        """
+        """The strengths of rules; `TaskError` if they are no mapping."""
         given: object = self.response
         if given is None:
             return {}
@@ -121,13 +115,7 @@ class Arguments:
         return given
 
     def with_known(self, options: Mapping[str, Any]) -> "Arguments":
-        """Fill in what a format knows where the caller says nothing.
-
-        Examples
-        --------
-        >>> Arguments(item="text").with_known({"item": "id", "rater": "who"}).roles["rater"]
-        'who'
-        """
+        """Fill in options of a format where the caller says nothing."""
         silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
         return replace(self, **{name: v for name, v in options.items() if name in silent})
 

@@ -1,4 +1,4 @@
-"""Files of Arrow: Parquet, Feather and streams; and the class names of Hugging Face datasets."""
+"""Parquet, Feather and Arrow streams, with the class names of Hugging Face datasets."""
 
 import io
 import json
@@ -13,23 +13,17 @@ from assay._util.errors import RatingsError
 PARQUET, FEATHER, OLD_FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 KINDS = {PARQUET: "Parquet", FEATHER: "Feather", OLD_FEATHER: "Feather", STREAM: "Arrow"}
 HUGGING_FACE = b"huggingface"
-"""Where the schema keeps what columns of integers stand for."""
+"""Key of the schema's metadata that has the class names."""
 
 
 def arrow_kind(data: bytes, name: str = "") -> str:
-    """Return which kind of file bytes are; empty if none of Arrow's."""
+    """Return the kind of Arrow file; empty if it is none."""
     by_name = "Parquet" if name.endswith(".parquet") else ""
     return next((kind for mark, kind in KINDS.items() if data.startswith(mark)), by_name)
 
 
 def read_arrow(data: bytes, kind: str, source: str) -> pd.DataFrame:
-    """Read a file of Arrow as a table; integers that stand for classes become their names.
-
-    Raises
-    ------
-    RatingsError
-        If the file is damaged.
-    """
+    """Read an Arrow file as a table, with class names for integer codes."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -51,7 +45,7 @@ def read_arrow(data: bytes, kind: str, source: str) -> pd.DataFrame:
 
 
 def _features(metadata: bytes) -> Mapping[str, Any]:
-    """Return what the schema of a Hugging Face dataset says of its columns."""
+    """Return the features in the metadata of a Hugging Face dataset."""
     try:
         features = json.loads(metadata)["info"]["features"]
     except (ValueError, KeyError, TypeError):
@@ -60,21 +54,7 @@ def _features(metadata: bytes) -> Mapping[str, Any]:
 
 
 def with_class_names(frame: pd.DataFrame, features: Mapping[str, Any]) -> pd.DataFrame:
-    """Write the names of classes for the integers that stand for them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    features : mapping of str to feature
-        Features of a Hugging Face dataset, or what its schema says of them; those that have
-        ``names`` are classes, alone or in lists.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"tone": [1, 0, -1], "n": [1, 2, 3]})
-    >>> with_class_names(frame, {"tone": {"names": ["bad", "good"]}})["tone"].tolist()
-    ['good', 'bad', nan]
-    """
+    """Replace integer codes by class names, for features (or their lists) with ``names``."""
     for column, feature in features.items():
         names = _names_of(feature)
         if names and column in frame:
@@ -83,7 +63,7 @@ def with_class_names(frame: pd.DataFrame, features: Mapping[str, Any]) -> pd.Dat
 
 
 def _names_of(feature: Any) -> Sequence[str]:
-    """Return the names of the classes of a feature, or of what its lists hold."""
+    """Return the class names of a feature, or of the elements of its lists."""
     if isinstance(feature, list) and len(feature) == 1:
         return _names_of(feature[0])
     about = feature if isinstance(feature, Mapping) else getattr(feature, "__dict__", {})

@@ -1,4 +1,4 @@
-"""The kept ratings, their items, raters, panels and truth, put together."""
+"""Assemble Ratings from kept rows, items, raters, panels and truth."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def assemble(
     partial: Partial,
     resolve: Resolve,
 ) -> Ratings:
-    """Put the kept ratings, their items, raters, panels and truth together."""
+    """Assemble Ratings from kept rows, items, raters, panels and truth."""
     ledger, roles = layout.ledger, layout.roles
     kept = ledger.kept[joined.first_row]
     row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
@@ -111,10 +111,9 @@ def _locate(
     items: "pd.Index[str]",
     asked: Mapping[str, ColumnArg],
 ) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
-    """Return where items stand, all items, and the cluster of each.
+    """Return the places of items in lists, all items, and the cluster of each item.
 
-    Places come from a table of their own if there is one, else from the ratings (``own``), as do
-    the clusters that the other table lacks.
+    Places come from the side table if there is one. Clusters that it lacks come from the ratings.
     """
     ledger = layout.ledger
     if side is None:
@@ -138,7 +137,7 @@ def _places_of(
     asked: Mapping[str, ColumnArg],
     ledger: Ledger,
 ) -> tuple[Places, "pd.Index[str]"]:
-    """Take the places of items from a table of their own; its items join those of the ratings."""
+    """Return places and items of a side table; items of the ratings come first."""
     finder = ColumnFinder(list(side.frame.columns))
     keys = finder.all_of(layout.item_columns)
     keys = keys if len(keys) == len(layout.item_columns) else [str(finder.get("item"))]

@@ -1,4 +1,4 @@
-"""Cells to class codes, and to numbers within a range."""
+"""Decode cells as class codes, or as numbers within a range."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ NO_ANSWER = frozenset({
     "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
     "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
 })  # fmt: skip
-"""Words that may mean no answer: as classes taken from the data they are noted."""
+"""Words that may mean no answer; a note names them if the data define the classes."""
 
 
 SHOWN = 10
@@ -41,13 +41,13 @@ def spellings(label: Label) -> dict[str, int]:
     if label.classes == ("no", "yes"):
         table |= FOREIGN | BINARY_SPELLINGS
     loose = [canonical(c) for c in label.classes]
-    # Classes that differ in case only are told apart by their exact spelling.
+    # Classes that differ in case only need their exact spelling.
     table |= {key: code for code, key in enumerate(loose) if loose.count(key) == 1}
     return table | {name.strip(): code for code, name in enumerate(label.classes)}
 
 
 def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np.int16]:
-    """Return the class codes of a column of answers to one label; unknown values are a problem."""
+    """Return the class codes of a column of answers; unknown values are a problem."""
     raw, distinct = pd.factorize(column)
     values = [str(value) for value in distinct]
     codes = _codes(values, spellings(label))
@@ -58,7 +58,7 @@ def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np
 
 
 def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
-    """Say which words of another language were taken for no and yes."""
+    """Note words of other languages that were read as no and yes."""
     if label.classes != ("no", "yes"):
         return
     words = [word for word in map(canonical, values) if word in FOREIGN]
@@ -111,7 +111,7 @@ def _report_unknown(
 
 
 def _proposal(words: Sequence[str], label: Label) -> str:
-    """Show how to say what words mean: the class that each holds or resembles, if there is one."""
+    """Propose a ``classes=`` argument for unknown words, with the most similar classes."""
     pairs = [f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in words if len(w) <= LONG]
     if not pairs:
         return ""
@@ -120,7 +120,7 @@ def _proposal(words: Sequence[str], label: Label) -> str:
 
 
 def _meaning(words: Sequence[str], label: Label) -> Mapping[str, Any]:
-    """Return what a few words mean, as far as they resemble a class; else rows are set aside."""
+    """Return the arguments to continue with: meanings of few similar words, else set rows aside."""
     meant = {word.strip(): _meant(word.casefold(), label) for word in words}
     told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
     return {"classes": {label.name: meant}} if told else SET_ASIDE
@@ -131,7 +131,7 @@ def _meant(word: str, label: Label) -> str:
         return ""
     loose = {name.casefold(): name for name in label.classes}
     held = [name for name in loose if re.search(rf"\b{re.escape(name)}\b", word)]
-    # "partially yes" holds two classes: the one that comes first names the grade.
+    # "partially yes" contains two classes: the first one counts.
     near = sorted(held, key=word.index) or get_close_matches(word, list(loose), n=1, cutoff=0.75)
     return loose[near[0]] if near else "..."
 
@@ -141,7 +141,7 @@ def _short(value: str) -> str:
 
 
 def allowed_values(label: Label) -> str:
-    """Say which values a label takes."""
+    """List the values of a label, for messages."""
     names = listed(label.classes, SHOWN)
     extra = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
     return f"{names}{extra}, or empty"
@@ -150,11 +150,10 @@ def allowed_values(label: Label) -> str:
 def classes_from_data(
     columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger
 ) -> tuple[str, ...]:
-    """Return the distinct values of a label whose task leaves its classes to the data.
+    """Return the distinct values of a label whose classes come from the data.
 
-    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10, and no
-    before yes in any spelling. Equal numbers are one class, and so are spellings that differ in
-    case only: the commonest of them names it.
+    Numbers are sorted as numbers, words alphabetically (2 before 10), no before yes. Equal numbers
+    are one class, and so are words that differ in case only; the most common spelling names them.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
@@ -184,19 +183,13 @@ def classes_from_data(
 
 
 def _as_people_count(name: str) -> tuple[list[str | int], str]:
-    """Return what sorts names alphabetically in any case, and the numbers in them as numbers.
-
-    Examples
-    --------
-    >>> sorted(["c10", "C2", "b"], key=_as_people_count)
-    ['b', 'C2', 'c10']
-    """
+    """Return a sort key: case is ignored, and digits sort as numbers."""
     parts = re.split(r"(\d+)", name.casefold())
     return [int(part) if n % 2 else part for n, part in enumerate(parts)], name
 
 
 def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
-    """Note classes that are no and yes in several spellings, and how to make them two."""
+    """Note classes that are no and yes in several spellings."""
     codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
     if len(classes) > 2 and None not in codes:
         pairs = ", ".join(
@@ -210,8 +203,8 @@ def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> 
 
 
 def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:
-    """Choose one spelling of the classes that differ in case only, and say so."""
-    # The commonest first; of as many, the same one in whatever order the rows stand.
+    """Choose one spelling of classes that differ in case only, with a note."""
+    # Most common first; ties do not depend on the order of rows.
     order = sorted(counts.index, key=lambda name: (counts[name], name), reverse=True)
     groups: dict[str, list[str]] = {}
     for name in order:
@@ -235,13 +228,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")
 
 
 def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the numbers of a column (NaN if empty or no number) and which cells are filled.
-
-    Examples
-    --------
-    >>> parse_numbers(pd.Series(["0.5", "", "high"], dtype="str"))
-    (array([0.5, nan, nan]), array([ True, False,  True]))
-    """
+    """Return the numbers of a column (else NaN), and which cells are filled."""
     raw, distinct = pd.factorize(column)
     words = [str(word).strip() for word in distinct]
     filled = np.array([word.casefold() not in EMPTY for word in words], bool)
@@ -250,14 +237,14 @@ def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArra
 
 
 def has_numbers(column: "pd.Series[str]") -> bool:
-    """Whether any cell of a column is a number, or one with a decimal comma."""
+    """Whether any cell is a number, with a decimal point or comma."""
     if np.isfinite(parse_numbers(column)[0]).any():
         return True
     return any(DECIMAL_COMMA.fullmatch(str(cell).strip()) for cell in pd.unique(column))
 
 
 def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
-    """Return a column with points for decimal commas, and note it if it had them."""
+    """Return a column with decimal points for commas, with a note."""
     pointed, had_commas = _pointed(column)
     if had_commas:
         _note_commas(column, ledger)
@@ -265,7 +252,7 @@ def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
 
 
 def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> NDArray[np.float64] | None:
-    """Return the numbers of a column where every cell is one; else None, and no note."""
+    """Return the numbers of a column; None if any cell is no number."""
     pointed, had_commas = _pointed(column)
     numbers, _ = parse_numbers(pointed)
     if not np.isfinite(numbers).all():
@@ -276,17 +263,9 @@ def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> NDArray[np.float64]
 
 
 def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
-    """Return a column with points for decimal commas, and whether it had them.
+    """Return a column with decimal points for commas, and whether it had commas.
 
-    Only where every number has a comma or is whole, and one of them cannot be thousands.
-
-    Examples
-    --------
-    >>> cells, had_commas = _pointed(pd.Series(["87,5", "", "90"], dtype="str"))
-    >>> cells.tolist(), had_commas
-    (['87.5', '', '90'], True)
-    >>> _pointed(pd.Series(["1,250", "900"], dtype="str"))[1]
-    False
+    All numbers must have a comma or be whole, and one comma must not be able to separate thousands.
     """
     raw, distinct = pd.factorize(column)
     words = [str(word).strip() for word in distinct]
@@ -303,13 +282,7 @@ def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
 
 
 def point_wanted(cells: Sequence[str]) -> str:
-    """Say how to write the first of some cells that has a decimal comma; empty if none has.
-
-    Examples
-    --------
-    >>> point_wanted(["high", "0,5"])
-    'write decimal points: 0.5'
-    """
+    """Advise on the first cell with a decimal comma; empty if there is none."""
     found = next((c for c in cells if DECIMAL_COMMA.fullmatch(c.strip())), "")
     return f"write decimal points: {found.strip().replace(',', '.')}" if found else ""
 
@@ -324,7 +297,7 @@ def numbers_within(
     mend: str = "",
     go_on: Mapping[str, Any] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the numbers of a column, NaN where it is empty; others are one problem."""
+    """Return the numbers of a column, NaN if empty; all wrong cells are one problem."""
     column = with_points(column, ledger)
     numbers, filled = parse_numbers(column)
     low, high = limits

@@ -1,4 +1,4 @@
-"""Rows that each hold one of several chosen options: no repeated ratings of one question."""
+"""Rows that each hold one of several chosen options, not repeated ratings."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,7 @@ from assay.io.layout import Layout
 from assay.io.replicates import BY_ROW
 
 FEWEST_PAIRS = 10
-"""Pairs of rater and item from which answers that are never alike are no repetitions."""
-KEPT_ROLES = ("system", "cluster", "panel", "group", "stratum")
+"""Fewest pairs of rater and item for answers that never repeat to be options."""
 
 
 def require_one_choice(
@@ -25,18 +24,11 @@ def require_one_choice(
     answers: Vectors,
     scores: NDArray[np.float64],
 ) -> bool:
-    """Add a problem where rows are the options that a rater chose, and say whether they are.
+    """Add a problem if rows are the options that a rater chose; return whether they are.
 
-    They are if several rows of a rater and item have one index label, as ``DataFrame.explode``
-    leaves them, or if such rows never say the same: who rates again agrees with himself at times.
-
-    Parameters
-    ----------
-    layout : Layout
-    task : Task
-    keys : sequence of ndarray (row,)
-        Item and rater.
-    answers, scores : ndarray (row, label)
+    They are if rows of a rater and item share an index label, as after ``DataFrame.explode``, or if
+    they never repeat an answer, which repeated ratings would sometimes do. ``keys`` are item and
+    rater, (row,).
     """
     if len(task.labels) > 1 or layout.told_apart not in ("", BY_ROW):
         return False
@@ -53,7 +45,7 @@ def require_one_choice(
 
 
 def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
-    """Whether neighbouring rows of one rater and item have one index label."""
+    """Whether neighbouring rows of one rater and item have the same index label."""
     order = np.argsort(clash)
     rows, group = clash[order], group[order]
     lines = layout.table.lines[rows]
@@ -64,7 +56,7 @@ def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
 def _never_alike(
     task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Codes, pairs: int
 ) -> bool:
-    """Whether no rater gives an item the same answer twice, although many are rated again."""
+    """Whether no rater gives an item the same answer twice, in many repeats."""
     distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
     several = len(task.labels[0].classes) > 2
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)

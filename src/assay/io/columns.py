@@ -1,4 +1,4 @@
-"""Which column plays which role: by argument, by the task, or by a name that is recognised."""
+"""The role of each column: by argument, by the task, or by a recognised name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from assay.io.reading_log import Ledger
 ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
-"""Roles that tell ratings of one item apart."""
+"""Roles that distinguish ratings of one item."""
 IN_LISTS = "raters rate each place of a list once"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
-    """The columns that play a role, and why."""
+    """The columns of a role, and the evidence."""
 
     columns: tuple[str, ...]
     evidence: str
@@ -39,7 +39,7 @@ Roles = Mapping[str, Role]
 
 
 class ColumnFinder:
-    """Looks columns up by name, in a table whose columns are known."""
+    """Finds columns by name."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = list(columns)
@@ -50,17 +50,14 @@ class ColumnFinder:
             self._bare.setdefault(bare(column), []).append(column)
 
     def get(self, name: str) -> str | None:
-        """Return the column of this name, exactly or up to case and separators.
-
-        Else it is the one column whose name differs by where it stood in a nested export.
-        """
+        """Return the column of this name, up to case, separators and a unique nested prefix."""
         if name in self.columns:
             return name
         alike = self._bare.get(bare(name), [])
         return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
 
     def all_of(self, names: Sequence[str]) -> list[str]:
-        """Return those of the named columns that are there, without repeats."""
+        """Return the named columns that exist, without repeats."""
         found = (self.get(name) for name in names)
         return list(dict.fromkeys(c for c in found if c is not None))
 
@@ -77,38 +74,18 @@ def find_roles(
     question: str = "",
     fallbacks: "Mapping[str, Role] | None" = None,
 ) -> dict[str, Role]:
-    """Find the column of every role.
+    """Return the columns of every role that has some.
 
-    Parameters
-    ----------
-    finder : ColumnFinder
-        The columns that are there.
-    frame : DataFrame
-        Their cells, which tell items from what only has the name of one.
-    task : Task
-        Its ``columns`` come after the arguments; for ``item`` all of them must be there.
-    asked : mapping of str to column argument
-        The caller's arguments, by role; ``""`` means that no column plays the role.
-    defaults : mapping of str to Role
-        What the format of the file says.
-    taken : sequence of str
-        Columns that hold answers: they are not taken for a role by their name alone.
-    ledger : Ledger
-        Where problems go.
-    question : str
-        The column of the label's name, if each row answers one label.
-    fallbacks : mapping of str to Role, optional
-        What the format says of roles for which no column is found otherwise.
-
-    Returns
-    -------
-    dict of str to Role
-        Only the roles that have a column.
+    Precedence: arguments (``asked``; ``""`` means none), the format (``defaults``), the task,
+    names;
+    then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name alone
+    gives
+    them no role. ``question`` is the column of the label's name, in tables of one answer a row.
     """
     search = _Search(finder, frame, task, defaults, ledger)
     named = {c for role in asked for c in search.named(asked[role]) if role != "item"}
     alone = search.named(asked.get("item"))
-    # A part of a key of several columns can be what the cluster or the system is called.
+    # A part of a composite key may also be the cluster or the system.
     named |= set(alone) if len(alone) == 1 else set()
     used = {*taken, *named}
     roles: dict[str, Role] = {}
@@ -138,7 +115,7 @@ def find_roles(
 
 @dataclass(frozen=True)
 class _Search:
-    """A table whose columns are looked up by name."""
+    """A table and its context, to find columns by name."""
 
     finder: ColumnFinder
     frame: pd.DataFrame
@@ -147,7 +124,7 @@ class _Search:
     ledger: Ledger
 
     def named(self, given: ColumnArg) -> list[str]:
-        """Return the columns that an argument names, if it does."""
+        """Return the existing columns that an argument names."""
         names = given if isinstance(given, list | tuple) else [given]
         return self.finder.all_of([name for name in names if isinstance(name, str) and name])
 
@@ -159,7 +136,7 @@ class _Search:
             return self.defaults[role]
         by_task = self.finder.all_of(task.columns.get(role, ()))
         if role == "item" and len(by_task) < len(task.columns.get(role, ())):
-            if by_task:  # half of a composite key does not tell items apart
+            if by_task:  # half of a composite key does not identify items
                 candidates = [c for c in candidates if c not in by_task]
             by_task = []
         if by_task:
@@ -175,7 +152,7 @@ class _Search:
         return Role(columns=(column,) if column else (), evidence=why, alternatives=others)
 
     def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
-        """Find a column of what is asked of which each item has one, and not all the same."""
+        """Find a column of questions that is constant within items and varies between them."""
         items = pd.factorize(joined_ids(self.frame, item))[0]
         for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
             codes = pd.factorize(joined_ids(self.frame, [column]))[0]
@@ -209,7 +186,7 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str | None:
-    """Return the column that a name was probably meant to be."""
+    """Return the column with the most similar name."""
     return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
@@ -222,7 +199,7 @@ def require(
     *,
     answers: Sequence[str] = (),
 ) -> None:
-    """Add a problem if a role that must be there is not, and none says so yet."""
+    """Add a problem if a necessary role is missing and not yet reported."""
     if role in roles or any(problem.role == role for problem in ledger.problems):
         return
     known = task.columns.get(role, ())
@@ -249,7 +226,7 @@ def require(
 
 
 def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[str]:
-    """Guess the columns that name the item together."""
+    """Guess the columns that together name the item."""
     if "rater" not in roles:
         return []
     used = {c for one in roles.values() for c in one.columns} | set(answers)
@@ -260,7 +237,7 @@ def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[st
 
 
 def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
-    """Name the cluster, if it is the part of a key that has no role: what lists are ranked for."""
+    """Name the cluster: the part of a key without a role, if lists are ranked."""
     if isinstance(key, str) or "cluster" in roles or "rank" not in roles:
         return {}
     known = {c for one in roles.values() for c in one.columns}
@@ -269,7 +246,7 @@ def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
 
 
 def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
-    """Guess the column of a role by what stands in the columns, beside what else was guessed."""
+    """Guess the column of a role from its cells, given earlier guesses."""
     guessed = {k: v for problem in ledger.problems for k, v in problem.go_on.items()}
     known = {k: list(roles[k].columns) for k in ("item", "rater") if k in roles}
     known |= {k: [guessed[k]] for k in ("item", "rater") if isinstance(guessed.get(k), str)}
@@ -283,13 +260,13 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
 
 
 def count_column(frame: pd.DataFrame) -> str:
-    """Return the column that counts how often a row stands for a rating, if there is one."""
+    """Return the column of frequencies, if there is one."""
     found = [str(c) for c in frame.columns if squash(str(c)) in COUNT_NAMES]
     return next((c for c in found if frame[c].str.fullmatch(COUNT).all()), "")
 
 
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
-    """Offer half of a key together with the cluster, where it may not tell items apart alone."""
+    """Offer half of a key together with the cluster."""
     cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
     if not half or not cluster:
         return ""
@@ -299,15 +276,7 @@ def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
 def roles_table(
     columns: Sequence[str], roles: Roles, extra: Mapping[str, tuple[str, str]]
 ) -> pd.DataFrame:
-    """Return one line per column: its roles, the evidence and the alternatives.
-
-    Parameters
-    ----------
-    columns : sequence of str
-    roles : mapping of str to Role
-    extra : mapping of str to (role, evidence)
-        Columns that hold answers or truth.
-    """
+    """Return role, evidence and alternatives of each column; ``extra`` has answers and truth."""
     lines = []
     for column in columns:
         played = [(r, role) for r, role in roles.items() if column in role.columns]
@@ -331,7 +300,7 @@ PerLabel = str | Mapping[str, str] | None
 
 
 def named_columns(finder: ColumnFinder, *arguments: object) -> list[str]:
-    """Return the columns that arguments name; what they say wrongly is reported elsewhere."""
+    """Return the existing columns that arguments name."""
     listed: list[object] = []
     for argument in arguments:
         if isinstance(argument, Mapping):
@@ -344,10 +313,9 @@ def named_columns(finder: ColumnFinder, *arguments: object) -> list[str]:
 def column_of_each(
     role: str, given: PerLabel, finder: ColumnFinder, task: Task, ledger: Ledger
 ) -> dict[str, str]:
-    """Return the column that an argument names for each label; what is wrong is a problem.
+    """Return the column that an argument names for each label; errors become problems.
 
-    One column is that of the one label of a task; for a task of several labels it must be a
-    dict. ``""`` names no column.
+    A single column is allowed for a task of one label; ``""`` names none.
     """
     if given is None or given == "":
         return {}
@@ -386,7 +354,7 @@ def column_of_each(
 
 
 def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -> str:
-    """Return the column that an argument names; ``""``, and a problem, if there is none."""
+    """Return the column that an argument names; empty, with a problem, if there is none."""
     mine = finder.get(given) if isinstance(given, str) else None
     if mine is None:
         ledger.problem(
@@ -399,9 +367,8 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
 
 
 def recognised_of_each(kind: str, free: ColumnFinder, task: Task) -> dict[str, str]:
-    """Return the columns called ``<label>_<kind>`` or ``<kind>_<label>``, by label.
-
-    In a task of one label, a column called ``<kind>``, or by another word for it, is that label's.
+    """Return columns called ``<label>_<kind>`` or ``<kind>_<label>``; of one label also
+    ``<kind>``.
     """
     found = {}
     alone = (kind, *KIND_WORDS.get(kind, ())) if len(task.labels) == 1 else ()

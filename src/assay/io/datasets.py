@@ -1,10 +1,7 @@
-"""Real ratings for the demo: Dawid & Skene (1979), Table 1, as facts.
+"""Real ratings for the demo: Dawid & Skene (1979), Table 1.
 
-Five anaesthetists judged from a form how fit each of 45 patients was for a general anaesthetic,
-from 1 (fit) to 4 (unfit). The first anaesthetist judged every form three times, the others once.
-
-References
-----------
+Five anaesthetists judged the fitness of 45 patients for a general anaesthetic from a form, from 1
+(fit) to 4 (unfit). The first judged every form three times, the others once.
 Dawid, A. P. & Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using the
 EM algorithm. Applied Statistics 28(1), 20-28.
 """
@@ -21,12 +18,12 @@ from assay.io import read_ratings
 SOURCE = "Dawid & Skene (1979), Applied Statistics 28, 20-28, Table 1"
 CLASSES = ("1", "2", "3", "4")
 
-# Which anaesthetist gave each digit of a patient, and for the how-manieth time.
+# Anaesthetist and replicate of each digit of a patient.
 RATERS = (1, 1, 1, 2, 3, 4, 5)
 REPLICATES = (1, 2, 3, 1, 1, 1, 1)
 
-# One word per patient, 1 to 45. Copies of the table in circulation differ in one digit, the second
-# of patient 7: 1 here, 2 elsewhere.
+# One word per patient, 1 to 45. Copies of the table differ in one digit, the second of patient 7:
+# 1 here, 2 elsewhere.
 TABLE = (
     "1111111 3334334 1122122 2223121 2223222 2223322 1122111 3333433 2222223 "
     "2322223 4444444 2223343 1111111 2223212 1211111 1112111 1111111 1111111 "
@@ -37,18 +34,7 @@ TABLE = (
 
 
 def anesthesia_table() -> pd.DataFrame:
-    """Return the ratings as a table, one line per rating.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``item``, ``rater``, ``replicate`` and ``label``, all strings.
-
-    Examples
-    --------
-    >>> len(anesthesia_table())
-    315
-    """
+    """Return a row for each rating: item, rater, replicate, label, all strings."""
     lines = [
         (str(patient), str(rater), str(replicate), digit)
         for patient, digits in enumerate(TABLE.split(), start=1)
@@ -58,7 +44,7 @@ def anesthesia_table() -> pd.DataFrame:
 
 
 def anesthesia_task() -> Task:
-    """Return the task ``single`` with the four ordered classes of fitness."""
+    """Return the task ``single`` with four ordered classes of fitness."""
     task = load_task("single")
     (label,) = task.labels
     fitness = replace(
@@ -68,11 +54,5 @@ def anesthesia_task() -> Task:
 
 
 def anesthesia_ratings() -> Ratings:
-    """Return the 315 ratings of 45 patients by 5 anaesthetists.
-
-    Examples
-    --------
-    >>> anesthesia_ratings()
-    <assay.Ratings of task single: 315 ratings, 45 items, 5 raters>
-    """
+    """Return the 315 ratings of 45 patients by 5 anaesthetists."""
     return read_ratings(anesthesia_table(), task=anesthesia_task())

@@ -1,4 +1,4 @@
-"""Delimited text to a table of strings that remembers the line on which each row begins."""
+"""Parse delimited text into a table of strings, with the line of each row."""
 
 import csv
 import io
@@ -25,7 +25,9 @@ SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Delimited:
-    """Rows of a delimited file: columns of strings, the line of each row, blanks left out."""
+    """Rows of a delimited file: strings, the line of each row, and blank lines and columns left
+    out.
+    """
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
@@ -38,7 +40,7 @@ class Delimited:
 
 @dataclass(frozen=True, kw_only=True)
 class _BadRow:
-    """A record with another number of fields than the header."""
+    """A record whose number of fields differs from the header."""
 
     record: int
     fields: int
@@ -46,13 +48,7 @@ class _BadRow:
 
 
 def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimited:
-    """Parse a comma-, semicolon- or tab-separated text with a header.
-
-    Raises
-    ------
-    RatingsError
-        If there is no header or no row, or rows are ragged and not to be set aside (``lenient``).
-    """
+    """Parse delimited text with a header; ragged rows are refused, or lost if ``lenient``."""
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
     text, offset = _from_header(text)
@@ -84,28 +80,22 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
 
 
 def read_header(text: str, source: str) -> list[str]:
-    """Return the fields of the first line.
-
-    Raises
-    ------
-    RatingsError
-        If they cannot be told apart.
-    """
+    """Return the fields of the first line."""
     return _header(_from_header(composed(text[:HEADER_LIMIT]))[0], source)[0]
 
 
 def _from_header(text: str) -> tuple[str, int]:
-    """Return a text from its header on, and the number of lines before it."""
+    """Return the text from its header on, and the number of lines before it."""
     skipped = len(text) - len(text.lstrip("\r\n"))
     offset = text[:skipped].count("\n")
     text = text[skipped:]
-    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
+    if SEPARATOR_LINE.match(text):  # written by spreadsheets; the header shows the separator too
         offset, text = offset + 1, text.partition("\n")[2]
     return text, offset
 
 
 def _header(text: str, source: str) -> tuple[list[str], str]:
-    """Return the column names and the separator that gives the most of them."""
+    """Return the column names, by the separator that gives the most of them."""
     beginning = text[:HEADER_LIMIT]
     best: tuple[list[str], str] = ([], ",")
     for separator in SEPARATORS:
@@ -123,7 +113,7 @@ def _header(text: str, source: str) -> tuple[list[str], str]:
 def _parse(
     data: bytes, header: list[str], separator: str, source: str
 ) -> tuple[pd.DataFrame, list[_BadRow]]:
-    """Parse all records, the header among them, as strings; collect those of a wrong length."""
+    """Parse all records, the header included, as strings; collect ragged ones."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -160,7 +150,7 @@ def _parse(
 
 
 def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray[np.int64]:
-    """Line on which each record begins, also a bad one; quoted fields may span several lines."""
+    """Return the first line of each record, ragged ones included; quoted fields may span lines."""
     records = len(frame) + len(bad)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
     is_wrong = np.zeros(records, bool)
@@ -177,7 +167,7 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray
 
 
 def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Problem:
-    """Say which lines have a wrong number of fields."""
+    """Report the lines with a wrong number of fields."""
     shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
     return Problem(

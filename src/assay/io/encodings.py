@@ -1,4 +1,4 @@
-"""Bytes of a text file to text: as UTF-8 if they are that, else in the encoding that fits."""
+"""Decode bytes of a text file: as UTF-8 if valid, else in the likeliest encoding."""
 
 import codecs
 import re
@@ -13,20 +13,19 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks; that of UTF-32 begins as that of UTF-16."""
+"""Byte order marks; that of UTF-32 begins like that of UTF-16, so it comes first."""
 FIRST_BYTES = 1 << 16
 WIDE_ZEROS = 0.3
-"""Share of the bytes at even or at odd places that are zero in UTF-16 of mostly Latin text."""
+"""Share of zero bytes at even or odd places that shows UTF-16."""
 WESTERN = "cp1252"
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman", "cp850")
-"""Encodings of the Latin alphabet, the more common first: statistics of a few words cannot tell
-them apart, so the first of those that give the fewest odd signs is taken."""
+"""Latin encodings, the most common first; the one with the fewest odd signs is taken."""
 TURKISH = "cp1254"
-"""It differs from Western text by letters alone, which statistics see."""
+"""Differs from Western text in letters only, which character statistics detect."""
 CYRILLIC = ("koi8_r", "cp1251")
-"""What text is taken for that short statistics take for katakana of half width."""
+"""Encodings tried when statistics suggest half-width katakana."""
 ASIAN = ("cp9", "shift", "euc", "gb", "big5", "hz", "iso2022", "johab")
-"""How encodings of several bytes a sign are called."""
+"""Prefixes of names of multibyte encodings."""
 IN_WORDS = frozenset("\u2019\u2018\u00b7\u2010\u2011\u00ad")
 AFTER_WORDS = frozenset(
     "\u00b2\u00b3\u00ae\u2122\u00a9\u2026\u00bb\u201d\u201c\u2013\u2014\u00b9\u203a"
@@ -37,23 +36,7 @@ SAMPLE_WORD = re.compile(r"\w*[^\W\x00-\x7f]\w*|[^\s\x00-\x7f]")
 
 
 def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[str, list[Note]]:
-    """Return the text of bytes, and a note on the encoding if it is not UTF-8.
-
-    Parameters
-    ----------
-    data : bytes
-    source : str
-        The file, for messages.
-    encoding : str, optional
-        The encoding that the caller names.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such encoding.
-    RatingsError
-        If the bytes are no text, or none in that encoding.
-    """
+    """Return the text of bytes, and a note if it is not UTF-8; ``encoding`` overrides."""
     if encoding is not None:
         return _decoded(data, source, encoding), []
     named = next((name for mark, name in BOMS if data.startswith(mark)), "")
@@ -91,7 +74,7 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
 
 
 def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
-    """Find the encoding of bytes that are no UTF-8."""
+    """Find the encoding of bytes that are not UTF-8."""
     wide = _wide(data[:FIRST_BYTES])
     for name in [wide] if wide else _candidates(data):
         try:
@@ -118,7 +101,7 @@ def _note(name: str, why: str) -> Note:
 
 
 def _wide(data: bytes) -> str:
-    """Return which UTF-16 it is, if every other byte is mostly zero."""
+    """Return the kind of UTF-16 if every other byte is mostly zero."""
     half = max(len(data) // 2, 1)
     if data[1::2].count(0) > WIDE_ZEROS * half:
         return "utf-16-le"
@@ -126,7 +109,7 @@ def _wide(data: bytes) -> str:
 
 
 def _candidates(data: bytes) -> Iterator[str]:
-    """Give the encodings that may be meant, the likeliest first; none of bytes that are no text."""
+    """Yield possible encodings, the likeliest first; none if bytes are no text."""
     from charset_normalizer import from_bytes
 
     if b"\0" in data[:FIRST_BYTES]:
@@ -145,13 +128,13 @@ def _candidates(data: bytes) -> Iterator[str]:
 
 
 def _is_half_width(sample: bytes, encoding: str) -> bool:
-    """Whether bytes become katakana of half width, which hardly any text has so many of."""
+    """Whether bytes decode to much half-width katakana, which real text hardly has."""
     text = [c for c in sample.decode(encoding, "replace") if not c.isascii()]
     return 3 * sum("\uff61" <= c <= "\uff9f" for c in text) > len(text)
 
 
 def _telling(data: bytes) -> bytes:
-    """Return the first lines that have more than ASCII, of files that are large."""
+    """Return the first lines with non-ASCII bytes, if the file is large."""
     if len(data) <= FIRST_BYTES:
         return data
     found, size = [], 0
@@ -165,7 +148,7 @@ def _telling(data: bytes) -> bytes:
 
 
 def _is_latin(sample: bytes) -> bool:
-    """Whether most words that have more than ASCII letters have those, too."""
+    """Whether most words with non-ASCII bytes also have ASCII letters."""
     words = [
         w for w in re.findall(r"[A-Za-z\x80-\xff]+", sample.decode("latin-1")) if not w.isascii()
     ]
@@ -173,7 +156,7 @@ def _is_latin(sample: bytes) -> bool:
 
 
 def _latin(sample: bytes, best: str) -> list[str]:
-    """Order encodings of the Latin alphabet: by odd signs, then by how common they are."""
+    """Sort Latin encodings by odd signs, then by how common they are."""
     odd = {}
     for name in (TURKISH, *LATIN) if best == TURKISH else LATIN:
         try:
@@ -184,13 +167,7 @@ def _latin(sample: bytes, best: str) -> list[str]:
 
 
 def odd_signs(text: str) -> int:
-    """Count signs beside letters, and capitals amid words, that no text has which is read right.
-
-    Examples
-    --------
-    >>> odd_signs("M\u0178ller, J\u201eger"), odd_signs("O\u2019Brien, \u00bfQu\u00e9?")
-    (2, 0)
-    """
+    """Count signs beside letters, and capitals within words, that correct text never has."""
     text = f" {text} "
     return sum(
         _is_odd(*text[n - 1 : n + 2]) for n in range(1, len(text) - 1) if not text[n].isascii()

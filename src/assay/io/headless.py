@@ -1,4 +1,4 @@
-"""Text whose columns are separated by spaces, and text without a header."""
+"""Text with columns separated by spaces, and text without a header."""
 
 import re
 
@@ -16,15 +16,7 @@ BLANKS = re.compile(r"[ \t]+")
 
 
 def with_tabs(text: str) -> str | None:
-    r"""Return a text with tabs between its words, if each line has as many words and no other sign.
-
-    Examples
-    --------
-    >>> with_tabs("item rater label\n1 a  x\n")
-    'item\trater\tlabel\n1\ta\tx'
-    >>> with_tabs("item,rater\n1,a\n"), with_tabs("a short note\non what was done\n")
-    (None, None)
-    """
+    """Return the text with tabs for spaces, if each line has as many words; else None."""
     lines = text.splitlines()
     first = [line for line in lines if line.strip()][:FIRST_ROWS]
     fields = {len(line.split()) for line in first}
@@ -36,17 +28,8 @@ def with_tabs(text: str) -> str | None:
 
 
 def lacks_header(frame: pd.DataFrame) -> bool:
-    """Whether the names of columns are the cells of a first row.
-
-    They are if no name is known and half of them stand in the column below, one of them a word.
-
-    Examples
-    --------
-    >>> cells = [["t1", "bob", "no"], ["t2", "ann", "yes"], ["t2", "bob", "no"]]
-    >>> lacks_header(pd.DataFrame(cells, columns=["t1", "ann", "yes"]))
-    True
-    >>> lacks_header(pd.DataFrame(cells, columns=["item", "ann", "yes"]))
-    False
+    """Whether the header is a row: no known name, and half of the names occur in the column
+    below.
     """
     names = [str(c) for c in frame.columns]
     if any(squash(name) in COLUMN_NAMES for name in names):
@@ -64,16 +47,16 @@ def _is_number(text: str) -> bool:
 
 
 def numbered(columns: int) -> list[str]:
-    """Return names for columns that have none."""
+    """Return names for nameless columns."""
     return [f"column {n}" for n in range(1, columns + 1)]
 
 
 def note_spaces() -> Note:
-    """Say that columns are separated by spaces."""
+    """Return the note on columns separated by spaces."""
     return Note("spaces separate the columns", code="spaces", level="note")
 
 
 def note_numbers() -> Note:
-    """Say that the first line was read as a row."""
+    """Return the note on a first line that is a row."""
     text = "the first line is no header but a row: the columns are called by their numbers"
     return Note(text, code="no-header", level="note")

@@ -9,13 +9,7 @@ from assay._util.grouping import Codes, unique_rows
 
 
 def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
-    """Strip names; in a column of whole numbers written as decimals, drop the ``.0``.
-
-    Examples
-    --------
-    >>> clean_ids(pd.Series([" 1.0", "2.0", ""], dtype="str")).tolist()
-    ['1', '2', '']
-    """
+    """Strip names; drop ``.0`` in columns of whole numbers."""
     codes, distinct = pd.factorize(column)
     names = pd.Series(distinct, dtype="str").str.strip()
     filled = names[names != ""]
@@ -25,10 +19,7 @@ def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
-    """Return one name per row from one or several columns, joined by ``/``.
-
-    Empty if any part is empty: half a key names nothing.
-    """
+    """Return one name per row, parts joined by ``/``; empty if any part is empty."""
     parts = [clean_ids(frame[c]) for c in columns]
     names = parts[0]
     for part in parts[1:]:
@@ -40,14 +31,7 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
 
 
 def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
-    """Return two rows whose keys differ and whose names do not, if there are any.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"query": ["a/b", "a"], "chunk": ["c", "b/c"]}, dtype="str")
-    >>> like_named(frame, ["query", "chunk"])
-    array([0, 1])
-    """
+    """Return two rows with different keys and the same joined name, if there are any."""
     parts = [clean_ids(frame[c]) for c in columns]
     if len(parts) < 2 or not any(part.str.contains("/", regex=False).any() for part in parts):
         return np.zeros(0, np.int64)
@@ -59,13 +43,7 @@ def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
 
 
 def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
-    """Return codes in order of first appearance (-1 if empty) and the distinct names.
-
-    Examples
-    --------
-    >>> codes_of(pd.Series(["b", "", "a", "b"], dtype="str"))[0].tolist()
-    [0, -1, 1, 0]
-    """
+    """Return codes in order of appearance (-1 if empty), and the distinct names."""
     codes, distinct = pd.factorize(names)
     empty = np.asarray(distinct == "", bool)
     if empty.any():

@@ -1,4 +1,4 @@
-"""Which of several recognised columns is the item, and which others it could be."""
+"""Choose the item among several recognised columns."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,11 @@ ONE_NAME = "its name is recognised"
 def choose_item(
     candidates: Sequence[str], frame: pd.DataFrame, beside: Sequence[str], ledger: Ledger
 ) -> tuple[str, str]:
-    """Choose the item among columns whose names are recognised; never guess between two.
+    """Return the column of the item and the evidence; ``""`` and a problem if two are possible.
 
-    A column called item wins. Else a column is the item if no rater rates one value of it twice,
-    and no other column has that with other groups of rows; numbers of rows are no items.
-
-    Parameters
-    ----------
-    candidates : sequence of str
-        Columns, those of the commonest names first.
-    frame : DataFrame
-    beside : sequence of str
-        Columns that tell ratings of one item apart: the rater, and whatever there is.
-    ledger : Ledger
-        Two columns that could both be the item are a problem there.
-
-    Returns
-    -------
-    (str, str)
-        The column, ``""`` if it has to be named, and the evidence.
+    A column called item wins. Else the item is the column of which no rater rates a value twice
+    (``beside``: rater and the like), unless another such column groups rows differently. Columns
+    that number the rows are no items.
     """
     if len(candidates) < 2 or squash(candidates[0]) in set(map(squash, OUTRIGHT)):
         return candidates[0], ONE_NAME
@@ -62,7 +48,7 @@ def repeats(item: Codes, rows: pd.DataFrame, beside: Sequence[str]) -> int:
 
 
 def same_groups(one: Codes, other: Codes) -> bool:
-    """Whether two columns put the same rows together."""
+    """Whether two columns group the rows in the same way."""
     pairs = len(unique_rows(one, other)[0])
     return pairs == len(np.unique(one)) == len(np.unique(other))
 
@@ -95,7 +81,7 @@ def _ask(
 
 
 def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledger: Ledger) -> None:
-    """Ask whether answers of several systems to one question are one item or several."""
+    """Add a problem if answers of several systems may be one item or several."""
     if squash(column) not in set(map(squash, ASKED)) or not system:
         return
     names = joined_ids(frame, [column])
@@ -114,18 +100,10 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
 def other_items(
     keys: Sequence[Sequence[str]], rest: Sequence[str], frame: pd.DataFrame, beside: Sequence[str]
 ) -> list[list[str]]:
-    """Name the keys under which no rater would rate an item more than once, a few of them.
+    """Return a few keys with which no rater would rate an item twice.
 
-    Parameters
-    ----------
-    keys : sequence of sequence of str
-        Keys that could be the item by their names.
-    rest : sequence of str
-        All other columns: one of them could be if its values stand in several rows.
-    frame : DataFrame
-        Distinct rows.
-    beside : sequence of str
-        Columns that tell ratings of one item apart.
+    ``keys`` may be the item by name; other columns (``rest``) need values that occur in several
+    rows.
     """
     found = []
     for key in [*map(list, keys), *([c] for c in rest)]:

@@ -1,4 +1,4 @@
-"""Keys of items under which most ratings clash, and the columns that tell the items apart."""
+"""Keys of items under which most ratings contradict each other, and better keys."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -16,8 +16,7 @@ from assay.io.layout import Layout
 from assay.io.names import KEY_PARTS, squash
 
 MOST_CLASH = 0.5
-"""Share of the ratings that contradict one of the same rater and item, above which no column of
-the item is believed."""
+"""Largest share of contradictory ratings of one rater and item for a key to be believed."""
 MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
@@ -25,7 +24,7 @@ NUMBERING = frozenset({
     "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
     "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
 })  # fmt: skip
-"""Names, squashed, of columns that number repeated ratings rather than tell items apart."""
+"""Squashed names of columns that number repeated ratings."""
 
 
 def require_own_key(
@@ -34,19 +33,9 @@ def require_own_key(
     answers: Vectors,
     scores: NDArray[np.float64],
 ) -> bool:
-    """Refuse an item under which most ratings clash while other columns make them unique.
+    """Add a problem, and return True, if most ratings clash while another key makes them unique.
 
-    Parameters
-    ----------
-    layout : Layout
-    keys : sequence of ndarray (row,)
-        Item, rater, and whatever else tells ratings of one item apart, without file order.
-    answers, scores : ndarray (row, label)
-
-    Returns
-    -------
-    bool
-        Whether there is such a problem.
+    ``keys`` are item, rater, and other keys of a rating without file order, (row,).
     """
     ledger = layout.ledger
     if "item" not in layout.roles or "rater" not in layout.roles:
@@ -63,7 +52,7 @@ def require_own_key(
         f"`item={list(key)!r}`" if len(key) > 1 else f"`item={key[0]!r}`" for key in found
     )
     others = {c for key in found for c in key} - set(item)
-    # What has a role of its own does not number the ratings.
+    # A column with another role does not number ratings.
     told = {c for role in KEY_PARTS for c in _columns(layout, role)}
     items = len(np.unique(keys[0][rows]))
     what = (
@@ -85,7 +74,7 @@ def require_own_key(
 
 
 def _ways(said: str, added: str) -> str:
-    """Say which key tells the items apart, or that a single column may number the ratings."""
+    """Propose a better key, or a column that may number the ratings."""
     if not added:
         return f"no rater rates an item twice with {said}"
     again = f"`replicate={added!r}` if it numbers repeated ratings"
@@ -100,7 +89,7 @@ def clashing(
     scores: NDArray[np.float64],
     rows: Codes,
 ) -> NDArray[np.bool_]:
-    """Return which rows have another of the same keys and another answer."""
+    """Return rows that have the same keys as another, and another answer."""
     _, group = unique_rows(*[key[rows] for key in keys])
     said = [*answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
     first, _ = unique_rows(group, *said)
@@ -110,13 +99,13 @@ def clashing(
 
 
 def _is_meant(layout: Layout) -> bool:
-    """Whether the caller names the item, and says as well that its ratings are repeated."""
+    """Whether the caller names the item, and says that its ratings repeat."""
     named = layout.roles["item"].evidence.startswith("named by `item=`")
     return named and bool(layout.told_apart)
 
 
 def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
-    """Find the smallest keys under which no rater rates an item twice."""
+    """Find the smallest keys with which no rater rates an item twice."""
     answers, scores, audits = layout.answers, layout.scores, layout.audits
     beside = [c for role in BESIDE for c in _columns(layout, role)]
     beside += [answers.question] if answers.question else []
@@ -141,14 +130,14 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
 
 
 def _candidates(item: list[str], rest: list[str]) -> Iterator[list[tuple[str, ...]]]:
-    """Give keys, the smallest first: another column alone, then those added to the item."""
+    """Yield keys by size: other columns alone, then added to the item."""
     yield [(c,) for c in rest]
     for size in range(1, MOST_ADDED + 1):
         yield [(*item, *more) for more in combinations(rest, size)]
 
 
 def _is_key(key: Sequence[Codes], raters: Sequence[Codes]) -> bool:
-    """Whether no rater has two rows of one key, and some key has rows of several raters."""
+    """Whether no rater has two rows of one key, and some key has several raters."""
     pairs, _ = unique_rows(*key, *raters)
     items, _ = unique_rows(*key)
     return len(pairs) == len(key[0]) and len(items) < len(key[0])

@@ -1,4 +1,4 @@
-"""What the columns say about items and raters: covariates, and the lists items stand in."""
+"""Tables of items, raters and panels, with covariates."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from assay.io.tables import Table, cell_text
 
 ONE_GROUP = "all"
 OTHERS = "others"
-"""The group of raters of whom ``group=`` says nothing."""
+"""Group of raters that ``group=`` does not name."""
 GROUP_UNUSED = "changes within raters: it is not used as their group"
 """The end of a note."""
 Words = NDArray[Any]
@@ -39,10 +39,9 @@ def constant_within(
     go_on: Mapping[str, Any] | None = None,
     fatal: bool = True,
 ) -> "Words | None":
-    """Return the one value that each owner has, ``""`` where it has none.
+    """Return the one value of each owner, ``""`` if it has none.
 
-    Several values for one owner are a problem that names the first, with what to do (``mend``), or
-    ``None`` if not fatal.
+    Several values for one owner are a problem, or give None if not ``fatal``.
     """
     codes, distinct = codes_of(values)
     known = np.where(codes >= 0, owner, -1)
@@ -76,10 +75,7 @@ def item_table(
     roles: Roles,
     ledger: Ledger,
 ) -> pd.DataFrame:
-    """Return the items with cluster, stratum and weight (see ``Ratings.items``).
-
-    Covariates are added by :mod:`assay.io.items`.
-    """
+    """Return the items with cluster, stratum and weight (see ``Ratings.items``)."""
     frame = ledger.table.frame
     items = pd.DataFrame({"cluster": pd.Series(cluster, dtype="str")})
     own = items["cluster"] == ""
@@ -174,14 +170,14 @@ RANKS_FROM_ZERO = "ranks count from 0 in the file; here they count from 1"
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """Rows that put an item into a ranked list: of the ratings, or of a table of their own."""
+    """Rows that place items in ranked lists: of the ratings, or of a side table."""
 
     table: Table
     roles: Roles
     item: Codes
 
     def text(self, role: str) -> "pd.Series[str] | None":
-        """Return the names in a role's columns, if it has any."""
+        """Return the names in the columns of a role; None without columns."""
         if role not in self.roles:
             return None
         columns = self.roles[role].columns
@@ -189,7 +185,7 @@ class Places:
 
 
 def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words:
-    """Return the cluster of each item, ``""`` if nothing is known; a panel stands in for it."""
+    """Return the cluster of each item (else its panel); empty if unknown."""
     for role in ("cluster", "panel"):
         values = places.text(role)
         if values is None:
@@ -205,7 +201,7 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
 
 
 def _key_with(places: Places, role: str) -> str:
-    """Say that items may be numbered within their cluster: then both make the key."""
+    """Advise a composite key, since items may be numbered within their cluster."""
     if "item" not in places.roles:
         return ""
     key = _key_of(places, role)
@@ -216,7 +212,7 @@ def _key_with(places: Places, role: str) -> str:
 
 
 def _key_of(places: Places, role: str) -> dict[str, list[str]]:
-    """Return the key of items that are named within each cluster."""
+    """Return the key of items that are numbered within clusters."""
     if "item" not in places.roles:
         return {}
     key = [*places.roles[role].columns, *places.roles["item"].columns]
@@ -231,19 +227,10 @@ def panel_table(
     *,
     ranked: bool,
 ) -> pd.DataFrame:
-    """Return one line per place of an item in a list (see ``Ratings.panels``).
+    """Return a row for each place of an item in a list (see ``Ratings.panels``).
 
-    Parameters
-    ----------
-    places : Places
-    names : Index of str
-        The items' names.
-    cluster : Series of str (item,)
-        The items' clusters, complete.
-    ledger : Ledger
-    ranked : bool
-        Whether the task is about ranked lists. If no column gives the rank, the order of the file
-        does in these; in others it says nothing, and all items of a list share the first rank.
+    Without a column of ranks, file order gives the rank if the task is ``ranked``; else all ranks
+    are 1. ``cluster`` is complete (item,).
     """
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
     rows = _first_places(places, texts)
@@ -276,7 +263,7 @@ def panel_table(
 
 
 def _first_places(places: Places, texts: "Mapping[str, pd.Series[str] | None]") -> Codes:
-    """Return the first row of each place: rows that name the same item and list are alike."""
+    """Return the first row of each place; rows with the same item and list are the same."""
     rows = np.flatnonzero(places.item >= 0)
     codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
     return rows[unique_rows(places.item[rows], *codes)[0]]
@@ -297,7 +284,7 @@ def _panel_names(
     system: "pd.Series[str]",
     ledger: Ledger,
 ) -> "pd.Series[str]":
-    """Name the list of each row: its panel, else its cluster, with the system where need be."""
+    """Name the list of each row: its panel, else its cluster, with the system if needed."""
     own = item.reset_index(drop=True)
     if values is not None:
         panel = _column(values, rows)
@@ -314,10 +301,7 @@ def _panel_names(
 
 
 def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray[np.int64] | None":
-    """Return the rank of every row, from 1; ranks that count from 0 are moved up.
-
-    None, and a problem, if some are no ranks.
-    """
+    """Return the rank of every row, from 1; None, with a problem, if some are no ranks."""
     rows = np.flatnonzero(places.item >= 0)
     codes, distinct = pd.factorize(values)
     parsed = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
@@ -345,7 +329,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
 def _check_ranks(
     frame: pd.DataFrame, panel: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
 ) -> None:
-    """Add a problem if an item has two ranks in a panel, or two items have one."""
+    """Add a problem if an item has two ranks in a panel, or two items share one."""
     item, rank = frame["item"].to_numpy(), frame["rank"].to_numpy()
     pairs, _ = unique_rows(panel, item, rank)
     for one, what in ((item, "an item has several ranks"), (rank, "several items share a rank")):
@@ -364,7 +348,7 @@ def _check_ranks(
 
 
 def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Ledger) -> None:
-    """Add a problem if a panel, which is one list for one cluster, holds several."""
+    """Add a problem if a panel has several clusters."""
     pairs, _ = unique_rows(panel, pd.factorize(frame["cluster"])[0])
     clusters = np.bincount(panel[pairs])
     mixed = np.flatnonzero(clusters > 1)
@@ -384,18 +368,7 @@ def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Led
 def with_covariates(
     items: pd.DataFrame, names: Sequence[str], sources: Sequence[Places], ledger: Ledger
 ) -> pd.DataFrame:
-    """Return the items with columns of covariates: numbers where all cells are, else strings.
-
-    Parameters
-    ----------
-    items : DataFrame
-        One line per item, indexed by name.
-    names : sequence of str
-    sources : sequence of Places
-        The table of ratings, then that of panels if there is one: where an item has its value.
-    ledger : Ledger
-        Gets a problem for a column that is not there, changes within items or has gaps.
-    """
+    """Add columns of covariates: numbers if all cells are, else strings."""
     found = {}
     for name in dict.fromkeys(names):
         if name in ITEM_COLUMNS:

@@ -1,66 +1,47 @@
-"""JSON, one value or one a line, as records: a row each, whatever way the table was written."""
+"""JSON (one value, or one a line) as records, whatever the layout of the table."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from assay._util.errors import RatingsError
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
-"""How objects, and lists of values, begin; a header in brackets does not begin so."""
+"""Beginnings of objects and lists; a header in brackets does not match."""
 COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
 FEWEST_NAMES = 2
-"""Keys that are called as columns are, from which an object holds columns."""
+"""Fewest keys with column names for an object to hold columns."""
 RATING_LISTS = (
     "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
     "reviews", "results", "scores", "evaluations", "completions",
 )  # fmt: skip
-"""What lists of the ratings of an item are called, if it has several lists."""
+"""Keys of the list of ratings, if an item has several lists."""
 LISTS = set(map(squash, RATING_LISTS))
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
-"""Last parts of a path that say nothing by themselves."""
+"""Last parts of a path that mean nothing alone."""
 SURROGATES = re.compile(
     r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-"""Escapes of characters in two halves; a backslash before them stands for itself."""
+"""Escapes of surrogate halves; an escaped backslash is skipped."""
 Record = dict[str, Any]
 
 
 def looks_like_json(text: str) -> bool:
-    r"""Whether a text begins as JSON.
-
-    Examples
-    --------
-    >>> [looks_like_json(text) for text in ('[{"a": 1}]', '{"a": 1}\n{"a": 2}', "[id],label")]
-    [True, True, False]
-    """
+    """Whether a text begins as JSON."""
     return BEGINS.match(text) is not None
 
 
 def without_lone_surrogates(text: str) -> str:
-    r"""Write question marks for escapes of half a character, which no text can hold.
-
-    Examples
-    --------
-    >>> without_lone_surrogates(r'"\ud83d\ude00 \ud83d \\ud83d"')
-    '"\\ud83d\\ude00 ? \\\\ud83d"'
-    """
+    """Replace escapes of lone surrogates, which text cannot hold, by question marks."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return SURROGATES.sub(lambda found: "?" if found["lone"] else found[0], text)
 
 
 def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
-    """Return the value of a text; or the list of the values of its lines, and their numbers.
-
-    Raises
-    ------
-    RatingsError
-        If it is neither; the message names the line.
-    """
+    """Return the value of a text; or the values of its lines, and their numbers."""
     if not _first_line_is_whole(text):
         try:
             return json.loads(text), None
@@ -84,7 +65,7 @@ def _damaged(what: str, source: str) -> RatingsError:
 
 
 def _first_line_is_whole(text: str) -> bool:
-    """Whether the first of several lines is a JSON object by itself."""
+    """Whether the first of several lines is a whole JSON object."""
     first, _, rest = text.lstrip().partition("\n")
     if not rest or rest.isspace():
         return False
@@ -94,22 +75,8 @@ def _first_line_is_whole(text: str) -> bool:
         return False
 
 
-def first_records(value: Any, number: int) -> Sequence[Mapping[str, Any]]:
-    """Return the first objects of a list; a single object is one record."""
-    values = value if isinstance(value, list) else [value]
-    return list(islice((one for one in values if isinstance(one, dict)), number))
-
-
 def records_of(value: Any) -> list[Record]:
-    """Return the records of a value: a list of objects, rows under a header, or columns.
-
-    Examples
-    --------
-    >>> records_of({"item": ["a", "b"], "label": [1, 0]})
-    [{'item': 'a', 'label': 1}, {'item': 'b', 'label': 0}]
-    >>> records_of({"data": [{"item": "a"}], "version": 1})
-    [{'item': 'a'}]
-    """
+    """Return the records of a value: objects in a list, rows under a header, or columns."""
     if isinstance(value, list):
         if value and all(isinstance(row, list) for row in value):
             return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]]
@@ -137,7 +104,7 @@ def _of_object(value: Record) -> list[Record]:
 
 
 def _named(keys: Mapping[str, Any]) -> bool:
-    """Whether keys are called as columns of ratings are."""
+    """Whether keys are names of columns of ratings."""
     return sum(squash(str(key)) in COLUMN_NAMES for key in keys) >= FEWEST_NAMES
 
 
@@ -146,15 +113,9 @@ def _has_objects(value: Any) -> bool:
 
 
 def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
-    """Return flat rows, and the record of each: nested objects become columns, and lists rows.
+    """Return flat rows, and the record of each: nested objects become columns, lists rows.
 
-    A column is called by the last part of its path, if no other is.
-
-    Examples
-    --------
-    >>> rows, of = flattened([{"id": 7, "ratings": [{"rater": "a", "says": {"label": "x"}}] * 2}])
-    >>> rows[0], of
-    ({'id': 7, 'rater': 'a', 'label': 'x'}, [0, 0])
+    A column has the last part of its path as its name, if unique.
     """
     if not any(_is_nested(cell) for record in records for cell in record.values()):
         return list(records), list(range(len(records)))
@@ -173,7 +134,7 @@ def _is_nested(cell: Any) -> bool:
 
 
 def _rows(record: Record, path: str) -> list[Record]:
-    """Return the rows of a record; ``path`` stands before the names of its keys."""
+    """Return the rows of a record; ``path`` is the prefix of its keys."""
     flat: Record = {}
     lists: dict[str, list[Record]] = {}
     _split(record, path, flat, lists)
@@ -189,7 +150,7 @@ def _rows(record: Record, path: str) -> list[Record]:
 
 
 def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record]]) -> None:
-    """Sort the cells of a record: those of nested objects too, and lists of objects."""
+    """Separate the cells of a record, nested ones too, from its lists of objects."""
     for key, cell in record.items():
         if isinstance(cell, dict) and cell:
             _split(cell, f"{path}{key}.", flat, lists)
@@ -200,7 +161,7 @@ def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record
 
 
 def _of_ratings(lists: Mapping[str, Any]) -> str:
-    """Return the list whose elements are rows: the only one, or the one called so."""
+    """Return the list of ratings: the only list, or the one with such a name."""
     if len(lists) == 1:
         return next(iter(lists))
     ends = {path.rpartition(".")[2]: path for path in reversed(list(lists))}
@@ -208,9 +169,9 @@ def _of_ratings(lists: Mapping[str, Any]) -> str:
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:
-    """Return the name of the column of each path: its last part, if no shorter path has it.
+    """Return the column name of each path: its last part, if no shorter path has it.
 
-    What a part only identifies or describes is called by that part: ``rater.id`` is ``rater``.
+    A last part that only identifies gives way to the part before: ``rater.id`` is ``rater``.
     """
     taken: dict[str, str] = {}
     for path in sorted(paths, key=lambda path: path.count(".")):

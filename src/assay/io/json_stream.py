@@ -1,4 +1,4 @@
-"""The records of JSON one after the other, so that only one of them is held as objects."""
+"""Records of JSON one by one, to save memory."""
 
 import json
 import re
@@ -11,18 +11,7 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Return the objects of a list with their number, or those of all lines with their line.
-
-    Raises
-    ------
-    RatingsError
-        If the text is no JSON; the message names the line.
-
-    Examples
-    --------
-    >>> list(stream_records('[{"a": 1}, {"a": 2}]', "a.json"))
-    [(1, {'a': 1}), (2, {'a': 2})]
-    """
+    """Yield the objects of a list with their numbers, or those of all lines with their lines."""
     decode = json.JSONDecoder().raw_decode
     place = _skip(text, 0)
     inside = text.startswith("[", place)

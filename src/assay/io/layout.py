@@ -1,4 +1,4 @@
-"""The table of ratings, its side tables, what its columns are, and the keys of its rows."""
+"""The table of ratings, its side tables, the roles of its columns, and the keys of its rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,18 +31,11 @@ from assay.io.truth import AuditColumns, TruthSource
 
 SEPARATOR = "\x1f"
 WITHOUT_PANELS = {"panels": None}
-"""Arguments with which reading goes on where the table of panels cannot be used."""
+"""Arguments to continue with if the table of panels cannot be used."""
 
 
 def join_table(table: Table, side: Table) -> Table:
-    """Add the columns of a side table to the rows of a table, by the columns that both have.
-
-    Raises
-    ------
-    RatingsError
-        If they have no column in common, the side table gives two answers for one key, or
-        nothing matches.
-    """
+    """Add the columns of a side table to a table, joined on all columns that both have."""
     finder = ColumnFinder(list(table.frame.columns))
     shared = {c: finder.get(c) for c in side.frame.columns}
     keys = {c: mine for c, mine in shared.items() if mine is not None}
@@ -115,7 +108,7 @@ def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The table, what its columns are, and the keys of its rows."""
+    """The table, the roles of its columns, and the keys of its rows."""
 
     table: Table
     roles: dict[str, Role]
@@ -138,7 +131,7 @@ class Layout:
 
     @property
     def told_apart(self) -> str:
-        """What tells a rater's ratings of one item apart: a role, ``"row"``, or ``""``."""
+        """What distinguishes a rater's ratings of one item: a role, ``"row"``, or ``""``."""
         by_column = next((r for r in ("replicate", "session") if r in self.roles), "")
         return BY_ROW if self.by_row else by_column
 
@@ -146,7 +139,7 @@ class Layout:
 def find_tables(
     table: Table, task: Task, panels: object, item: ColumnArg
 ) -> tuple[Table, "Table | None"]:
-    """Return the table of ratings, with what is joined to it, and the table of places if any."""
+    """Return the table of ratings with joined columns, and the table of places, if any."""
     if panels is None:
         return table, None
     side = read_beside(panels, name="panels", what="panels")
@@ -165,7 +158,7 @@ def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
 
 
 def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
-    """Whether a table of panels lists items: it has the item's columns, or one called item."""
+    """Whether a table of panels has the columns of the item, or one called item."""
     columns = _item_columns(table, task, item)
     finder = ColumnFinder(list(side.frame.columns))
     whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
@@ -222,7 +215,7 @@ def find_layout(
 
 
 def _roles_of(export: Export | None, kind: Literal["roles", "fallbacks"]) -> dict[str, Role]:
-    """Return the roles of columns that a format knows."""
+    """Return the roles that a format knows."""
     if export is None:
         return {}
     given: Mapping[str, tuple[str, ...]] = getattr(export, kind)
@@ -231,7 +224,7 @@ def _roles_of(export: Export | None, kind: Literal["roles", "fallbacks"]) -> dic
 
 
 def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
-    """Whether sessions and raters are one to one: then the session is another name of the rater."""
+    """Whether sessions and raters are one to one: then the session only names the rater."""
     if not {"session", "rater"} <= set(roles):
         return False
     session, rater = (
@@ -242,7 +235,7 @@ def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
 
 
 def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Ledger) -> None:
-    """Add a problem if different keys of several columns make the same name."""
+    """Add a problem if different composite keys give the same name."""
     columns = roles[role].columns if role in roles else ()
     rows = like_named(table.frame, columns)
     if len(rows):
@@ -257,7 +250,7 @@ def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Led
 
 
 def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
-    """Take the classes that the task leaves to the data from the answers and the truth."""
+    """Take classes that the task leaves open from the answers and the truth."""
     frame = layout.table.frame
     found = layout.answers
     classes: dict[str, tuple[str, ...]] = {}
@@ -290,7 +283,7 @@ def account_for(
     places: "Places | None",
     covariates: Sequence[str] = (),
 ) -> Accounting:
-    """Say what became of every row and what every column is, of a table of panels too."""
+    """Account for every row and every column, of a table of panels too."""
     table, ledger = layout.table, layout.ledger
     extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
     if gold is not None and gold.ledger is ledger:

@@ -1,4 +1,4 @@
-"""Columns that could be the item, the rater and the answer, by what stands in them."""
+"""Guess the columns of item, rater and answer from their cells."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
@@ -14,37 +14,20 @@ from assay.io.names import FLAGS, FORM, TRUTH_NAMES, bare, squash
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
 MOST_FREE = 12
-"""Columns that are tried for each of the three."""
+"""Most columns tried for each of the three."""
 LONGEST_NAME = 60
-"""Characters beyond which most cells of a column are texts and no names."""
+"""Largest median length of names; longer cells are texts."""
 KINDS = ("item", "rater", "answer")
 
 
 def likely_columns(
     frame: pd.DataFrame, free: Sequence[str], known: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Guess the columns of the item, the rater and the answer that are not known.
+    """Guess the columns of the item, rater and answer that are not ``known``.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    free : sequence of str
-        Columns without a role; one without a name cannot be advised, and is not tried.
-    known : mapping of str to sequence of str
-        The columns of those of ``item``, ``rater`` and ``answer`` that are known.
-
-    Returns
-    -------
-    dict of str to str
-        Nothing if no columns fit: no rater rates an item twice, there are fewer raters than items,
-        and answers have a few values. Of several columns of answers it is the last.
-
-    Examples
-    --------
-    >>> rows = [(f"t{n // 2}", "ab"[n % 2], "yn"[n % 3 % 2]) for n in range(20)]
-    >>> frame = pd.DataFrame(rows, columns=["text", "who", "ok"])
-    >>> likely_columns(frame, ["text", "who", "ok"], {})
-    {'item': 'text', 'rater': 'who', 'answer': 'ok'}
+    They fit if no rater rates an item twice, there are fewer raters than items, and answers have
+    few
+    values. Of several columns of answers the last is taken; empty if none fit.
     """
     head = frame.head(FIRST_ROWS)
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
@@ -67,27 +50,9 @@ def likely_columns(
 def likely_answers(
     frame: pd.DataFrame, free: Sequence[str], item: Sequence[str], rater: Sequence[str]
 ) -> list[str]:
-    """Return the columns in which raters say something of items.
+    """Return the columns that vary between raters of an item and between items of a rater.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    free : sequence of str
-        Columns without a role that hold a few values, or several of a few options.
-    item, rater : sequence of str
-
-    Returns
-    -------
-    list of str
-        Those that differ between raters of an item, and between items of a rater; a column that
-        does not says something of the item or of the rater.
-
-    Examples
-    --------
-    >>> rows = [("a", "p", "en", "y"), ("a", "q", "en", "n"), ("b", "p", "de", "n")]
-    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "language", "ok"])
-    >>> likely_answers(frame, ["language", "ok"], ["item"], ["rater"])
-    ['ok']
+    Other columns describe the item or the rater.
     """
     head = frame.head(FIRST_ROWS)
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
@@ -106,30 +71,10 @@ def likely_answers(
 def likely_key(
     frame: pd.DataFrame, free: Sequence[str], parts: Sequence[str], beside: Sequence[str]
 ) -> list[str]:
-    """Guess the columns that name the item together, as no column does alone.
+    """Guess the columns that together name the item: the smallest key without repeated ratings.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    free : sequence of str
-        Columns without a role, of which one may belong to the key.
-    parts : sequence of str
-        Columns that may belong to it by their names: a system, a rank.
-    beside : sequence of str
-        Columns that tell ratings of one item apart.
-
-    Returns
-    -------
-    list of str
-        In the order of the table. The smallest key under which no rater rates an item twice, and
-        items are rated by several; nothing if there is none.
-
-    Examples
-    --------
-    >>> rows = [(q, m, r) for q in "pqs" for m in "AB" for r in "xy"]
-    >>> frame = pd.DataFrame(rows, columns=["Thema", "model", "rater"])
-    >>> likely_key(frame, ["Thema"], ["model"], ["rater"])
-    ['Thema', 'model']
+    At most one column is ``free``; ``parts`` may belong to the key by name (system, rank);
+    ``beside`` distinguish ratings of one item. Empty if there is none.
     """
     head = frame.head(FIRST_ROWS).drop_duplicates()
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
@@ -153,7 +98,7 @@ def _cost(
     columns: Mapping[str, Sequence[str]],
     codes: Mapping[str, "np.ndarray[tuple[int], np.dtype[np.intp]]"],
 ) -> float:
-    """Return how unlikely columns are: infinite if a rater rates an item twice."""
+    """Return the cost of a guess: infinite if a rater rates an item twice."""
     keys = {kind: [codes[c] for c in columns[kind]] for kind in ("item", "rater")}
     if not all(keys.values()):
         return float(np.inf)
@@ -167,7 +112,7 @@ def _cost(
 
 
 def _may_be_answer(column: str) -> bool:
-    """Whether a name says nothing else: a flag, a status, the truth."""
+    """Whether a name is not that of a flag, a status, or the truth."""
     name = bare(column)
     return name not in FLAGS | TRUTH_NAMES and not name.endswith(("status", "state"))
 
@@ -177,6 +122,6 @@ def _are_names(column: "pd.Series[str]") -> bool:
 
 
 def has_few(column: "pd.Series[str]") -> bool:
-    """Whether a column has a few values, as answers have."""
+    """Whether a column has few values, as answers have."""
     words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
     return 1 < len(words) <= MOST_CLASSES < len(column)

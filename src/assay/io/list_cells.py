@@ -1,4 +1,4 @@
-"""Cells that are lists, as exports of labelling tools write them."""
+"""Cells that hold lists, as labelling tools export them."""
 
 import json
 import re
@@ -18,23 +18,12 @@ FIRST_CELLS = 100
 PRINTED = re.compile(
     r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
 )
-"""What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
+"""Lists, arrays, tuples and dicts as Python prints them; JSON is tried first."""
 Lists = dict[str, list[object]]
 
 
 def single_elements(table: Table) -> Table:
-    """Take the elements for lists of one element: ``["toxic"]`` is ``toxic``.
-
-    Parameters
-    ----------
-    table : Table
-        Of its columns, those change whose cells all are such lists, or empty.
-
-    Returns
-    -------
-    Table
-        With a note for each column that has changed.
-    """
+    """Replace lists of one element by it, in columns of such lists, with a note."""
     frame, notes = table.frame, []
     for column in table.frame.columns:
         lists = lists_of(table.frame[column])
@@ -46,20 +35,7 @@ def single_elements(table: Table) -> Table:
 
 
 def explode_ratings(table: Table, rater: object) -> Table:
-    """Give each rating a row where a row has a list of raters, and lists beside it of its answers.
-
-    Parameters
-    ----------
-    table : Table
-    rater : object
-        The column that the caller names, if one is named.
-
-    Returns
-    -------
-    Table
-        The lists that have, row by row, as many elements as that of the raters are taken apart
-        with it. Other columns are repeated.
-    """
+    """Give each rating a row where a row has a list of raters, and parallel lists of answers."""
     finder = ColumnFinder(list(table.frame.columns))
     names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
     found = finder.all_of(names)[:1]
@@ -84,14 +60,7 @@ def explode_ratings(table: Table, rater: object) -> Table:
 
 
 def parallel(frame: pd.DataFrame, column: str) -> list[str]:
-    """Return the columns whose lists have, row by row, as many elements as those of a column.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"who": ['["a", "b"]', "[]"], "said": ["[1, 2]", ""], "n": [1, 2]})
-    >>> parallel(frame.astype("str"), "who")
-    ['who', 'said']
-    """
+    """Return the columns whose lists have the same lengths as those of a column."""
     sizes = {str(c): _sizes(frame[c]) for c in frame.columns}
     mine = sizes[column]
     return [c for c, own in sizes.items() if own and mine and own == mine]
@@ -103,15 +72,9 @@ def _sizes(column: "pd.Series[str]") -> list[int]:
 
 
 def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger) -> bool:
-    """Add a problem for cells that hold several values where one is due, and say whether.
+    """Add a problem, and return True, if cells hold several values.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        All columns that are read: none may be lists of several elements.
-    answers : sequence of str
-        Those of answers, in which no cell may be a list, an array or a dict, printed or not.
-    ledger : Ledger
+    No column may hold lists of several elements; ``answers`` may hold no list, array or dict.
     """
     frame = ledger.table.frame
     for column in dict.fromkeys(columns):
@@ -137,7 +100,7 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
 
 
 def _report_lists(column: str, example: str, ledger: Ledger) -> bool:
-    """Say that a column has lists of several elements where one value is due."""
+    """Report a column of lists of several elements."""
     beside = [c for c in parallel(ledger.table.frame, column) if c != column]
     more = f"; lists of as many elements: {', '.join(beside)}" if beside else ""
     ledger.problem(
@@ -153,13 +116,7 @@ def _report_lists(column: str, example: str, ledger: Ledger) -> bool:
 
 
 def is_nested(cell: str) -> bool:
-    """Whether a cell is a list, an array, a tuple or a dict, as JSON or as Python prints it.
-
-    Examples
-    --------
-    >>> [is_nested(cell) for cell in ("['a' 'b']", '{"a": 1}', "(1, 2)", "[a]", "(none)")]
-    [True, True, True, False, False]
-    """
+    """Whether a cell is a list, array, tuple or dict, as JSON or as Python prints it."""
     cell = cell.strip()
     if not cell.endswith(("]", "}", ")")):
         return False
@@ -167,17 +124,9 @@ def is_nested(cell: str) -> bool:
 
 
 def lists_of(column: "pd.Series[str]") -> Lists:
-    """Return the list that each distinct cell is; nothing if some cell is none, and not empty.
-
-    Examples
-    --------
-    >>> lists_of(pd.Series(['["a", "b"]', ""]))
-    {'["a", "b"]': ['a', 'b'], '': []}
-    >>> lists_of(pd.Series(['["a", "b"]', "c"]))
-    {}
-    """
+    """Return the list in each distinct cell; empty if a filled cell is no list."""
     found: Lists = {}
-    # The first cells tell of nearly every column; finding the distinct ones of millions takes long.
+    # Fast path: the first cells rule out nearly every column.
     if not all(_may_be_list(cell) for cell in column.head(FIRST_CELLS)):
         return {}
     for cell in map(str, pd.unique(column)):
@@ -194,7 +143,7 @@ def lists_of(column: "pd.Series[str]") -> Lists:
 
 
 def _may_be_list(cell: str) -> bool:
-    """Whether a cell is empty, or stands in brackets."""
+    """Whether a cell is empty or in brackets."""
     return not cell.strip() or (cell.startswith("[") and cell.endswith("]"))
 
 

@@ -1,4 +1,4 @@
-"""Items that have no name but their place in a list: the third chunk of a system for a query."""
+"""Items without a name other than their place in a list, such as the third chunk for a query."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 1000
 MOSTLY_THERE = 0.8
-"""Share of the places of lists, up to the last one of each, that are there if numbers are ranks."""
+"""Smallest share of the places up to each list's last one that must occur for numbers to be
+ranks.
+"""
 
 
 def key_in_lists(
@@ -27,27 +29,10 @@ def key_in_lists(
     beside: Sequence[str],
     ledger: Ledger,
 ) -> dict[str, tuple[str, ...]]:
-    """Return the columns of the item, and of the rank, where a list's places name its items.
+    """Return columns of the item and the rank by role, if places in lists name the items.
 
-    Only where no column that is named, or whose name is recognised, tells items apart by itself.
-    Names of items that are no places are left to the reader's user: a document may be the same
-    item in several lists.
-
-    Parameters
-    ----------
-    roles : mapping of str to Role
-        As the names of the columns have it.
-    frame : DataFrame
-    asked : mapping of str to column argument
-        What the caller names.
-    beside : sequence of str
-        Columns that tell ratings of one item apart.
-    ledger : Ledger
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Columns by role; empty if the roles stay as they are.
+    Empty if a named or recognised column identifies items alone, or if names are no places: a
+    document may be the same item in several lists.
     """
     decided = asked.get("item") is not None or any(p.role == "item" for p in ledger.problems)
     cluster, inner = _nested(roles)
@@ -73,8 +58,7 @@ def key_in_lists(
 def _nested(roles: "Mapping[str, Role]") -> tuple[tuple[str, ...], str]:
     """Return the columns of the cluster, and the one that may name items within a list.
 
-    That is the item's, where only its name says so, or the rank; what is asked is the cluster of
-    ranked lists.
+    That is the recognised item, or the rank. A column of questions is the cluster of ranked lists.
     """
     cluster = roles["cluster"].columns if "cluster" in roles else ()
     rank = roles["rank"].columns[0] if "rank" in roles else ""
@@ -95,7 +79,7 @@ def _repeats(key: Sequence[str], rows: pd.DataFrame, beside: Sequence[str]) -> i
 
 
 def _ranks(column: str, lists: Sequence[str], rows: pd.DataFrame) -> bool:
-    """Whether a column counts the places of every list, from 0 or 1 on."""
+    """Whether a column counts the places of every list, from 0 or 1."""
     words = rows[column].str.strip()
     if not words.str.fullmatch(r"\d{1,4}(\.0+)?").all():
         return False

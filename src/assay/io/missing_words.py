@@ -1,4 +1,4 @@
-"""Words of answers that may stand for no answer, where the data name the classes."""
+"""Words that may mean no answer, where the classes come from the data."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,18 @@ from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
 
 CODE = "-1"
-"""What label matrices hold where a rater abstained."""
+"""Value of abstentions in label matrices."""
 FILLERS = frozenset({"9", "77", "88", "98", "99", "777", "888", "998", "999"})
 """Codes of no answer in questionnaires, with either sign."""
 LARGEST_SCALE = 20
-"""Beside codes up to this, 99 and the like are taken for fillers."""
+"""Beside codes up to this, 99 and the like mean no answer."""
 
 
 def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
-    """Return the words that are read as no answer, by label, beside those that are given.
+    """Return words read as no answer, by label, unless ``given``.
 
-    They are -1 beside the classes 0, 1, ..., K - 1 with K of three or more, and *ignore* beside
-    *accept* and *reject*. Beside 0 and 1 alone, -1 may be a class as well: see
-    :func:`note_missing_words`.
+    They are -1 beside classes 0, ..., K - 1 (K >= 3), and *ignore* beside *accept* and *reject*.
+    Beside 0 and 1, -1 is ambiguous: see :func:`note_missing_words`.
     """
     found: dict[str, dict[str, str]] = {}
     for label, counts in _counts(table, columns, task, given).items():
@@ -42,20 +41,7 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
 def note_missing_words(
     table: Table, columns: AnswerColumns, task: Task, given: Words, taken: Words, ledger: Ledger
 ) -> None:
-    """Note words that may mean no answer, and how to say so; -1 beside 0 and 1 is a problem.
-
-    Parameters
-    ----------
-    table : Table
-        Before words are replaced.
-    columns : AnswerColumns
-    task : Task
-    given : mapping
-        The words that the caller explains: nothing is said of them.
-    taken : mapping
-        The words that are read as no answer.
-    ledger : Ledger
-    """
+    """Note words that may mean no answer (not those ``given``); -1 beside 0 and 1 is a problem."""
     for label, counts in _counts(table, columns, task, given).items():
         for word in taken.get(label, {}):
             ledger.note(
@@ -89,7 +75,7 @@ def note_missing_words(
 def _counts(
     table: Table, columns: AnswerColumns, task: Task, given: Words
 ) -> "dict[str, pd.Series[int]]":
-    """Count the words of each label whose classes come from the data, but those explained."""
+    """Count the unexplained words of each label whose classes come from the data."""
     found = {}
     for label in task.labels:
         column = columns.by_label.get(label.name, columns.value if len(task.labels) == 1 else "")
@@ -102,12 +88,12 @@ def _counts(
 
 
 def _counts_from_zero(words: set[str]) -> int:
-    """Return K if words are the numbers 0, 1, ..., K - 1, else 0."""
+    """Return K if words are the numbers 0, ..., K - 1, else 0."""
     return len(words) if words == {str(n) for n in range(len(words))} else 0
 
 
 def _may_be_missing(word: str, words: set[str]) -> bool:
-    """Whether a word, among all words of a label, may stand for no answer."""
+    """Whether a word, among all words of a label, may mean no answer."""
     text = canonical(word)
     if text in NO_ANSWER:
         return not (text in "-\u2013\u2014" and "+" in words)
@@ -126,13 +112,7 @@ def _said(label: str, words: Mapping[str, str]) -> str:
 
 
 def with_words(*parts: Words) -> Words:
-    """Join what is said of words; what is said first holds.
-
-    Examples
-    --------
-    >>> with_words({"a": {"x": "y"}}, {"a": {"x": "", "z": ""}})
-    {'a': {'x': 'y', 'z': ''}}
-    """
+    """Merge explanations of words; earlier ones win."""
     labels: Sequence[str] = list(dict.fromkeys(label for part in parts for label in part))
     merged: dict[str, dict[str, str]] = {label: {} for label in labels}
     for part in reversed(parts):

@@ -1,4 +1,4 @@
-"""Questions of which several options can be chosen: told, with a label for each option."""
+"""Multiple-choice questions: detected, with a label for each option."""
 
 import json
 import re
@@ -21,19 +21,16 @@ from assay.io.wide_tables import names_people
 
 SEPARATORS = ("|", ";", "\n", ",")
 EVERYDAY = (",",)
-"""Separators that stand in plain text, too: here each part has to be an answer by itself."""
+"""Separators that occur in plain text; then each part must also be an answer alone."""
 FEWEST_ROWS = 3
-"""Rows from which lists that are all as long are the answers of as many raters."""
+"""Fewest rows for lists of equal length to be the answers of as many raters."""
 MOST_OPTIONS = 24
-"""With more options the task file is not written out."""
+"""Most options that a proposed task file lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """Cells that hold several answers: the sign between them, the cells, and all options.
-
-    In ``votes`` an answer stands several times in a cell, as no option does that is chosen.
-    """
+    """Cells with several answers: separator, cells and options; ``votes`` if a cell repeats one."""
 
     separator: str
     cells: tuple[str, ...]
@@ -42,18 +39,11 @@ class Joined:
 
 
 def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
-    """Find the cells that hold several answers, if a sign between them shows.
+    """Find cells that join several answers by a separator.
 
-    The parts of such cells are classes of the label. Where the data name the classes, most such
-    cells have parts that are answers by themselves or stand in other cells, in differing numbers
-    or places: ``agree, strongly`` beside ``disagree, strongly`` is one answer.
-
-    Examples
-    --------
-    >>> single = Label(name="label", classes=())
-    >>> joined_answers(["calm", "calm|sad", "sad"], single).options
-    ('calm', 'sad')
-    >>> joined_answers(["agree, strongly", "disagree, strongly", "neutral"], single)
+    Parts must be classes of the label. If the data define the classes, most such cells must have
+    parts that occur alone or in other cells, in varying numbers or places: "agree, strongly" beside
+    "disagree, strongly" is one answer.
     """
     filled = [word for word in words if canonical(word) not in EMPTY]
     for separator in SEPARATORS:
@@ -71,7 +61,7 @@ def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
 
 
 def _parts(word: str, separator: str) -> list[str]:
-    """Split a cell; some forms end it in the sign, too."""
+    """Split a cell; some forms end it with the separator."""
     return [part.strip() for part in word.strip().strip(separator).split(separator)]
 
 
@@ -109,18 +99,9 @@ def _is_decimal(parts: Sequence[str]) -> bool:
 def chosen_options(
     table: Table, column: str, label: Label, *, has_rater: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Return the options that each distinct cell chooses, if cells hold several of them.
+    """Return the options in each distinct cell, if cells hold several; empty cells choose none.
 
-    Empty cells choose nothing. Cells that look like the answers of several raters are no choice.
-
-    Parameters
-    ----------
-    table : Table
-    column : str
-    label : Label
-        The label whose answers they would be.
-    has_rater : bool
-        Whether a column names the raters.
+    Cells that look like the answers of several raters are no multiple choice.
     """
     cells = table.frame[column]
     lists = lists_of(cells)
@@ -149,16 +130,7 @@ def require_one_answer(
     roles: Roles,
     ledger: Ledger,
 ) -> bool:
-    """Add a problem where cells of answers hold several of them, and say whether any do.
-
-    Parameters
-    ----------
-    columns : mapping of str to str
-        The column of each label, by its name.
-    labels : mapping of str to Label
-    roles : mapping of str to Role
-    ledger : Ledger
-    """
+    """Add a problem, and return True, if cells of answers hold several."""
     frame = ledger.table.frame
     return any(
         _from_lists(column, roles, ledger)
@@ -214,7 +186,7 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
 
 
 def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
-    """Say that a list of raters and a list of their answers differ in length."""
+    """Report lists of raters and answers that differ in length."""
     frame = ledger.table.frame
     sizes = [
         frame[c].map({k: len(v) for k, v in lists_of(frame[c]).items()}) for c in (column, raters)
@@ -238,7 +210,7 @@ def _report_votes(
     roles: Roles,
     ledger: Ledger,
 ) -> None:
-    """Say that cells hold the answers of several raters, and how to give each a row."""
+    """Report cells with answers of several raters, and how to give each a row."""
     item = list(roles["item"].columns) if "item" in roles else []
     named = "" if item else "frame = frame.rename_axis('item').reset_index(); "
     example = max(cells, key=len).replace("\n", "\\n")
@@ -255,7 +227,7 @@ def _report_votes(
 
 
 def _from_text(column: str, found: Joined | None, roles: Roles, ledger: Ledger) -> bool:
-    """Report cells of several answers with a sign between them."""
+    """Report cells that join several answers by a separator."""
     if found is None:
         return False
     sign = found.separator
@@ -279,7 +251,7 @@ def _report(
     separator: str,
     ledger: Ledger,
 ) -> None:
-    """Say that each option is a label of its own, with the calls that make it one."""
+    """Report a multiple choice, with the calls that make each option a label."""
     frame = ledger.table.frame
     rows = np.flatnonzero(frame[column].isin(cells))
     empty = frame[column].str.strip().isin(["", "[]"]).any()
@@ -300,13 +272,7 @@ def _report(
 
 
 def task_line(options: Sequence[str]) -> str:
-    """Write the line of a task file that has a label of no and yes for each option.
-
-    Examples
-    --------
-    >>> task_line(["calm", "sad"])
-    'labels = [{name = "calm"}, {name = "sad"}]'
-    """
+    """Write the line of a task file with a yes-no label for each option."""
     shown = [f"{{name = {json.dumps(str(name), ensure_ascii=False)}}}" for name in options]
     more = ", ..." * (len(shown) > MOST_OPTIONS)
     return f"labels = [{', '.join(shown[:MOST_OPTIONS])}{more}]"

@@ -1,13 +1,13 @@
-"""Names by which columns are recognised: case, spaces, dashes, dots and underscores are nothing."""
+"""Names by which columns are recognised, ignoring case, spaces, dashes, dots and underscores."""
 
 import re
 import unicodedata
 from collections.abc import Iterable
 
 OUTRIGHT = ("item", "item_id")
-"""These name the item whatever else is there."""
+"""Names of the item that take precedence over all others."""
 GENERIC = ("id", "uid", "uuid")
-"""These name the item, unless they only number the rows."""
+"""Names of the item, unless the column only numbers rows."""
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
     "rater": (
@@ -62,7 +62,7 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
 KEY_PARTS = ("cluster", "system", "panel", "rank")
 """Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
-"""Names of what is asked: a cluster, if each item has one."""
+"""Names of questions: a cluster, if each item has one."""
 ANSWER_COLUMNS = (
     "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
     "wertung", "klasse", "kategorie", "antwort",
@@ -73,55 +73,37 @@ TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
     "correctanswer", "correctlabel",
 })  # fmt: skip
-"""What known truth is called, squashed; it is read if ``truth=`` names it, and is no answer."""
+"""Squashed names of known truth, which is read only if ``truth=`` names it."""
 FLAGS = frozenset({
     "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
     "isdiscarded", "draft", "isdraft", "ignored",
 })  # fmt: skip
-"""Names, squashed, of columns that say true of responses that do not count."""
+"""Squashed names of columns that mark responses that do not count."""
 FORM = (
     "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
 )  # fmt: skip
-"""What is in the name, squashed, of a column that forms add to the answers of each respondent."""
+"""Squashed parts of names of columns that forms add for each respondent."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
-"""What the number of items is called in tables of grouped answers, squashed."""
+"""Squashed names of frequencies in tables of grouped answers."""
 
 
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
-"""What tables flattened from the exports of labelling tools put before the names of columns."""
+"""Prefixes of column names in flattened exports."""
 
 
 def bare(name: str) -> str:
-    """Return a squashed name without what a flattened export puts before it.
-
-    Examples
-    --------
-    >>> bare("Input.message_id") == bare("message_id")
-    True
-    """
+    """Return a squashed name without the prefix of a flattened export."""
     start = next((before for before in NESTED if name.casefold().startswith(before)), "")
     return squash(name[len(start) :])
 
 
 def squash(name: str) -> str:
-    """Return a name without case, spaces, dashes, dots and underscores.
-
-    Examples
-    --------
-    >>> squash("Annotator ID") == squash("annotator_id")
-    True
-    """
+    """Return a name without case, spaces, dashes, dots and underscores."""
     return re.sub(r"[\s\-_.]+", "", composed(name)).casefold()
 
 
 def note_apart(names: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on names whose accents are letters of their own, if there are any.
-
-    Examples
-    --------
-    >>> note_apart(["Anna"])
-    ()
-    """
+    """Return a note on names with decomposed accents, if any."""
     apart = list(dict.fromkeys(n.strip() for n in names if not unicodedata.is_normalized("NFC", n)))
     if not apart:
         return ()
@@ -134,11 +116,5 @@ def note_apart(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def composed(text: str) -> str:
-    """Return text with its accents composed (Unicode NFC), so that what looks alike is alike.
-
-    Examples
-    --------
-    >>> composed("Mu\u0308ller") == "M\u00fcller"
-    True
-    """
+    """Return text with composed accents (Unicode NFC), so that equal-looking text is equal."""
     return unicodedata.normalize("NFC", text)

@@ -1,4 +1,4 @@
-"""Names that nearly match: in case, in leading zeros, in letters that look alike."""
+"""Names that nearly match: in case, leading zeros, or similar letters."""
 
 import re
 import unicodedata
@@ -17,22 +17,16 @@ LOOK_ALIKE = str.maketrans(
     "\u0501\u051b\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131",
     "abekmhopctyxijsdqabeikvoptuxi",
 )
-"""Cyrillic and Greek small letters that look like Latin ones, and the dotless i."""
+"""Cyrillic and Greek small letters that look Latin, and the dotless i."""
 NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?", "#n/a", "n.a."}
-"""What may stand for no name; in a column of names it is one."""
+"""Words that may mean that there is no name."""
 SHOWN = 3
 ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")
 BLANKS = re.compile(r"\s+")
 
 
 def folded(name: str) -> str:
-    """Return what names that nearly match have in common.
-
-    Examples
-    --------
-    >>> folded("I1") == folded("i01"), folded("\u0410nna") == folded("Anna"), folded("a b")
-    (True, True, 'a b')
-    """
+    """Return a form that nearly matching names share."""
     text = unicodedata.normalize("NFKC", name)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf").casefold()
     if not text.isascii():
@@ -41,13 +35,7 @@ def folded(name: str) -> str:
 
 
 def near_groups(names: "Sequence[str] | pd.Index[str]") -> list[list[str]]:
-    """Return the groups of names that nearly match, in their order.
-
-    Examples
-    --------
-    >>> near_groups(["01", "2", "1", "Bea", "bea"])
-    [['01', '1'], ['Bea', 'bea']]
-    """
+    """Return the groups of names that nearly match, in order."""
     listed = pd.Series(names, dtype="str")
     rough = listed.str.lower().str.replace(r"(^|[^0-9])0+([0-9])", r"\1\2", regex=True)
     odd = ~np.asarray(listed.str.isascii(), bool) | np.asarray(
@@ -64,17 +52,7 @@ def near_groups(names: "Sequence[str] | pd.Index[str]") -> list[list[str]]:
 def note_near_names(
     role: str, names: "pd.Index[str]", codes: "NDArray[np.integer]", ledger: Ledger
 ) -> None:
-    """Note names of items or raters that nearly match, with their numbers of rows.
-
-    Parameters
-    ----------
-    role : str
-        What the names are of, e.g. ``item``.
-    names : Index of str
-    codes : ndarray of int (row,)
-        The name of each row, as a position; -1 where there is none.
-    ledger : Ledger
-    """
+    """Note names of a role that nearly match, with their numbers of rows."""
     groups = near_groups(names)
     if not groups:
         return
@@ -95,7 +73,7 @@ def note_near_names(
 def note_nameless(
     role: str, names: "pd.Index[str]", codes: "NDArray[np.integer]", ledger: Ledger
 ) -> None:
-    """Note names of items or raters that may say that there is no name."""
+    """Note names of a role that may mean that there is no name."""
     odd = np.flatnonzero([str(name).casefold() in NAMELESS for name in names.tolist()])
     if len(odd):
         rows = np.bincount(codes[codes >= 0], minlength=len(names))
@@ -107,5 +85,5 @@ def note_nameless(
 
 
 def _visible(name: str) -> str:
-    """Show a name, with its letters of other alphabets by number."""
+    """Quote a name, with letters of other alphabets as escapes."""
     return repr(name) if name.isascii() else ascii(name)

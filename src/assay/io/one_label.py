@@ -1,4 +1,4 @@
-"""The task of one label whose name and classes are those of the table."""
+"""The task of one label, with name and classes from the table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,19 +16,11 @@ DESCRIPTION = "One label, whose name and classes are those of the data."
 def one_label_task(
     table: Table, labels: LabelsArg = None, value: str | None = None, taken: Sequence[str] = ()
 ) -> Task:
-    """Return the task ``single``, whose label has the name of the column of its answers.
+    """Return the task ``single``, with its label named after the column of answers.
 
-    That column is the one that the caller names, else the one whose name is recognised, else the
-    only one without another role that holds a few values. If there is none, or several, the label
-    is called ``label``. Several labels that the caller names are a task of their own.
-
-    Parameters
-    ----------
-    table : Table
-    labels, value : optional
-        As for :func:`assay.read_ratings`.
-    taken : sequence of str
-        Columns that the caller names for other roles.
+    That column is named by the caller, or recognised, or the only free one with few values;
+    otherwise
+    the label is called ``label``. Several named labels are a task of their own.
     """
     single = load_task("single")
     names = _named(labels, value) or _likely(table, single, taken)
@@ -41,7 +33,7 @@ def one_label_task(
 
 
 def _named(labels: LabelsArg, value: str | None) -> list[str]:
-    """Return the labels that the caller names, or the column that stands for one."""
+    """Return the labels that the caller names, or the column of one."""
     given = value if labels is None else labels
     names = [given] if isinstance(given, str) else list(given or ())
     return [name for name in names if isinstance(name, str) and name]
@@ -55,9 +47,9 @@ def _likely(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
 
 
 def answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Return the columns of answers: one that is named as such, unless it is text and others not.
+    """Return the columns of answers: the named one, unless it is text and other columns are not.
 
-    An answer may be what is rated: then it has many values, and other columns have few.
+    A column called answer may hold what is rated: then it has many values, and others have few.
     """
     usual = [c for c in named if c not in taken]
     free = free_columns(table.frame, taken)

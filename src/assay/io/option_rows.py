@@ -1,4 +1,4 @@
-"""Rows of one rater and item, each with an option that was chosen, gathered into one rating."""
+"""Rows of one rater and item with a chosen option each, gathered into one rating."""
 
 import json
 from collections.abc import Sequence
@@ -21,24 +21,13 @@ from assay.io.identifiers import joined_ids
 from assay.io.reading_log import Ledger
 
 OPTIONS = "options"
-"""What ``replicate=`` says of such rows."""
+"""Value of ``replicate=`` for such rows."""
 
 
 def gather_options(export: Export, task: Task, given: Arguments) -> Export:
-    """Make one row of the rows of a rater and item, whose cell is a list of the options chosen.
+    """Join the rows of a rater and item into one, with a list of the chosen options.
 
-    Parameters
-    ----------
-    export : Export
-        A table with a row for each option that was chosen.
-    task : Task
-        The columns of items and raters come from it, from the caller, or from their names.
-    given : Arguments
-
-    Returns
-    -------
-    Export
-        As it was, if no column of answers, items or raters is found: reading says so.
+    Unchanged if no column of answers, items or raters is found, which reading reports.
     """
     table = export.table
     finder = ColumnFinder([str(name) for name in table.frame.columns])
@@ -60,7 +49,7 @@ def gather_options(export: Export, task: Task, given: Arguments) -> Export:
 
 
 def _gathered(export: Export, column: str, keys: Sequence[str]) -> Export:
-    """Put the answers of the rows of one key into a list."""
+    """Put the answers of all rows with the same key into a list."""
     table = export.table
     codes = [pd.factorize(joined_ids(table.frame, [key]))[0] for key in keys]
     first, group = unique_rows(*codes)

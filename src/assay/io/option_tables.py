@@ -1,4 +1,4 @@
-"""Tables whose cells hold several chosen options: a label of no and yes for each option."""
+"""Tables with several chosen options in a cell: a yes-no label for each option."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,35 +23,23 @@ from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
 NAME = "options"
-"""What the task is called that is written out."""
+"""Name of the resulting task."""
 NONE_OF = (
     "none of", "none apply", "no issue", "no problem", "nothing", "keine der", "keines der",
     "keiner der", "keins davon", "nichts davon",
 )  # fmt: skip
-"""How an option begins that says that no other is chosen."""
+"""Beginnings of an option that excludes all others."""
 NONE_WORDS = frozenset({"none", "keine", "keines", "keins"})
 """Such an option in one word."""
 Mask = NDArray[np.bool_]
 Chosen = Mapping[str, Sequence[str]]
-"""The options that each distinct cell chooses; a cell that is not there answers nothing."""
+"""Options of each distinct cell; a cell that is missing answers nothing."""
 
 
 def with_options(export: Export, task: Task, given: Arguments) -> Export | None:
-    """Make a label of each option, where answers to a question are choices of several.
+    """Make a yes-no label of each option of multiple choices; None if all answers are single.
 
-    Parameters
-    ----------
-    export : Export
-        A table that no format claims.
-    task : Task
-        The task that was taken, as none was named.
-    given : Arguments
-
-    Returns
-    -------
-    Export or None
-        With a column of no and yes for each option, and the task of these labels and of those
-        whose answers are single; None if all answers are.
+    The new task also has the labels with single answers.
     """
     places = _answers(export.table, task, given)
     chosen = _choices(export, places, given)
@@ -77,19 +65,9 @@ def with_options(export: Export, task: Task, given: Arguments) -> Export | None:
 
 
 def with_named_options(export: Export, task: Task, given: Arguments) -> Export | None:
-    """Make the labels of a named task that are options of columns of several choices.
+    """Find labels of a named task among the options of multiple-choice columns.
 
-    Parameters
-    ----------
-    export : Export
-    task : Task
-        As :func:`with_options` writes it out.
-    given : Arguments
-
-    Returns
-    -------
-    Export or None
-        None if every label has a column, or no column has the options that lack one.
+    None if every label has a column, or if no column has the missing options.
     """
     finder = ColumnFinder([str(name) for name in export.table.frame.columns])
     own = {name: column for name in task.label_names if (column := finder.get(name)) is not None}
@@ -116,7 +94,7 @@ def with_named_options(export: Export, task: Task, given: Arguments) -> Export |
 
 
 def _answers(table: Table, task: Task, given: Arguments) -> dict[str, str]:
-    """Return the column of the answers to each label; none if rows answer one label each."""
+    """Return the column of each label; empty if rows answer one label each."""
     found = find_answers(
         table, task, labels=given.labels, label=given.label, value=given.value,
         ledger=Ledger(table),
@@ -125,7 +103,7 @@ def _answers(table: Table, task: Task, given: Arguments) -> dict[str, str]:
 
 
 def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dict[str, Chosen]:
-    """Return what the cells of each question choose, for those of several choices."""
+    """Return the options of each cell, for multiple-choice questions."""
     raters = _raters(export, given)
     found = {}
     for label, column in places.items():
@@ -137,16 +115,15 @@ def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dic
 
 
 def _raters(export: Export, given: Arguments) -> list[str]:
-    """Return the columns that name the rater, as far as they are named or recognised."""
+    """Return the columns of the rater, named or recognised."""
     finder = ColumnFinder([str(name) for name in export.table.frame.columns])
     named = [given.rater] if isinstance(given.rater, str) else [*(given.rater or ())]
     return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
 
 
 def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Mask:
-    """Return the rows that choose no option: another question is answered there.
-
-    The rater has to choose options elsewhere, so that the question was asked.
+    """Return rows that choose no option, answer another question, and have a rater who chooses
+    elsewhere.
     """
     frame = export.table.frame
     empty = {name: frame[column].map(_is_empty).to_numpy(bool) for name, column in places.items()}
@@ -178,13 +155,7 @@ def _silent_notes(silent: Mapping[str, Mask]) -> list[Note]:
 
 
 def _without_none(cells: Chosen) -> Chosen:
-    """Let an option that says that no other is chosen choose nothing; empty cells answer nothing.
-
-    Examples
-    --------
-    >>> _without_none({"calm|sad": ["calm", "sad"], "none of these": ["none of these"], "": []})
-    {'calm|sad': ['calm', 'sad'], 'none of these': []}
-    """
+    """Let an option like "none of these" choose nothing; drop empty cells."""
     said = {cell: options for cell, options in cells.items() if options}
     beside = {option for options in said.values() if len(options) > 1 for option in options}
     nothing = {
@@ -199,7 +170,7 @@ def _is_none(option: str) -> bool:
 
 
 def _control(label: str, cells: "pd.Series[str]", chosen: Chosen | None) -> Control:
-    """Return a question with its options, or with the classes that its cells hold."""
+    """Return a question with its options, or with the classes in its cells."""
     if chosen is not None:
         names = {option for options in chosen.values() for option in options}
         return Control(name=label, kind="choices", options=tuple(sorted(names)))
@@ -233,7 +204,7 @@ def _with_columns(
     chosen: Mapping[str, Chosen],
     silent: Mapping[str, Mask],
 ) -> tuple[Export, dict[str, str]]:
-    """Add a column of no and yes for each option, and say which column each label has."""
+    """Add a yes-no column for each option; return also the column of each label."""
     frame, where, words = export.table.frame, {}, {}
     for one in labels:
         column = places[one.control]
@@ -253,7 +224,7 @@ def _notes(
     labels: Sequence[Column],
     kept: Sequence[Column],
 ) -> list[Note]:
-    """Say which labels there are, and which were left out."""
+    """Note the labels made of options, and those left out."""
     notes = []
     for label in chosen:
         names = [one.name for one in kept if one.control == label]

@@ -11,19 +11,13 @@ from assay.io.spreadsheets import ZIP, is_spreadsheet
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = 93
-"""A method of packing that logs have, too."""
+"""ZIP method that Python's zipfile may lack; inspect-ai's logs use it."""
 LOCAL_HEADER = 30
 """Bytes of a file's header in a ZIP archive, without its name."""
 
 
 def unpacked(data: bytes, source: str) -> bytes:
-    """Return the bytes of the only file in an archive; other bytes as they are.
-
-    Raises
-    ------
-    RatingsError
-        If the archive is damaged.
-    """
+    """Return the bytes of the only file in an archive; other bytes unchanged."""
     try:
         if data.startswith(GZIP):
             return gzip.decompress(data)
@@ -50,13 +44,7 @@ def packed_names(data: bytes) -> list[str]:
 
 
 def packed_file(data: bytes, name: str) -> bytes:
-    """Return the bytes of a file in a ZIP archive.
-
-    Raises
-    ------
-    zipfile.BadZipFile
-        If it is damaged, or packed in a way that is not known.
-    """
+    """Return the bytes of a file in a ZIP archive; `BadZipFile` if it cannot be unpacked."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         found = archive.getinfo(name)
         if found.compress_type != ZSTANDARD:
@@ -68,7 +56,7 @@ def packed_file(data: bytes, name: str) -> bytes:
 
 
 def _zstandard(data: bytes, found: zipfile.ZipInfo) -> bytes:
-    """Unpack a file that this version of Python's zipfile cannot."""
+    """Unpack a Zstandard file."""
     import pyarrow as pa
 
     start = found.header_offset

@@ -1,4 +1,4 @@
-"""What a reader finds out on its way: problems, notes, rows set aside, who said nothing."""
+"""Findings of the reader: problems, notes, rows set aside, silent raters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,16 +16,11 @@ from assay.io.tables import SET_ASIDE, Table
 
 @dataclass(frozen=True, kw_only=True)
 class Silence:
-    """What ratings lack.
+    """Missing answers.
 
-    Attributes
-    ----------
-    ratings, abstentions : int
-        All ratings, and those that answer nothing.
-    items, unanswered : int
-        All items, and those without any answer.
-    raters : tuple of str
-        Those who only abstained.
+    abstentions : ratings without an answer
+    unanswered : items without an answer
+    raters : names of raters who only abstained
     """
 
     ratings: int
@@ -35,7 +30,7 @@ class Silence:
     raters: tuple[str, ...]
 
     def notes(self) -> list[str]:
-        """Say it; all of these are kept."""
+        """Return the notes; all of these ratings are kept."""
         found = []
         if self.abstentions:
             found.append(
@@ -63,24 +58,7 @@ def find_silence(
     items: int,
     raters: "pd.Index[str]",
 ) -> Silence:
-    """Find what ratings lack.
-
-    Parameters
-    ----------
-    item, rater : ndarray (rating)
-        Positions.
-    abstained : ndarray (rating)
-    items : int
-        How many there are.
-    raters : Index
-        Their names.
-
-    Examples
-    --------
-    >>> item, rater, abstained = np.array([0, 0]), np.array([0, 1]), np.array([False, True])
-    >>> find_silence(item, rater, abstained, items=2, raters=pd.Index(["a", "b"])).notes()[1:]
-    ['1 of 2 items has no answer; it keeps its place', '1 rater only abstained: b']
-    """
+    """Find missing answers; ``item`` and ``rater`` are positions (rating,)."""
     return Silence(
         ratings=len(item),
         abstentions=int(abstained.sum()),
@@ -92,11 +70,11 @@ def find_silence(
 
 Mask = NDArray[np.bool_]
 RAGGED = "wrong number of fields"
-"""Why a line is set aside that is no row."""
+"""Reason for setting aside a line that is no row."""
 
 
 class Ledger:
-    """Collects problems, notes and rows set aside; the one mutable thing in the reader."""
+    """Collects problems, notes and rows set aside; the one mutable object of the reader."""
 
     def __init__(self, table: Table, *, lenient: bool = False) -> None:
         self.table = table
@@ -118,7 +96,7 @@ class Ledger:
         numbers: Numbers | None = None,
         go_on: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add one thing wrong (see :class:`~assay._util.errors.Problem`)."""
+        """Add a :class:`~assay._util.errors.Problem`."""
         self.problems.append(
             Problem(
                 code=code,
@@ -133,23 +111,14 @@ class Ledger:
         )
 
     def row_problem(self, rows: Mask, reason: str, code: str, what: str, **more: Any) -> None:
-        """Add a problem of some rows; where such rows are set aside, set them aside for a reason.
-
-        Parameters
-        ----------
-        rows : ndarray (row,)
-        reason : str
-            As for :meth:`set_aside`.
-        code, what
-            As for :meth:`problem`, which takes ``more``.
-        """
+        """Add a problem of some rows; if ``lenient``, set them aside for the reason instead."""
         if self.lenient:
             self.set_aside(rows, reason)
         else:
             self.problem(code, what, **{"go_on": SET_ASIDE, **more})
 
     def note(self, text: str) -> None:
-        """Add a sentence about what the reader decided by itself."""
+        """Add a sentence about a decision of the reader."""
         self.notes.append(text)
 
     def raise_problems(self) -> None:
@@ -158,9 +127,8 @@ class Ledger:
             raise RatingsError(self.problems, self.table.source)
 
     def set_aside(self, rows: Mask, reason: str, detail: "str | NDArray[Any]" = "") -> None:
-        """Set rows aside for a reason; rows that are aside already keep their first reason.
-
-        ``detail`` is one text, or one for each row of the table.
+        """Set rows aside with a reason, the first one counts; ``detail`` is one text, or one per
+        row.
         """
         chosen = np.flatnonzero(rows & self.kept)
         if not len(chosen):
@@ -170,7 +138,7 @@ class Ledger:
         self._aside.append(pd.DataFrame({"row": chosen, "reason": reason, "detail": details}))
 
     def aside(self, item: "pd.Series[str]", rater: "pd.Series[str]") -> pd.DataFrame:
-        """Return one line per row set aside, in file order (see ``Accounting.set_aside``)."""
+        """Return the rows set aside, in file order (see ``Accounting.set_aside``)."""
         columns = ["line", "item", "rater", "reason", "detail"]
         lost = pd.DataFrame({"line": self.table.lost, "item": "", "rater": "", "reason": RAGGED,
                              "detail": ""})  # fmt: skip

@@ -22,7 +22,7 @@ MEND = 'give the column that numbers them: `replicate="..."`, or `replicate="row
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """Ratings made of rows: answers and scores, the first row of each, the rating of each row."""
+    """Ratings made of rows: answers, scores, first row of each rating, rating of each row."""
 
     answers: Vectors
     scores: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Joined:
 
 
 def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
-    """Return values by which a rater's ratings of one item are told apart and ordered."""
+    """Return values that distinguish and order a rater's ratings of one item."""
     numbers = pd.to_numeric(names, errors="coerce")
     if numbers.notna().all():
         return np.asarray(numbers.to_numpy())
@@ -49,7 +49,7 @@ def number_within(*keys: NDArray[Any]) -> Codes:
 
 
 def number_replicates(item: Codes, rater: Codes, order: NDArray[Any]) -> Codes:
-    """Return 0, 1, ... for each rater's ratings of each item, in the order of their replicates."""
+    """Return 0, 1, ... for each rater's ratings of each item, in the order of replicates."""
     by_order = np.argsort(order, kind="stable")
     numbers = np.empty(len(item), np.int64)
     numbers[by_order] = number_within(item[by_order], rater[by_order])
@@ -66,21 +66,10 @@ def settle_repeats(
     told_apart: str,
     taken_for_item: Callable[[], str],
 ) -> None:
-    """Set exact repeats aside; the same rater's different ratings of one item are a problem.
+    """Set exact repeats aside; different ratings of one item by a rater are a problem.
 
-    Parameters
-    ----------
-    ledger : Ledger
-    keys : sequence of ndarray (row,)
-        Item, rater, replicate (and label, where each row answers one).
-    answers : ndarray (row, label)
-    scores : ndarray (row, label)
-    used : sequence of str
-        The columns that must be equal for two rows to be exact repeats.
-    told_apart : str
-        The role whose column tells the replicates apart, or ``""`` (for the message).
-    taken_for_item : callable
-        Says what was taken for the item, why, and what else could be (for the message).
+    ``keys`` are item, rater, replicate (and label, if rows answer one). Exact repeats agree in all
+    ``used`` columns. ``told_apart`` and ``taken_for_item`` are for the message.
     """
     kept = np.flatnonzero(ledger.kept)
     _, group = unique_rows(*[key[kept] for key in keys])

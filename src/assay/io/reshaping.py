@@ -1,4 +1,4 @@
-"""Tables of another shape, read as the caller says: a column a rater, an item, or a class."""
+"""Tables of other shapes: columns are raters, items or classes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,16 +34,8 @@ SHOWN = 5
 
 
 def reshape(export: Export, task: Task, given: Arguments) -> Export:
-    """Give each rating a row, as ``wide=``, ``wide_items=`` or ``counts=`` say.
-
-    Raters without names get a number.
-
-    Raises
-    ------
-    ArgumentError
-        If several of these are given.
-    RatingsError
-        If a column is not there, or cells hold no counts.
+    """Give each rating a row, by ``wide=``, ``wide_items=`` or ``counts=``; number unnamed
+    raters.
     """
     table = export.table
     asked = given.shapes
@@ -63,12 +55,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
 
 
 def require_one_label(task: Task, given: Arguments) -> None:
-    """Refuse a shape whose cells hold an answer each, for a task of several labels.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Refuse such a shape for a task of several labels."""
     if given.shapes and len(task.labels) > 1:
         raise ArgumentError(
             f"`{given.shapes[0]}=` needs a task of one label, and task {task.name} has "
@@ -79,7 +66,7 @@ def require_one_label(task: Task, given: Arguments) -> None:
 
 
 def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
-    """Return the columns that an argument names; names with a star stand for all that match."""
+    """Return the columns that an argument names; names may have a wildcard."""
     asked: ColumnArg = getattr(given, argument)
     finder = ColumnFinder([str(c) for c in table.frame.columns])
     found: list[str] = []
@@ -108,24 +95,24 @@ def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[s
 
 
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
-    """Read a column for each rater: a row is an item, or a pattern of answers with its number."""
+    """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
     table, item = _with_items(table, columns, given)
-    return _melted(table, columns, "rater", task, given, roles=item)
+    return _melted(table, columns, "rater", task, roles=item)
 
 
 def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
-    """Read a column for each item: a row is a rater."""
+    """Read a column for each item; a row is a rater."""
     roles: dict[str, tuple[str, ...]] = {}
     if not given.rater:
         person = person_of(_others(table, columns))
         if not person:
             table, person = _with_numbers(table, "rater")
         roles = {"rater": (person,)}
-    return _melted(table, columns, "item", task, given, roles=roles)
+    return _melted(table, columns, "item", task, roles=roles)
 
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
-    """Read a column for each class, which holds its number of votes: the raters have no names."""
+    """Read a column for each class, with its number of votes by unnamed raters."""
     votes = np.column_stack([_votes(table, c, columns) for c in columns])
     table, roles = _with_items(table, columns, given)
     classes = np.array(_class_names(columns), object)
@@ -149,7 +136,7 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
 
 
 def _votes(table: Table, column: str, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return the numbers of a column; an empty cell is 0."""
+    """Return the counts of a column; an empty cell is 0."""
     cells = table.frame[column].str.strip().replace("", "0")
     odd = ~cells.str.fullmatch(COUNT).to_numpy(bool)
     if odd.any():
@@ -166,7 +153,7 @@ def _votes(table: Table, column: str, columns: Sequence[str]) -> NDArray[np.int6
 
 
 def _class_names(columns: Sequence[str]) -> list[str]:
-    """Return what columns of votes are called, without the word votes if all have it."""
+    """Return the names of columns of votes, without the word votes if all have it."""
     bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
     all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
     return bare if all_say_so and all(bare) and len(set(bare)) == len(bare) else list(columns)
@@ -179,14 +166,14 @@ def _others(table: Table, columns: Sequence[str]) -> list[str]:
 def _with_items(
     table: Table, columns: Sequence[str], given: Arguments
 ) -> tuple[Table, dict[str, tuple[str, ...]]]:
-    """Return the column of the item: one called so, one that tells rows apart, or a number.
+    """Return the table with a column of the item: a recognised name, a unique column, or numbers.
 
-    Grouped answers have no item: a row is a pattern, and has the number of its items.
+    Grouped answers have no item: each row is repeated by its count.
     """
     if given.item:
         return table, {}
     rest = _others(table, columns)
-    item = item_of(table.frame, rest)
+    item = item_of(rest)
     number = count_column(table.frame[rest])
     if number and not item:
         table = times_counted(table, number)
@@ -198,7 +185,7 @@ def _with_items(
 
 
 def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
-    """Give each row a name, which is its number."""
+    """Name each row by its number."""
     name = _free(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
@@ -222,11 +209,10 @@ def _melted(
     columns: Sequence[str],
     role: str,
     task: Task,
-    given: Arguments,
     *,
     roles: dict[str, tuple[str, ...]],
 ) -> Export:
-    """Give each filled cell of some columns a row; the name of its column plays a role."""
+    """Give each filled cell of some columns a row; the column's name plays a role."""
     answer = task.label_names[0]
     cells = table.frame[list(columns)].to_numpy(object)
     words = {str(w): canonical(str(w)) in EMPTY for w in pd.unique(cells.ravel())}

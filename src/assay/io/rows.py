@@ -1,4 +1,4 @@
-"""From rows to ratings: decode the answers, join and judge them, set rows aside."""
+"""From rows to ratings: decode answers, join rows, apply rules, set rows aside."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,7 +80,7 @@ def _seconds(layout: Layout) -> Floats:
 def rating_extras(
     rows: RowExtras, joined: Joined, kept: NDArray[np.bool_], layout: Layout, task: Task
 ) -> RatingExtras:
-    """Join what the rows say to what is said of each kept rating."""
+    """Join audits, times and sessions of rows for each kept rating."""
     first = joined.first_row[kept]
     cells, whole, seconds = rows.audits.cells[first], rows.audits.whole[first], rows.seconds[first]
     if layout.answers.question:
@@ -104,7 +104,7 @@ def _cells_of(cells: Marks, rating: Codes, size: int) -> Marks:
 
 
 def _seconds_of(seconds: Floats, rating: Codes, size: int, layout: Layout) -> Floats:
-    """Time of each rating: what all its rows repeat, if all ratings do so, else their sum."""
+    """Return the time of each rating: the sum over rows, unless all rows repeat the same."""
     groups = pd.Series(seconds).groupby(rating)
     total = _numbers(groups.sum(min_count=1), size)
     if not np.isfinite(total).any():
@@ -121,7 +121,7 @@ def _numbers(found: "pd.Series[float]", size: int) -> Floats:
 
 
 def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) -> None:
-    """Add a problem if the rows of one rating stand in different sessions."""
+    """Add a problem if rows of one rating have different sessions."""
     code = layout.sessions.code
     clash = used[code[used] != code[first[rating]]]
     if len(clash):
@@ -138,7 +138,7 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Codes of every row: item, rater, the label it answers (if one), its answers and scores."""
+    """Codes of every row: item, rater, label (if it answers one), answers and scores."""
 
     item: Codes
     rater: Codes
@@ -179,7 +179,7 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
 def _decode_some(
     column: "pd.Series[str]", rows: Codes, task: Task, n: int, layout: Layout
 ) -> NDArray[np.int16]:
-    """Decode the rows that answer one label; the others count as empty."""
+    """Decode the rows that answer one label."""
     only = column.copy()
     mask = np.ones(len(column), bool)
     mask[rows] = False
@@ -188,7 +188,7 @@ def _decode_some(
 
 
 def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Mask]:
-    """Apply what is known of the protocol tool's export; return the discarded rows."""
+    """Apply the rules of the protocol tool's export; return the discarded rows."""
     ledger = layout.ledger
     if not pragmata.is_export(list(layout.table.frame.columns)):
         return task, layout.withdrawn
@@ -201,7 +201,7 @@ def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tup
 
 
 def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joined:
-    """Join rows to ratings, settle repeats, and set aside what no rater could have recorded."""
+    """Join rows to ratings, settle repeats, and set aside impossible ratings."""
     ledger = layout.ledger
     if "item" in layout.roles:
         ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
@@ -240,7 +240,7 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
 
 
 def _item_words(layout: Layout) -> str:
-    """Say which columns were taken for the item, why, and which others could be."""
+    """Say which columns are the item, why, and which others could be."""
     if "item" not in layout.roles:
         return ""
     role, frame = layout.roles["item"], layout.table.frame
@@ -267,7 +267,7 @@ def _order(layout: Layout, rows: Rows) -> NDArray[Any]:
 
 
 def _used_columns(layout: Layout) -> list[str]:
-    """Return the columns in which two rows must agree to be repeats of each other."""
+    """Return the columns in which exact repeats must agree."""
     used = [c for role in layout.roles.values() for c in role.columns]
     used += [*layout.answers.columns, *layout.scores.columns, *layout.audits.columns]
     used += [c for c in ("response_status", "discard_reason") if c in layout.table.frame]
@@ -275,7 +275,7 @@ def _used_columns(layout: Layout) -> list[str]:
 
 
 def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
-    """Apply the gates and the blocked rules; rows of ratings that they forbid go aside."""
+    """Apply gates and blocked rules; set aside rows of ratings that they forbid."""
     ledger, of_row = layout.ledger, joined.rating_of_row
     gated = apply_gates(task, joined.answers)
     names = np.array([*task.label_names, ""], object)
@@ -302,7 +302,7 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
 
 
 def _absent_words(absent: Sequence[str], layout: Layout) -> str:
-    """Say which labels have no column, and which columns have their names all the same."""
+    """Say which labels lack a column, and which unused columns have their names."""
     finder = ColumnFinder(list(layout.table.frame.columns))
     named = {name: finder.get(name) for name in absent}
     pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)

@@ -1,4 +1,4 @@
-"""Folders that Hugging Face datasets were saved to: files of Arrow, and a list of them."""
+"""Folders with saved Hugging Face datasets."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,7 @@ STATE, SPLITS = "state.json", "dataset_dict.json"
 
 
 def saved_dataset(path: Path) -> pd.DataFrame | None:
-    """Read what ``save_to_disk`` wrote; None if the folder is something else.
-
-    Raises
-    ------
-    RatingsError
-        If it has several splits, of which one has to be named, or is damaged.
-    """
+    """Read what ``save_to_disk`` wrote; None for other folders; refuse several splits."""
     if (path / SPLITS).is_file():
         names = sorted(one.parent.name for one in path.glob(f"*/{STATE}"))
         if len(names) == 1:

@@ -1,4 +1,4 @@
-"""Scores: where they stand, and how a guess with a confidence becomes one."""
+"""Scores: their columns, and conversion of a guess with a confidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,24 +29,18 @@ Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")
 UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
 USUAL_TOPS = (1, 5, 10, 100, 1000)
-"""Ends of the scales on which people score, from 0."""
+"""Upper ends of usual scales from 0."""
 ASKED, BY_NAME = "named by `{kind}=`", "its name is recognised"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreColumns:
-    """Where scores and confidences are.
+    """Columns of scores and confidences.
 
-    Attributes
-    ----------
-    score, confidence : mapping of str to str
-        The column of each label; no label is in both.
-    long_score, long_confidence : str
-        The column, if each row answers one label.
-    evidence : mapping of str to str
-        Why, by column.
-    limits : (float, float)
-        The numbers in the file that stand for 0 and for 1.
+    score, confidence : column of each label; no label is in both
+    long_score, long_confidence : the column, if each row answers one label
+    evidence : by column
+    limits : numbers in the file that stand for 0 and for 1
     """
 
     score: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +57,7 @@ class ScoreColumns:
 
     @property
     def alone(self) -> list[str]:
-        """Columns that tell something without answers: a confidence is one in an answer."""
+        """Columns that are informative without answers; confidences are not."""
         return [c for c in (*self.score.values(), self.long_score) if c]
 
     @property
@@ -86,7 +80,7 @@ def find_scores(
     taken: Sequence[str],
     ledger: Ledger,
 ) -> ScoreColumns:
-    """Find the columns of scores and confidences, by argument, else by a name."""
+    """Find the columns of scores and confidences by argument, else by name."""
     finder = ColumnFinder(list(table.frame.columns))
     given = {"score": score, "confidence": confidence}
     used = {*answers.columns, *taken, *named_columns(finder, score, confidence)}
@@ -114,7 +108,7 @@ def find_scores(
 
 
 def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dict[str, str]:
-    """Drop the columns of words: a column that is not asked for is none of scores by its name."""
+    """Drop recognised columns without numbers, with a note."""
     words = {c for c in found.values() if not has_numbers(without_signs(table.frame[c])[0])}
     for column in sorted(words):
         ledger.note(f"column {column} holds no numbers: it is not used")
@@ -192,7 +186,7 @@ def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
 def read_scores(
     columns: ScoreColumns, answers: Vectors, question: Codes | None, task: Task, ledger: Ledger
 ) -> Floats:
-    """Return the score of every row on every label: (row, label), NaN where there is none."""
+    """Return the score of every row on every label, (row, label); NaN if there is none."""
     scores = np.full(answers.shape, np.nan)
     if question is not None:
         return _long_scores(columns, answers, question, task, ledger)
@@ -226,10 +220,10 @@ def _long_scores(
 
 
 def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
-    """Return the numbers of a column on the scale from 0 to 1."""
+    """Return the numbers of a column, scaled to [0, 1]."""
     cells, per_cent = without_signs(ledger.table.frame[column])
     limits = columns.limits
-    if limits == PER_CENT:  # some with a sign and some without are one scale here
+    if limits == PER_CENT:  # with or without signs, the scale is the same here
         cells = cells.str.strip().str.removesuffix("%")
     elif per_cent and limits == UNIT:
         limits = PER_CENT
@@ -248,13 +242,7 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
 
 
 def _scale_of(cells: "pd.Series[str]") -> tuple[int, int] | None:
-    """Return the usual scale that holds all numbers of a column; None if some are none.
-
-    Examples
-    --------
-    >>> _scale_of(pd.Series(["7", "", "4.5"], dtype="str"))
-    (0, 10)
-    """
+    """Return the smallest usual scale that holds all numbers; None if some cells are no numbers."""
     numbers, filled = parse_numbers(cells)
     given = numbers[filled]
     if not len(given) or not np.isfinite(given).all() or given.min() < 0:
@@ -263,16 +251,7 @@ def _scale_of(cells: "pd.Series[str]") -> tuple[int, int] | None:
 
 
 def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
-    """Return numbers without their per cent signs, and whether all that are filled have one.
-
-    Some with a sign and some without are two scales: then the signs stay.
-
-    Examples
-    --------
-    >>> cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
-    >>> cells.tolist(), per_cent
-    (['83', '', '9'], True)
-    """
+    """Remove per cent signs, if all filled cells have one; return also whether they do."""
     bare = cells.str.strip()
     signed = bare.str.endswith("%")
     if signed.any() and bool((signed | bare.str.casefold().isin(EMPTY)).all()):
@@ -281,11 +260,11 @@ def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
 
 
 UNUSED = {"score": "", "confidence": ""}
-"""Arguments that leave columns of scores out."""
+"""Arguments to leave scores out."""
 
 
 def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger) -> bool:
-    """Whether a score can be read on a label: it is binary or ordered."""
+    """Whether a label is binary or ordered, so that a score has a meaning."""
     if len(label.classes) == 2 or label.ordered:
         return True
     text = f"column {column} gives a score of {label.name}, whose classes have no order"
@@ -302,14 +281,13 @@ def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger)
 
 
 def belief(guess: NDArray[np.int16], confidence: Floats, label: Label) -> Floats:
-    """Turn a guess with a confidence into a score.
+    """Turn a guess with a confidence c into a score; NaN without a guess.
 
-    Notes
-    -----
-    With two classes the score is P(upper class): the confidence ``c`` in a guess of the upper
-    class, 1 - c in one of the lower. With K ordered classes and guess g = 0, ..., K - 1 it is
-    (g + p) / K, where p = c for the top class, 1 - c for the lowest, and 1/2 for one between: the
-    surer of an end, the nearer to it. NaN without a guess.
+    With two classes the score is P(upper class): c for a guess of the upper class, else 1 - c. With
+    K
+    ordered classes and guess g = 0, ..., K - 1 it is (g + p) / K, where p = c for the top class, 1
+    - c
+    for the lowest, and 1/2 between.
     """
     top = len(label.classes) - 1
     share = np.select([guess == top, guess == 0], [confidence, 1 - confidence], 0.5)

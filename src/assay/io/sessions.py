@@ -1,4 +1,4 @@
-"""Sessions: the periods of the ratings, in order of time."""
+"""Sessions: periods of the ratings, in order of time."""
 
 import re
 from collections.abc import Sequence
@@ -28,23 +28,23 @@ MANY = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Sessions:
-    """The session of every row, as a position in ``names`` (-1 unknown), which are in order."""
+    """The session of every row as a position in ``names`` (-1 unknown), in order of time."""
 
     code: Codes
     names: tuple[str, ...] = ()
 
     @property
     def words(self) -> NDArray[np.object_]:
-        """The name of every row's session, ``""`` where it is unknown."""
+        """The name of every row's session; empty if unknown."""
         return np.array([*self.names, ""], object)[self.code]
 
 
 FOUND_ORDER = {"sessions": None}
-"""Arguments with which reading goes on: the order that is found."""
+"""Arguments to continue with the order that the reader finds."""
 
 
 def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> Sessions:
-    """Read the sessions and put them in order: as given, else as their names tell."""
+    """Read the sessions and order them: as given, else by their names."""
     if "session" not in roles:
         if given is not None:
             ledger.problem(
@@ -75,7 +75,7 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
 
 
 def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | None:
-    """Return the order that the caller gives; what is wrong with it is a problem."""
+    """Return the order that the caller gives; errors become problems."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         ledger.problem(
             "sessions-argument", f"`sessions=` must be a list of sessions in order, not {given!r}",
@@ -99,7 +99,7 @@ def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | N
 
 
 def _ordered(names: Sequence[str], known: Sequence[str] | None) -> tuple[list[str], str]:
-    """Return names in order of time and how it was found."""
+    """Return names in order of time, and how it was found."""
     if known is not None and set(names) <= set(known):
         return [name for name in known if name in set(names)], "as their categories are"
     words = pd.Series(list(names), dtype="str")

@@ -1,4 +1,4 @@
-"""Skip logic: what gates and rules make of answers, and empty answers that others settle."""
+"""Skip logic: effects of gates and rules on answers, and answers implied by others."""
 
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,16 +22,11 @@ CHUNK = 2048
 
 @dataclass(frozen=True, kw_only=True)
 class Gated:
-    """Answer vectors after the gates.
+    """Answers after the gates.
 
-    Attributes
-    ----------
-    answers : ndarray of int16 (rating, label)
-        ``NOT_ASKED`` where the vector's own answers close the gate.
-    contradicts : ndarray of int64 (rating,)
-        The first label that is answered although its gate is closed; -1 if none.
-    unasked_no : ndarray of int64 (label,)
-        How many "no" stood behind a closed gate and were taken as not asked.
+    answers : ``NOT_ASKED`` where the rating's own answers close the gate (rating, label)
+    contradicts : first label answered behind a closed gate; -1 if none (rating)
+    unasked_no : number of "no" behind a closed gate, read as not asked (label)
     """
 
     answers: Vectors
@@ -40,17 +35,16 @@ class Gated:
 
 
 def patterns_of(answers: Vectors) -> tuple[Vectors, Codes]:
-    """Return the distinct vectors and the position of every vector among them."""
+    """Return the distinct vectors, and the position of every vector among them."""
     first, inverse = unique_rows(*answers.T)
     return answers[first], inverse
 
 
 def apply_gates(task: Task, answers: Vectors) -> Gated:
-    """Mark the answers that the gates close.
+    """Mark the answers that gates close.
 
-    An empty answer behind a closed gate becomes ``NOT_ASKED``; so does a first class that is
-    spelled like "no", since some exports write the questions that were not asked as 0. Where a
-    gate hangs on an answer that is missing, it may be open, and an empty answer stays missing.
+    An empty answer behind a closed gate becomes ``NOT_ASKED``; so does a first class spelled like
+    "no", since some exports write 0 there. A gate may be open if it depends on a missing answer.
     """
     patterns, inverse = patterns_of(answers)
     patterns = patterns.copy()
@@ -89,18 +83,14 @@ def _may_open(task: Task, gate: Expression, patterns: Vectors) -> NDArray[np.boo
 
 
 def _completions(task: Task, column: int) -> list[int]:
-    """Return what a missing answer may stand for."""
+    """Return the codes that a missing answer may stand for."""
     label = task.labels[column]
     return list(range(len(label.classes))) + [NOT_ASKED] * bool(label.asked_if)
 
 
 def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
-    """Whether each complete vector agrees with each pattern where it is not missing.
-
-    Returns
-    -------
-    ndarray of bool
-        (pattern, vector)
+    """Whether each complete vector agrees with the known part of each pattern, (pattern,
+    vector).
     """
     agree = np.ones((len(patterns), len(vectors)), bool)
     for column in range(vectors.shape[1]):
@@ -110,15 +100,10 @@ def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
 
 
 def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
-    """Say for each distinct answer vector why no rater could record it; ``""`` if one could.
+    """Return why each distinct answer vector is impossible (``""`` if possible), and each rating's
+    vector.
 
-    A vector with missing answers is at fault only if every completion of it is.
-
-    Returns
-    -------
-    reasons : list of str (vector,)
-    vector : ndarray of int (rating,)
-        The distinct vector that each rating is.
+    A vector with missing answers is impossible only if every completion is.
     """
     space = state_space(task)
     patterns, inverse = patterns_of(answers)
@@ -158,18 +143,16 @@ def admitted(task: Task, truth: Vectors) -> NDArray[np.bool_]:
 
 
 LOST = 0.05
-"""Share of the answers that nothing settles which may be missing: with more, few were asked."""
+"""Largest share of other answers that may be missing for open answers to be by design."""
 
 
 def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
-    """Fill empty answers that can only have been one, where the form did not ask for them.
+    """Fill empty answers that have only one possible class, where the form left them out.
 
-    The probability of a rating stays as it is, since a lost answer is summed over what the
-    interface admits, here a single class. What is counted rating by rating (votes, agreement,
-    replicates of the answers) would else leave these answers out, all of one class.
-
-    A label is filled if most of its answers that are settled are empty and hardly any others are:
-    answers lost here and there stay lost.
+    The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
+    and
+    agreement would leave out these answers, all of one class. A label is filled if most of its
+    implied answers are empty and hardly any others are: answers lost at random stay lost.
     """
     if not state_space(task).blocked.any():
         return joined
@@ -194,13 +177,9 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
 
 
 def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.int16]:
-    """Return the one class of a label that blocked rules leave beside a rater's other answers.
+    """Return the only class that blocked rules leave beside a rater's other answers, (rating,).
 
-    Returns
-    -------
-    ndarray of int16 (rating,)
-        ``MISSING`` where they leave several, or none; where gates alone leave one, too, or one
-        that is ``NOT_ASKED``: what was not asked has a code of its own.
+    ``MISSING`` if several or none are left, or if gates alone imply it.
     """
     others = answers.copy()
     others[:, column] = MISSING
@@ -216,7 +195,7 @@ def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.i
 
 
 def _only(codes: NDArray[np.int16], agree: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Return the code that all agreeing paths have, by pattern; ``MISSING`` if there is none."""
+    """Return the code that all agreeing paths share, by pattern; else ``MISSING``."""
     low = np.where(agree, codes, np.iinfo(np.int16).max).min(axis=1)
     high = np.where(agree, codes, np.iinfo(np.int16).min).max(axis=1)
     return np.asarray(np.where(low == high, low, MISSING), np.int16)

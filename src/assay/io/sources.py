@@ -1,4 +1,4 @@
-"""An input that is opened and not yet understood: a file, a folder, standard input or a table."""
+"""An opened input: a file, a folder, standard input or a table."""
 
 import hashlib
 import sys
@@ -41,7 +41,7 @@ SUFFIXES = (
 )  # fmt: skip
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
-"""Records that a format may look at to recognise itself."""
+"""Number of records that a format may inspect to recognise itself."""
 FIRST_CHARACTERS = 1 << 16
 
 Kind = Literal["table", "json", "folder"]
@@ -49,21 +49,12 @@ Kind = Literal["table", "json", "folder"]
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """What a format looks at, and then reads.
+    """An opened input, as a format sees it.
 
-    Attributes
-    ----------
-    name : str
-        Path of the file, for messages.
-    sha256 : str
-        Hash of the bytes; empty for a folder and for a table in memory.
-    part : bool
-        Whether it is one file of a data set in several.
-    lenient : bool
-        Whether lines that are no rows are set aside.
-    kind : {"table", "json", "folder"}
-        A table of rows and columns (delimited text, Parquet, a DataFrame), JSON (one value, or
-        one a line), or a folder.
+    name : path, for messages
+    sha256 : hash of the bytes; empty for folders and tables in memory
+    part : whether it is one file of a data set in several
+    lenient : whether lines that are no rows are set aside
     """
 
     name: str
@@ -74,34 +65,34 @@ class Source(ABC):
     @property
     @abstractmethod
     def kind(self) -> Kind:
-        """What was opened."""
+        """The kind of input."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of a table, or the keys of the first records of JSON."""
+        """Columns of a table, or keys of the first records of JSON."""
         return tuple(dict.fromkeys(key for record in self.first for key in record))
 
     @property
     def first(self) -> Sequence[Mapping[str, Any]]:
-        """The first records, or the first rows of a table: cheap to look at."""
+        """The first records or rows."""
         return ()
 
     @property
     def beginning(self) -> str:
-        """The first characters of a text; empty for what is none."""
+        """The first characters of a text; else empty."""
         return ""
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Return the records, or the rows of a table, one after the other with their place."""
+        """Yield all records or rows, with their places."""
         yield from enumerate(self.first, start=1)
 
     @abstractmethod
     def plain_table(self, name: str = "") -> Table:
-        """Return the table that this is where no format claims it; a folder's file ``name``."""
+        """Return the plain table, if no format claims it; ``name`` is a file of a folder."""
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """The lines that are no rows, where such lines are set aside."""
+        """Lines that are no rows, where such lines are set aside."""
         return ()
 
     def tabled(
@@ -114,14 +105,8 @@ class Source(ABC):
     ) -> Table:
         """Make a table of rows that a format took from this source.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            Cells of any type; lists and dicts become JSON.
-        lines : ndarray (row,), optional
-            The place of each row in the source, counted in ``unit``; else rows count from 1.
-        unit : str
-        notes : sequence of str
+        Cells may have any type; lists and dicts become JSON. ``lines`` are places counted in
+        ``unit``.
         """
         lines = np.arange(1, len(frame) + 1) if lines is None else lines
         made = table_of(
@@ -133,7 +118,7 @@ class Source(ABC):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TextSource(Source):
-    """Delimited text: parsed when its rows are asked for."""
+    """Delimited text, parsed on demand."""
 
     text: str = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -165,11 +150,11 @@ class TextSource(Source):
         return self._table.frame
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Return the rows with their lines."""
+        """Yield the rows with their lines."""
         return rows_of(self.frame, self._table.lines)
 
     def plain_table(self, name: str = "") -> Table:
-        """Return the rows as they stand in the file, also without a header or any separator."""
+        """Return the rows of the file, which may lack a header or separators."""
         text, parsed, notes = self.text, self._parsed, list(self.notes)
         spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
         if spaced is not None:
@@ -192,7 +177,7 @@ class TextSource(Source):
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """The lines with a wrong number of fields."""
+        """Lines with a wrong number of fields."""
         return self._parsed.lost if self.lenient else ()
 
     @cached_property
@@ -219,10 +204,7 @@ class TextSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FrameSource(Source):
-    """A table whose cells have types: Parquet, Feather, a sheet of Excel, a DataFrame.
-
-    ``frame`` has the cells as they are, lists and dicts too.
-    """
+    """A table of typed cells: Parquet, Feather, an Excel sheet, a DataFrame."""
 
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
@@ -245,7 +227,7 @@ class FrameSource(Source):
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Return the rows with their numbers."""
+        """Yield the rows with their numbers."""
         return rows_of(self.frame, self.lines)
 
     def plain_table(self, name: str = "") -> Table:
@@ -259,7 +241,7 @@ class FrameSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class JsonSource(Source):
-    """JSON: one value, or a record a line; parsed when it is asked for."""
+    """JSON (one value, or a record a line), parsed on demand."""
 
     text: str = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -271,7 +253,7 @@ class JsonSource(Source):
 
     @property
     def value(self) -> Any:
-        """The value; of a record a line, the list of them."""
+        """The value; the list of values if there is one a line."""
         return self._parsed[0]
 
     @property
@@ -281,11 +263,11 @@ class JsonSource(Source):
 
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
-        """The first records; the others are not parsed for it."""
+        """The first records, without parsing the others."""
         return [record for _, record in islice(self.each(), FIRST_RECORDS)]
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Return the objects of a list with their numbers, or of all lines with their lines."""
+        """Yield the objects of a list with their numbers, or of all lines with their lines."""
         return stream_records(self.text, self.name)
 
     @property
@@ -294,7 +276,7 @@ class JsonSource(Source):
         return self.text[:FIRST_CHARACTERS]
 
     def plain_table(self, name: str = "") -> Table:
-        """Return a row for each record, and for each element of a list of ratings in it."""
+        """Return a row for each record, or for each element of its list of ratings."""
         records = self.records
         if not records:
             raise RatingsError.of(
@@ -333,7 +315,7 @@ class FolderSource(Source):
         return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
 
     def member(self, file: str) -> Source:
-        """Open one of the files, once."""
+        """Open a file, once."""
         if file not in self._opened:
             self._opened[file] = open_source(self.path / file)
         return self._opened[file]
@@ -343,7 +325,7 @@ class FolderSource(Source):
         return {}
 
     def plain_table(self, name: str = "") -> Table:
-        """Return the table in the file of a name, such as ``retrieval.csv``."""
+        """Return the table in the file of this name, such as ``retrieval.csv``."""
         for suffix in SUFFIXES:
             if f"{name}{suffix}" in self.files:
                 return replace(self.member(f"{name}{suffix}").plain_table(), folder=self.path)
@@ -366,13 +348,7 @@ class FolderSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilesSource(Source):
-    """Several files: those of an archive, or those of a list of paths.
-
-    Attributes
-    ----------
-    contents : mapping of str to callable
-        What returns the bytes of each file, by its name.
-    """
+    """Several files, of an archive or a list of paths; ``contents`` read their bytes."""
 
     contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
 
@@ -387,7 +363,7 @@ class FilesSource(Source):
         return tuple(self.contents)
 
     def member(self, file: str) -> Source:
-        """Open one of the files, once."""
+        """Open a file, once."""
         if file not in self._opened:
             try:
                 data = self.contents[file]()
@@ -419,26 +395,11 @@ def open_source(
     sheet: str | None = None,
     lenient: bool = False,
 ) -> Source:
-    """Open a path, a folder, standard input (``-``) or a DataFrame.
+    """Open a path, a folder, standard input (``-``), a DataFrame, or a table with ``to_pandas``.
 
-    Parameters
-    ----------
-    source : str, path or DataFrame
-        A table of another library (Polars, Arrow, Hugging Face datasets) is one if it has a method
-        ``to_pandas``.
-    what : str
-        What it is, for messages.
-    encoding : str, optional
-        Of a text; else it is found.
-    sheet : str, optional
-        Of a spreadsheet that has several.
-    lenient : bool
-        Whether lines that are no rows are set aside, instead of refused.
-
-    Raises
-    ------
-    RatingsError
-        If nothing can be read there; the message says why.
+    ``what`` names it in messages. ``encoding`` and ``sheet`` are found if not given. ``lenient``
+    sets
+    lines aside that are no rows.
     """
     opened = _opened(source, what, encoding, sheet)
     return replace(opened, lenient=True) if lenient else opened
@@ -478,24 +439,21 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
 
 
 def _open_folder(path: Path) -> Source:
-    """Open a folder of files, or of a dataset that was saved to it."""
+    """Open a folder of files, or a saved dataset."""
     if (saved := saved_dataset(path)) is not None:
         return FrameSource(name=str(path), frame=saved)
     return FolderSource(name=str(path), path=path)
 
 
 def members_of(source: Source) -> Iterator[Source]:
-    """Return a source itself, or the files of a folder that hold records or rows."""
+    """Yield the source itself, or the files of a folder with records or rows."""
     if not isinstance(source, FolderSource | FilesSource):
         return iter([source])
     return (source.member(file) for file in source.files if file.endswith(SUFFIXES))
 
 
 def as_pandas(source: Any) -> Any:
-    """Return a table of another library as a DataFrame, and anything else as it is.
-
-    Of a Hugging Face dataset, integers that stand for classes become their names.
-    """
+    """Return a table of another library as a DataFrame, with class names; else the argument."""
     convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
     if not callable(convert):
         return source
@@ -504,12 +462,12 @@ def as_pandas(source: Any) -> Any:
 
 
 def read_beside(source: object, *, name: str, what: str) -> Table:
-    """Read a table that comes with the ratings: its places carry its name."""
+    """Read a table that accompanies the ratings; its places carry its name."""
     return replace(open_source(source, what=what).plain_table(name), beside=True)
 
 
 def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None) -> Source:
-    """Open the bytes of a file by what they are; its name says nothing."""
+    """Open the bytes of a file by their content, not by the file's name."""
     digest = hashlib.sha256(data).hexdigest()
     data = unpacked(data, name)
     if is_archive(data):

@@ -1,4 +1,4 @@
-"""Sheets of Excel and OpenDocument files, as tables with the number of each row in its sheet."""
+"""Sheets of Excel and OpenDocument files as tables, with the number of each row."""
 
 import io
 import zipfile
@@ -16,15 +16,15 @@ from assay._util.text import counted
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 ZIP = b"PK\x03\x04"
 SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
-"""What a ZIP archive holds that is a file of sheets."""
+"""Files in a ZIP archive that show a spreadsheet."""
 FEWEST_FIELDS = 2
-"""Filled cells from which a row is the header; rows of fewer above it are a title."""
+"""Fewest filled cells of a header; emptier rows above are a title."""
 INSTALL = "pip install 'assay[excel]'"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """The cells of a sheet, the number of each row in it, and what was skipped."""
+    """The cells of a sheet, the number of each row, and notes."""
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
@@ -45,13 +45,7 @@ def is_spreadsheet(data: bytes) -> bool:
 
 
 def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
-    """Read the only sheet that holds cells, or the one that is named.
-
-    Raises
-    ------
-    RatingsError
-        If several sheets hold cells and none is named, or no package that reads them is there.
-    """
+    """Read the named sheet, or the only one with cells."""
     filled = {name: cells for name, cells in _sheets(data, source).items() if not cells.empty}
     if not filled:
         raise RatingsError.of("empty-file", "the file has no filled cells", source)
@@ -77,7 +71,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
 
 
 def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
-    """Return the filled rows of every sheet, as they are stored."""
+    """Return the filled rows of every sheet."""
     engine = _engine(source)
     try:
         read: dict[Any, pd.DataFrame] = pd.read_excel(
@@ -94,7 +88,7 @@ def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
 
 
 def _engine(source: str) -> Any:
-    """Return the package that reads sheets."""
+    """Return the installed package that reads sheets."""
     from importlib.util import find_spec
 
     for module, name in (("python_calamine", "calamine"), ("openpyxl", "openpyxl")):
@@ -109,7 +103,7 @@ def _engine(source: str) -> Any:
 
 
 def _from_header(cells: pd.DataFrame, source: str) -> Sheet:
-    """Take the first row of several cells as the header."""
+    """Take the first row with several filled cells as the header."""
     filled = cells.notna().sum(axis=1).to_numpy()
     enough = np.flatnonzero(filled >= min(FEWEST_FIELDS, cells.shape[1]))
     head = int(enough[0]) if len(enough) else 0

@@ -1,4 +1,4 @@
-"""Columns that say what became of a response: drafts and discarded ones hold no answer."""
+"""Columns with the status of a response: drafts and discarded responses have no answer."""
 
 from dataclasses import dataclass
 
@@ -20,49 +20,33 @@ WITHDRAWN = frozenset({
     "abandoned", "expired", "withdrawn", "timeout", "timedout", "returned",
 })  # fmt: skip
 JUDGED = frozenset({"reject", "rejected"})
-"""Of a response they mean that it does not count; of anything else they may be an answer."""
+"""Withdrawn, of a response; elsewhere possibly an answer."""
 OF_RESPONSES = ("response", "assignment", "annotation", "submission", "answer")
-"""What is in the name of a column that speaks of responses."""
+"""Parts of names of columns about responses."""
 SUBMISSION = frozenset({"accept", "reject", "ignore"})
-"""What Prodigy's column ``answer`` says of a task; where options were offered, the choice stands
-in its column ``accept``."""
+"""Values of Prodigy's column ``answer``; for choices, the column ``accept`` has the answer."""
 CHOICES = "accept"
 FIRST_CELLS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The column of the status, if there is one, and the rows without a valid response."""
+    """The column of the status, if any, and the rows without a valid response."""
 
     column: str = ""
     withdrawn: Mask
 
 
 def says_submission(column: "pd.Series[str]") -> bool:
-    """Whether a column says of each task that it was accepted, rejected or ignored.
-
-    Examples
-    --------
-    >>> says_submission(pd.Series(["accept", "ignore", ""], dtype="str"))
-    True
-    """
+    """Whether a column only says that tasks were accepted, rejected or ignored."""
     words = {squash(str(word)) for word in pd.unique(column)} - {""}
     return bool(words) and words <= SUBMISSION
 
 
 def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger: Ledger) -> Status:
-    """Find the column that says what became of each response, among those that are not used.
+    """Find the column of the status among ``free`` columns, with a note on withdrawn rows.
 
-    Parameters
-    ----------
-    free : list of str
-        Columns without another role.
-    read : list of str
-        Columns of answers.
-    item : Series of str (row,)
-        The items' names: what is the same in all ratings of an item says nothing of a response.
-    ledger : Ledger
-        Notes which rows are taken for no answer.
+    A column that is constant within items is no status of responses.
     """
     frame = ledger.table.frame
     for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
@@ -92,7 +76,7 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
 
 
 def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledger: Ledger) -> None:
-    """Note a status that speaks of drafts and the like beside words that are not known."""
+    """Note a status column that mixes known and unknown words."""
     pairs = list(zip(words, names, strict=True))
     found = [word for word, name in pairs if name in WITHDRAWN]
     others = [word for word, name in pairs if name not in WITHDRAWN | GIVEN | {""}]
@@ -104,14 +88,14 @@ def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledg
 
 
 def _is_status(column: str, read: list[str]) -> bool:
-    """Whether a column is called what says what became of a response."""
+    """Whether the name of a column is that of a status."""
     name, choices = squash(column), CHOICES in {squash(c) for c in read}
     flag = name in FLAGS or bare(column) in FLAGS
     return flag or name.endswith(("status", "state")) or (name == "answer" and choices)
 
 
 def _speaks_of_status(column: "pd.Series[str]") -> bool:
-    """Whether a column of any name speaks of nothing but given and withdrawn responses."""
+    """Whether a column of any name only has words for given and withdrawn responses."""
     first = {squash(str(word)) for word in pd.unique(column.head(FIRST_CELLS))}
     if not first <= GIVEN | WITHDRAWN | {""}:
         return False
@@ -120,7 +104,7 @@ def _speaks_of_status(column: "pd.Series[str]") -> bool:
 
 
 def _withdrawn(column: str, words: set[str]) -> frozenset[str]:
-    """Return the words of a column that stand for a response that does not count."""
+    """Return the words of a column for responses that do not count."""
     name = squash(column)
     if name in FLAGS or bare(column) in FLAGS:
         flags = words <= {"true", "false", "1", "0", "yes", "no"}
@@ -133,7 +117,7 @@ def _withdrawn(column: str, words: set[str]) -> frozenset[str]:
 
 
 def _of_items(words: NDArray[np.object_], item: "pd.Series[str]") -> bool:
-    """Whether a column has one word for each item, and some items have several rows."""
+    """Whether a column is constant within items, some of which have several rows."""
     codes = pd.factorize(item)[0]
     if len(np.unique(codes)) == len(codes):
         return False

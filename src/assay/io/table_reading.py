@@ -1,4 +1,4 @@
-"""From a table, whose shape and task are known, to Ratings, step by step."""
+"""From a table of known shape and task to Ratings, step by step."""
 
 from collections.abc import Sequence
 
@@ -34,21 +34,7 @@ from assay.io.truth_words import match_truth
 
 
 def read_rows(table: Table, task: Task, given: Arguments, export: Export | None = None) -> Ratings:
-    """Read a table with a row for each rating, or for each answer.
-
-    Parameters
-    ----------
-    table : Table
-    task : Task
-    given : Arguments
-    export : Export, optional
-        What the format knows of the columns.
-
-    Raises
-    ------
-    RatingsError
-        With every problem of the input, at once.
-    """
+    """Read a table with a row for each rating or answer; raise all problems at once."""
     asked, response = given.roles, given.responses
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
@@ -110,9 +96,8 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
 def _note_near_names(
     layout: Layout, rows: Rows, task: Task, found_in_data: Sequence[str], ledger: Ledger
 ) -> None:
-    """Note names that nearly match, of all that is told apart by its name.
-
-    Classes are among them for the labels ``found_in_data``.
+    """Note nearly matching names of items, raters and the like, and of classes
+    ``found_in_data``.
     """
     for role, names, codes in (
         ("item", rows.items, rows.item), ("rater", rows.raters, rows.rater),
@@ -130,7 +115,7 @@ def _note_near_names(
 
 
 def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
-    """Refuse cells that hold several values: what else is said of such a table would mislead."""
+    """Refuse cells with several values, before other problems that would mislead."""
     found = layout.answers
     columns = dict(found.by_label)
     if found.value and len(task.labels) == 1:

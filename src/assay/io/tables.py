@@ -1,4 +1,4 @@
-"""The input as one table of strings, which knows the place of each row."""
+"""The input as one table of strings, with the place of each row."""
 
 import hashlib
 import json
@@ -18,25 +18,26 @@ from assay.io.names import composed, note_apart
 
 SHOWN = 5
 SET_ASIDE = {"set_aside": True}
-"""Arguments with which reading goes on without the rows that cannot be read."""
+"""Arguments to continue without the rows that cannot be read."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
-"""Cells that hold several values."""
+"""Types of cells with several values."""
 
 
 class Part(Path):
-    """A file of a data set in several: what it lacks, such as any answer, others may have."""
+    """A file of a data set in several; other files may have what it lacks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows of the input: strings (``""`` is an empty cell) and the place of each row.
+    """Rows of the input as strings (``""`` is an empty cell), with the place of each row.
 
-    ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
-    (of Parquet, from 1; of a DataFrame, its index label). ``ordered`` has the categories, in
-    order, of the columns that are ordered categoricals, and ``lists`` the columns whose cells were
-    lists, arrays or dicts: their text is JSON. A table ``beside`` the ratings names
-    itself with each place, since problems are told under the name of the ratings. A ``part`` is
-    one file of a data set in several. ``lost`` are lines that are no rows, and are set aside.
+    lines, unit : places; ``line`` of a file (the header is line 1) or ``row`` (from 1; of a
+        DataFrame, its index label)
+    ordered : ordered categories, by column
+    lists : columns whose cells were lists, arrays or dicts; their text is JSON
+    beside : whether messages name this table with each place, since it accompanies the ratings
+    part : whether it is one file of a data set in several
+    lost : lines that are no rows, and were set aside
     """
 
     frame: pd.DataFrame
@@ -53,7 +54,7 @@ class Table:
     lost: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse the character NUL, which no netCDF file can hold, before anything is fitted."""
+        """Refuse the character NUL, which netCDF files cannot hold."""
         nul = {str(n): held_nul(column) for n, column in self.frame.items()}
         problems = [
             Problem(
@@ -70,7 +71,7 @@ class Table:
             raise RatingsError(problems, self.source)
 
     def where(self, rows: NDArray[Any], column: str = "") -> str:
-        """Name the first few of some rows (a mask or positions), and a column."""
+        """Name the first few of some rows (mask or positions), and a column."""
         place = where_lines(self.lines[rows], self.unit, column)
         return f"{Path(self.source).name}, {place}" if self.beside else place
 
@@ -78,7 +79,7 @@ class Table:
 def rows_of(
     frame: pd.DataFrame, lines: NDArray[Any] | None
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Return the rows of a table one after the other, with their places."""
+    """Yield the rows of a table with their places."""
     columns = list(map(str, frame.columns))
     places = range(1, len(frame) + 1) if lines is None else lines.tolist()
     for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
@@ -86,19 +87,13 @@ def rows_of(
 
 
 def held_nul(column: "pd.Series[Any]") -> NDArray[np.bool_]:
-    """Return which cells hold the character NUL, and all if the column's name does."""
+    """Return the cells with the character NUL; all if the column's name has it."""
     inside = column.str.contains("\0", regex=False).to_numpy(bool)
     return np.full(len(column), True) if "\0" in str(column.name) else inside
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
-    """Name the first few lines, and a column.
-
-    Examples
-    --------
-    >>> where_lines(np.array([3, 8]), "line", "rank")
-    'column rank, lines 3, 8'
-    """
+    """Name the first few lines, and a column."""
     shown = ", ".join(str(line) for line in lines[:SHOWN])
     more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
     place = f"{unit}{'s' * (len(lines) != 1)} {shown}{more}"
@@ -114,21 +109,10 @@ def table_of(
     unit: str = "row",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Make a table of cells of any type.
+    """Make a table from cells of any type; named index levels become columns.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Named levels of its index become columns.
-    source : str
-        What it was read from, for messages.
-    sha256 : str
-        Hash of the input; else the cells are hashed.
-    lines : ndarray (row,), optional
-        The place of each row, else the labels of the index.
-    unit : str
-        What ``lines`` counts.
-    notes : sequence of str
+    ``lines`` (places, in ``unit``) default to the index labels. Without ``sha256`` the cells are
+    hashed.
     """
     lines = frame.index.to_numpy() if lines is None else lines
     frame = _with_index(frame)
@@ -141,13 +125,13 @@ def table_of(
 
 
 def _hash(text: pd.DataFrame) -> str:
-    """Return a hash of cells as text: it does not depend on how pandas stores them."""
+    """Return a hash of the text of all cells, independent of pandas' storage."""
     rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
     return hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose named index levels are columns like the others."""
+    """Return the table with named index levels as columns."""
     named = [n for n in frame.index.names if n is not None and n not in frame.columns]
     return frame.reset_index(named) if named else frame
 
@@ -161,7 +145,7 @@ def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 
 
 def _apart(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Note the words of a table whose accents stand apart from their letters."""
+    """Note words with decomposed accents."""
     words: list[str] = []
     for n in range(frame.shape[1]):
         column = frame.iloc[:, n]
@@ -173,7 +157,7 @@ def _apart(frame: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _list_columns(frame: pd.DataFrame) -> frozenset[str]:
-    """Return the columns of a table in which a cell is a list, an array or a dict."""
+    """Return the columns with a list, an array or a dict in a cell."""
     return frozenset(
         composed(str(name))
         for n, name in enumerate(frame.columns)
@@ -185,7 +169,7 @@ def _list_columns(frame: pd.DataFrame) -> frozenset[str]:
 
 
 def _is_nested(kind: object) -> bool:
-    """Whether a column is one of Arrow's lists or structures."""
+    """Whether a column is an Arrow list or structure."""
     if not isinstance(kind, pd.ArrowDtype):
         return False
     import pyarrow as pa
@@ -204,7 +188,7 @@ def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def check_names(names: list[str], source: str) -> None:
-    """Refuse columns without a name, and names that stand twice."""
+    """Refuse nameless columns and repeated names."""
     nameless = [str(n) for n, name in enumerate(names, start=1) if not name]
     if len(nameless) > 1:
         raise RatingsError(
@@ -235,13 +219,7 @@ def check_names(names: list[str], source: str) -> None:
 
 
 def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
-    """Return a column as text, by its distinct values; whole floats lose their ``.0``.
-
-    Examples
-    --------
-    >>> text_of(pd.Series([1.0, None, 2.5])).tolist()
-    ['1', '', '2.5']
-    """
+    """Return a column as text, converting distinct values; whole floats lose their ``.0``."""
     if isinstance(column.dtype, pd.StringDtype) and column.str.isascii().all():
         return column.fillna("").reset_index(drop=True)
     if _is_nested(column.dtype):
@@ -255,15 +233,7 @@ def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
 
 
 def cell_text(value: object) -> str:
-    """Return one cell as text: booleans as true and false, whole floats without ``.0``.
-
-    Lists, arrays and dicts are written as JSON.
-
-    Examples
-    --------
-    >>> cell_text(2.0), cell_text(np.array(["a", "b"]))
-    ('2', '["a", "b"]')
-    """
+    """Return a cell as text: true and false, whole floats without ``.0``, containers as JSON."""
     if isinstance(value, CONTAINERS):
         value = json.dumps(_plain(value), ensure_ascii=False)
     if isinstance(value, bool | np.bool_):
@@ -275,7 +245,7 @@ def cell_text(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a cell as JSON can write it."""
+    """Return a cell that JSON can write."""
     match value:
         case dict():
             return {str(key): _plain(inner) for key, inner in value.items()}

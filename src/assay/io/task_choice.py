@@ -1,4 +1,4 @@
-"""The task of a table that comes without one: the one that its columns fit."""
+"""Choose the task that the columns of a table fit."""
 
 import pandas as pd
 
@@ -18,19 +18,15 @@ from assay.io.names import (
 from assay.io.one_label import one_label_task
 
 FALLBACK = "single"
-"""One label, with the classes of the data."""
+"""Task of one label, with the classes of the data."""
 
 
 def choose_task(
     named: Task | None, export: Export, given: Arguments
 ) -> tuple[Task, tuple[Note, ...]]:
-    """Return the task that is named, else that of the export, of the columns, or ``single``.
+    """Return the task: named, of the export, fitting the columns, or ``single``.
 
-    Returns
-    -------
-    task : Task
-    notes : tuple of Note
-        Which task was taken, where none is named.
+    A note says which task was chosen, unless it was named.
     """
     if named is not None:
         return named, ()
@@ -43,7 +39,7 @@ def choose_task(
 
 
 def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
-    """Return the task most of whose labels are columns, and why; else one label."""
+    """Return the task with the most labels among the columns, and why; else one label."""
     frame = export.table.frame
     finder = ColumnFinder([str(column) for column in frame.columns])
     tasks = [load_task(name) for name in catalogue_names("tasks") if name != FALLBACK]
@@ -63,7 +59,7 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
 
 
 def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[str]:
-    """Return the labels of a task that a table answers; none if they are too few."""
+    """Return the labels of a task that a table answers; empty if too few."""
     columns = {label.name: finder.get(label.name) for label in task.labels}
     found = [
         label.name
@@ -81,6 +77,6 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
 
 
 def _holds(column: "pd.Series[str]", label: Label) -> bool:
-    """Whether a column holds nothing but classes of a label."""
+    """Whether a column only has classes of a label."""
     words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
     return bool(words) and words <= {canonical(word) for word in spellings(label)}

@@ -1,4 +1,4 @@
-"""A task drafted from a file: that of its export, or a label for each column or question."""
+"""Draft a task from a file: from its export, or a label for each column or question."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from assay.io.tables import Table
 
 MOST_LABELS = 24
 FEWEST_ANSWERS = 5
-"""Rows of each question from which a column names questions."""
+"""Fewest rows of each question for a column to name questions."""
 
 
 def draft_arguments(
@@ -33,22 +33,9 @@ def draft_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
-    Parameters
-    ----------
-    source : str, path or DataFrame
-    labels : optional
-        As for :func:`assay.read_ratings`.
-    taken : sequence of str
-        Columns that the caller names for other roles.
-    format, sheet, encoding : str, optional
-        As for :func:`assay.read_ratings`.
-
-    Returns
-    -------
-    dict of str to any
-        ``labels``, with a label for each of several columns of answers; ``task``, with a label for
-        each question that rows answer; nothing where the export brings its task, or reading
-        without a task finds it.
+    ``labels`` for several columns of answers; ``task`` for rows that answer one question each;
+    empty
+    if the export has a task, or if reading finds it.
     """
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:

@@ -30,7 +30,7 @@ from assay.io.tables import Table
 
 Marks = NDArray[np.int8]
 WITHOUT_TRUTH = {"truth": None}
-"""Arguments with which reading goes on where the truth cannot be used."""
+"""Arguments to continue with if the truth cannot be used."""
 RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
 WRONG = ("wrong", "incorrect", "no", "n", "false", "f", "0", "fail", "failed", "disagree")
 ELSEWHERE = {word: AUDITED_RIGHT if code else AUDITED_WRONG for word, code in FOREIGN.items()}
@@ -40,7 +40,7 @@ ELSEWHERE |= dict.fromkeys(
 ELSEWHERE |= dict.fromkeys(
     ("incorrecto", "sbagliato", "errado", "fout", "forkert", "feil", "fel"), AUDITED_WRONG
 )
-"""Right and wrong in other languages, beside their words for yes and no; a note says so."""
+"""Right and wrong in other languages, also as yes and no; a note names them."""
 MARKS = ELSEWHERE | dict.fromkeys(EMPTY, NOT_AUDITED)
 MARKS |= dict.fromkeys(RIGHT, AUDITED_RIGHT) | dict.fromkeys(WRONG, AUDITED_WRONG)
 UNKNOWN = -9
@@ -49,7 +49,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class AuditColumns:
-    """Where audits are: a column for each label, or one for the whole rating or row."""
+    """Columns of audits: one for each label, or one for the whole rating or row."""
 
     by_label: Mapping[str, str] = field(default_factory=dict)
     whole: str = ""
@@ -75,7 +75,7 @@ def find_audits(
     taken: Sequence[str],
     ledger: Ledger,
 ) -> AuditColumns:
-    """Find the columns of audits, by argument, else by a name."""
+    """Find the columns of audits by argument, else by name."""
     finder = ColumnFinder(list(table.frame.columns))
     if audit is None:
         used = {*answers.columns, *taken}
@@ -99,7 +99,7 @@ def find_audits(
 
 @dataclass(frozen=True, kw_only=True)
 class RowAudits:
-    """What audits found: of the answers of every row (row, label), or of the whole row (row,)."""
+    """Results of audits: of each answer (row, label), or of the whole row (row,)."""
 
     cells: Marks
     whole: Marks
@@ -108,7 +108,7 @@ class RowAudits:
 def read_audits(
     columns: AuditColumns, question: Codes | None, task: Task, ledger: Ledger
 ) -> RowAudits:
-    """Read the audits of every row; a word that is no result of one is a problem."""
+    """Read the audits of every row; unknown words are a problem."""
     rows, labels = len(ledger.table.frame), len(task.labels)
     cells = np.full((rows, labels), NOT_AUDITED, np.int8)
     whole = np.full(rows, NOT_AUDITED, np.int8)
@@ -126,10 +126,11 @@ def read_audits(
 def rating_audits(
     cells: Marks, whole: Marks, answers: Vectors, task: Task, ledger: Ledger
 ) -> Marks:
-    """Return what was found of each answer: (rating, label).
+    """Return the audit of each answer, (rating, label).
 
-    Where the rating was judged as a whole, "right" is right of each of its answers, and "wrong"
-    is wrong of its only answer, or ``SOME_WRONG`` of each.
+    Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
+    or
+    is ``SOME_WRONG`` for each of several.
     """
     given = answers >= 0
     several = given.sum(axis=1) > 1
@@ -178,9 +179,9 @@ TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TruthSource:
-    """Where the truth is: its table, the names of the items there, and its label columns.
+    """The truth: its table, item names there, and label columns.
 
-    ``said`` has what it says of labels whose words are explained, before they are replaced.
+    ``said`` has its words, by label, before explained words are replaced.
     """
 
     table: Table
@@ -191,7 +192,7 @@ class TruthSource:
 
     @property
     def by_label(self) -> Mapping[str, str]:
-        """The column of each label whose truth may be known."""
+        """Column of each label with known truth."""
         return self.columns.by_label
 
 
@@ -206,7 +207,7 @@ def find_truth(
     words: Words,
     ledger: Ledger,
 ) -> TruthSource | None:
-    """Find the table and the columns of the truth; what is wrong becomes a problem."""
+    """Find the table and columns of the truth; errors become problems."""
     if truth is None:
         return None
     finder = ColumnFinder(list(table.frame.columns))
@@ -237,7 +238,7 @@ def find_truth(
 
 
 def _in_classes(source: TruthSource, words: Words) -> TruthSource:
-    """Replace the words that are explained."""
+    """Replace explained words."""
     said = words_said(source.table, source.columns, words)
     return replace(source, table=apply_words(source.table, source.columns, words), said=said)
 
@@ -245,14 +246,14 @@ def _in_classes(source: TruthSource, words: Words) -> TruthSource:
 def _from_table(
     side: Table, item_columns: tuple[str, ...], task: Task, labels: LabelsArg, ledger: Ledger
 ) -> TruthSource | None:
-    """Take the truth from a table of its own; its columns are named as those of the ratings."""
+    """Take the truth from a table whose columns have the names of those of the ratings."""
     finder = ColumnFinder(list(side.frame.columns))
     keys = finder.all_of(item_columns)
     if len(keys) < len(item_columns):
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
     aside = Ledger(side)
     if not keys:
-        if item_columns:  # else it is told that no column of the ratings says which item it is
+        if item_columns:  # else the missing column of the item is already a problem
             ledger.problem(
                 "truth-items",
                 f"the truth has no column {' or '.join(item_columns)} to find its items by",
@@ -281,7 +282,7 @@ def _from_table(
 
 
 def _named_truth(rest: Table, task: Task) -> AnswerColumns:
-    """Take a column that is called gold, truth or the like for the truth of the only label."""
+    """Take a column called gold, truth or the like as the truth of the only label."""
     named = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
     if len(named) != 1 or len(task.labels) != 1:
         return AnswerColumns()
@@ -296,7 +297,7 @@ def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
 
 
 def _columns_of(labels: LabelsArg) -> list[str]:
-    """Return the columns that were named for labels; what is no text cannot be one."""
+    """Return the columns that ``labels=`` names."""
     names = [labels] if isinstance(labels, str) else labels or []
     listed = list(names.values()) if isinstance(names, Mapping) else list(names)
     return [column for column in listed if isinstance(column, str)]
@@ -326,7 +327,7 @@ def known_truth(
 def _constant(
     cells: NDArray[np.int16], owner: Codes, names: "pd.Index[str]", label: str, source: TruthSource
 ) -> NDArray[np.int16]:
-    """Return the one known class of each item; two different ones are a problem."""
+    """Return the known class of each item; two different ones are a problem."""
     owner = np.where(cells >= 0, owner, -1)
     first = first_rows(owner, len(names))
     values = np.where(first >= 0, cells[first], MISSING).astype(np.int16)
@@ -364,7 +365,7 @@ def _report_unmatched(
 
 
 def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:
-    """Say how many names of the truth nearly match one of the ratings."""
+    """Say how many unmatched names nearly match an item of the ratings."""
     alike = {folded(str(name)): str(name) for name in names}
     pairs = [(str(n), alike[folded(str(n))]) for n in unmatched if folded(str(n)) in alike]
     if not pairs:
@@ -374,10 +375,9 @@ def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:
 
 
 def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:
-    """Apply the gates to the truth and refuse what no state admits."""
+    """Apply the gates to the truth; refuse truth that no state admits."""
     gated = apply_gates(task, truth)
     impossible = (gated.contradicts >= 0) | ~admitted(task, gated.answers)
-    # A truth whose gate is contradicted may still be admitted by none: both are one problem.
     wrong = np.flatnonzero(impossible)
     if len(wrong):
         ledger.problem(

@@ -1,4 +1,4 @@
-"""Whether the truth speaks the language of the answers, where the data name the classes."""
+"""Match the words of the truth with those of the answers, where the data define the classes."""
 
 import json
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ from assay.io.truth import TruthSource
 
 SHOWN = 5
 FEWEST_ITEMS = 3
-"""Items of a word of the truth from which the answers to them say what it means."""
+"""Fewest items with a word of the truth for the answers to define it."""
 CLEAR = 0.55
-"""Share of the answers beside a word of the truth from which they say what it means."""
+"""Smallest share of the most common answer for it to define a word of the truth."""
 MOSTLY = 0.5
-"""Share of the cells of the truth that say what no answer does, above which words are asked for."""
+"""Share of cells of the truth with words that no answer uses, above which words are asked for."""
 BINARY = FOREIGN | BINARY_SPELLINGS
 
 
 def match_truth(
     gold: TruthSource | None, layout: Layout, task: Task, words: Words, ledger: Ledger
 ) -> TruthSource | None:
-    """Return the truth in the words of the answers; what nobody can match is a problem.
+    """Return the truth in the words of the answers; unmatched words are a problem.
 
-    No and yes in one spelling are those of another. Other words of which no answer says any are
-    refused, unless ``words`` explains them, and so are cells with several values. Of a part of a
-    data set, other parts may have answers that say them.
+    No and yes match in any spelling. Words in ``words`` are explained. Cells with several values
+    are
+    a problem. A part of a data set is not checked, since other parts may use the words.
     """
     for label in task.labels:
         if gold is None or label.name not in gold.by_label:
@@ -64,13 +64,13 @@ def match_truth(
 
 
 def _words(column: "pd.Series[str]") -> list[str]:
-    """Return what a column says, the commonest first."""
+    """Return the words of a column, the most common first."""
     found = column.str.strip().value_counts().index
     return [str(w) for w in found if canonical(str(w)) not in EMPTY]
 
 
 def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> bool:
-    """Whether most cells of the truth say what no answer says."""
+    """Whether most cells of the truth have words that no answer uses."""
     words = gold.table.frame[gold.by_label[label.name]].str.strip().value_counts()
     answers = set(map(canonical, said))
     filled = {str(w): int(n) for w, n in words.items() if canonical(str(w)) not in EMPTY}
@@ -79,7 +79,7 @@ def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> boo
 
 
 def _several(gold: TruthSource, label: Label) -> bool:
-    """Add a problem for cells of truth that hold several values."""
+    """Add a problem for cells of the truth with several values."""
     column = gold.by_label[label.name]
     cells = gold.table.frame[column]
     found = joined_answers(_words(cells), label)
@@ -110,7 +110,7 @@ def _translated(
     column: str,
     ledger: Ledger,
 ) -> TruthSource:
-    """Say the truth in the words of the answers, if these are no and yes; else ask for them."""
+    """Translate the truth if it is no and yes in other words; else ask for the meaning."""
     codes = {BINARY.get(canonical(word)): word for word in reversed(said)}
     others = [BINARY.get(canonical(word)) for word in known]
     if None not in codes and None not in others and len(codes) == 2:
@@ -146,9 +146,9 @@ def _listed(words: Sequence[str]) -> str:
 def _commonest(
     gold: TruthSource, label: Label, known: Sequence[str], layout: Layout, column: str
 ) -> dict[str, str]:
-    """Propose for each word of the truth the answer that clearly most often stands beside it.
+    """Propose for each word of the truth the answer that is clearly the most common with it.
 
-    One answer for two words is no proposal: then the words are left open.
+    If two words would get the same answer, all are left open.
     """
     truth = gold.table.frame[gold.by_label[label.name]].str.strip()
     filled = (truth != "").to_numpy(bool)
@@ -167,12 +167,12 @@ def _commonest(
 
 
 def _may_be_unknown(word: str) -> bool:
-    """Whether a word of the truth may say that it is not known."""
+    """Whether a word of the truth may mean that it is not known."""
     return canonical(word) in NO_ANSWER or canonical(word) == CODE
 
 
 def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: Ledger) -> None:
-    """Note words of the truth that no answer says and that may say that it is not known."""
+    """Note words of the truth that no answer uses and that may mean unknown."""
     answers = set(map(canonical, said))
     words = _words(gold.table.frame[gold.by_label[label.name]])
     odd = [word for word in words if canonical(word) not in answers and _may_be_unknown(word)]

@@ -1,4 +1,4 @@
-"""Votes of raters without names: numbered within each item, in a group that says so."""
+"""Votes of unnamed raters: numbered within each item, in a group of their own."""
 
 from dataclasses import replace
 
@@ -18,11 +18,11 @@ from assay.io.tables import Table
 
 SEED = 1
 RATER, GROUP = "rater (numbered)", "group of raters"
-"""Columns that are added; nobody calls a column so."""
+"""Names of added columns, unlikely in real data."""
 
 
 def times_counted(table: Table, column: str) -> Table:
-    """Repeat each row as often as a column says, and drop the column."""
+    """Repeat each row by its count, and drop the column of counts."""
     times = np.asarray(table.frame[column].astype(float), np.int64)
     rows = np.repeat(np.arange(len(times)), times)
     note = Note(
@@ -36,14 +36,10 @@ def times_counted(table: Table, column: str) -> Table:
 
 
 def without_names(export: Export, task: Task, given: Arguments) -> Export | None:
-    """Give numbers to votes if the raters have no names, or the caller says so.
+    """Give numbers to votes of unnamed raters; None if a column may name the raters.
 
-    They have none if every column plays another role, and items have several rows.
-
-    Returns
-    -------
-    Export or None
-        None if a column may name the raters.
+    Raters are unnamed if the caller says so, or if every column has another role and items have
+    several rows.
     """
     frame = export.table.frame
     said_so = given.rater == BY_ROW and ColumnFinder(list(frame.columns)).get(BY_ROW) is None
@@ -61,7 +57,7 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
 
 
 def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool:
-    """Whether every column plays a role, and none can be that of the rater."""
+    """Whether every column has a role other than the rater."""
     columns = [str(c) for c in export.table.frame.columns]
     finder = ColumnFinder(columns)
     if finder.all_of(RECOGNISED["rater"]):
@@ -76,7 +72,7 @@ def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool
 
 
 def _item(export: Export, given: Arguments, task: Task) -> list[str]:
-    """Return the columns of the item, as far as they are known before all roles are."""
+    """Return the columns of the item, as far as known at this point."""
     finder = ColumnFinder([str(c) for c in export.table.frame.columns])
     if given.item:
         return finder.all_of([given.item] if isinstance(given.item, str) else given.item)
@@ -89,10 +85,10 @@ def _item(export: Export, given: Arguments, task: Task) -> list[str]:
 
 
 def number_votes(export: Export, given: Arguments, task: Task) -> Export:
-    """Call the raters of each item 1, 2, ...: all are of one group, which has no names."""
+    """Give each item's raters the numbers 1, 2, ..., all in one group."""
     frame, item = export.table.frame, _item(export, given, task)
     keys = joined_ids(frame, item) if item else pd.Series("", index=frame.index)
-    # Votes are mixed first: sorted ones would make number 1 of the raters a rater of one class.
+    # Shuffle first: with sorted votes, rater 1 would always give the same class.
     mixed = np.random.default_rng(SEED).permutation(len(frame))
     numbers = np.empty(len(frame), np.int64)
     numbers[mixed] = keys.iloc[mixed].groupby(keys.iloc[mixed].to_numpy()).cumcount() + 1

@@ -1,4 +1,4 @@
-"""Tables of another shape: a column for each rater, for each item, or for each class of votes."""
+"""Tables of other shapes: a column for each rater, item, or class of votes."""
 
 import re
 from collections.abc import Sequence
@@ -18,46 +18,39 @@ MOST_CLASSES = 12
 COUNTED = frozenset({"vote", "votes"})
 """Words in the names of columns of votes."""
 FEWEST_FLAGS = 3
-"""Columns from which a single 1 in each row shows the classes of one answer."""
+"""Fewest columns with a single 1 in each row that show a one-hot answer."""
 FEWEST_COUNTED = 3
-"""Rows from which sums that are all alike show counts of votes."""
+"""Fewest rows with equal sums that show counts of votes."""
 FEWEST_VARIED, STEADY = 8, 0.5
-"""Where sums are not all alike: the fewest rows, and their variance for that of the columns."""
+"""For unequal sums: fewest rows, and largest ratio of their variance to that of the columns."""
 SHOWN = 4
 MOSTLY = 0.9
-"""Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
+"""Smallest share of distinct values for a column to identify rows."""
 NUMBERS = re.compile(r"(\d+)")
-"""What splits a name into its numbers and what stands between them."""
+"""Splits a name at its numbers."""
 GRID = re.compile(r"(.+?)\s*\[[^\[\]]+\]")
-"""A question of a grid, and its row."""
+"""A question of a grid, with its row in brackets."""
 MOST_NAMED = 12
-"""Columns that an argument still names one by one."""
+"""Most columns that a proposed argument lists."""
 EVERY = "*"
-"""Stands for all columns that seem to be meant."""
+"""Wildcard for all columns that fit."""
 PEOPLE = frozenset({
     "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
     "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
 })  # fmt: skip
-"""Words in the name of a column that says who filled in a form."""
+"""Words in names of columns of respondents."""
 NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "deinname"})
-"""What forms call the question of who fills them in, squashed."""
+"""Squashed questions of forms for the respondent's name."""
 EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
-"""Words in the names of columns that are raters."""
+"""Words in names of columns that are raters."""
 QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
-"""How the names of columns begin that stand for items."""
+"""Beginnings of names of columns that are items."""
 
 
 def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ()) -> list[str]:
-    """Return the columns that hold nothing but classes of a label, if there are several.
+    """Return the columns that only hold classes of a label, if several do.
 
-    Where the label leaves its classes to the data, they are columns of a few values that occur in
-    other columns, too. Columns ``taken`` have another role.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"case": ["1", "2"], "Ann": ["yes", "no"], "Ben": ["no", ""]})
-    >>> answer_columns(frame, Label(name="ill"))
-    ['Ann', 'Ben']
+    If the data define the classes, these are columns of few values that other columns share.
     """
     columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES | TRUTH_NAMES]
     columns = [c for c in columns if c not in taken]
@@ -77,16 +70,15 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
 
 def _names_rows(column: "pd.Series[str]") -> bool:
-    """Whether a column tells the rows apart."""
+    """Whether a column identifies rows."""
     return len(column) > FEWEST_COUNTED and column.nunique() == len(column)
 
 
 def _alike(held: dict[str, set[str]]) -> list[str]:
     """Return the largest group of columns that share their few values.
 
-    Each of them has only values of one column, or at most one value of its own and more that
-    another column has. If they are called alike but for a number, all columns called so belong to
-    them.
+    Each has only values of one column, or at most one other and at least two shared. Columns whose
+    names differ from the group's in a number only are added.
     """
     few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     best: list[str] = []
@@ -98,15 +90,7 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
 
 
 def _called_alike(column: str, others: Sequence[str]) -> bool:
-    """Whether a name differs from others, which are alike, in no more than one number.
-
-    Rows of a grid are alike, too: forms write the row in brackets behind the question.
-
-    Examples
-    --------
-    >>> [_called_alike(name, ["1_Q1", "2_Q1"]) for name in ("30_Q1", "3_Q2", "note")]
-    [True, False, False]
-    """
+    """Whether a name differs from similar names in one number, or is a row of the same grid."""
     if len(others) >= FEWEST_COLUMNS and all(_grid(name) == _grid(column) != "" for name in others):
         return True
     parts = [NUMBERS.split(name) for name in others]
@@ -122,7 +106,7 @@ def _called_alike(column: str, others: Sequence[str]) -> bool:
 
 
 def _grid(column: str) -> str:
-    """Return the question of a grid, whose row stands in brackets behind it; else nothing."""
+    """Return the question of a grid in a name with its row in brackets; else empty."""
     found = GRID.fullmatch(column.strip())
     return found[1] if found else ""
 
@@ -133,20 +117,17 @@ def _mostly_of(own: set[str], values: set[str]) -> bool:
 
 
 def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
-    """Add a problem if a row of the table seems to hold several ratings, and say whether.
-
-    Columns ``taken`` have another role by name.
-    """
+    """Add a problem, and return True, if rows seem to hold several ratings."""
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    if _report_counts(frame, label, ledger) or _report_one_hot(frame, label, ledger):
+    if _report_counts(frame, ledger) or _report_one_hot(frame, ledger):
         return True
     columns = answer_columns(frame, label, taken)
     if not columns:
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
-    item, person = item_of(frame, rest), person_of(rest)
+    item, person = item_of(rest), person_of(rest)
     if any(frame[c].nunique() < MOSTLY * len(frame) for c in (item, person) if c):
         return False  # several rows of one item or rater: rows are ratings
     if item and person and not _numbers_rows(frame, item):
@@ -158,7 +139,7 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
 def _report_shape(
     frame: pd.DataFrame, columns: list[str], label: Label, item: str, person: str, ledger: Ledger
 ) -> None:
-    """Say what the columns seem to be, with the arguments that read them so."""
+    """Report the apparent shape, with the arguments that read it."""
     rest = [str(c) for c in frame.columns if c not in columns]
     form = is_form(rest)
     ways = ["wide", "wide_items"]
@@ -189,31 +170,25 @@ def _report_shape(
 
 
 def _are_questions(columns: Sequence[str]) -> bool:
-    """Whether most columns are called what items are: item 3, Q12, Is answer 1 correct?"""
+    """Whether most names are those of items: item 3, Q12, Is answer 1 correct?"""
     starts = [squash(c).strip("0123456789").startswith(QUESTIONS) for c in columns]
     return 2 * sum(starts) > len(columns)
 
 
-def item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
-    """Return the column that is called what items are."""
+def item_of(rest: Sequence[str]) -> str:
+    """Return the column with a name of items; else empty."""
     known = [squash(name) for name in RECOGNISED["item"]]
     found = [c for c in rest if bare(c) in known and not names_people(c)]
     return min(found, key=lambda c: known.index(bare(c)), default="")
 
 
 def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
-    """Whether a column of a generic name only numbers the rows."""
+    """Whether a column with a generic name only numbers the rows."""
     return squash(column) in set(map(squash, GENERIC)) and frame[column].nunique() == len(frame)
 
 
 def names_people(column: str) -> bool:
-    """Whether the name of a column says that people stand in it.
-
-    Examples
-    --------
-    >>> [names_people(name) for name in ("Email Address", "tone.responses.users", "subject")]
-    [True, True, False]
-    """
+    """Whether the name of a column is that of people."""
     known = {squash(name) for name in RECOGNISED["rater"]}
     words = {word.removesuffix("s") for word in words_of(column)} | set(words_of(column))
     return bare(column) in known or bool(words & PEOPLE)
@@ -225,12 +200,12 @@ def words_of(column: str) -> list[str]:
 
 
 def is_form(rest: Sequence[str]) -> bool:
-    """Whether forms add such columns to the answers of each respondent."""
+    """Whether a form added such columns for each respondent."""
     return any(part in squash(c) for c in rest for part in FORM)
 
 
 def person_of(rest: Sequence[str]) -> str:
-    """Return the column that says who filled in the row."""
+    """Return the column of the respondent; else empty."""
     known = {squash(name) for name in RECOGNISED["rater"]}
     found = [c for c in rest if names_people(c)]
     if is_form(rest):
@@ -238,8 +213,8 @@ def person_of(rest: Sequence[str]) -> str:
     return min(found, key=lambda c: bare(c) not in known, default="")
 
 
-def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
-    """Add a problem if columns hold numbers of votes for each class, and say whether."""
+def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if columns hold numbers of votes for each class."""
     columns = vote_columns(frame)
     if not columns:
         return False
@@ -259,16 +234,10 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
 
 
 def vote_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that hold numbers of votes.
+    """Return the columns with numbers of votes.
 
-    They are called yes and no, or votes for something. Or their sums hardly differ from row to
-    row: of the votes that one class has more, others have less, while raters' answers go together.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"unit": ["1", "2", "3"], "a": ["3", "0", "2"], "b": ["0", "3", "1"]})
-    >>> vote_columns(frame)
-    ['a', 'b']
+    They are called yes and no, or votes; or row sums hardly vary, since votes for one class exclude
+    others, while answers of raters vary together.
     """
     whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
     known = {squash(name) for name in RECOGNISED["item"]}
@@ -286,7 +255,7 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _are_votes(part: pd.DataFrame) -> bool:
-    """Whether the sums of rows are steady while the numbers are not."""
+    """Whether row sums are steady while the numbers are not."""
     sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
     if not spread or sums.min() < 1:
         return False
@@ -294,8 +263,8 @@ def _are_votes(part: pd.DataFrame) -> bool:
     return bool(sums.nunique() == 1) or (len(part) >= FEWEST_VARIED and steady)
 
 
-def _report_one_hot(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
-    """Add a problem if each class has a column of 0 and 1, and say whether."""
+def _report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if each class has a column of 0 and 1."""
     flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
     part = frame[flags].isin(["1", "true"])
     if len(flags) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():

@@ -7,6 +7,7 @@ import pytest
 
 import assay
 from assay._util.errors import RatingsError
+from assay.io.option_tables import _without_none
 from tests.refusals import refusal
 from tests.studies import notes_of
 
@@ -93,3 +94,9 @@ def test_a_saved_task_of_options_reads_the_table_that_it_came_from(tmp_path: Pat
     first = assay.read_ratings(frame)
     again = assay.read_ratings(frame, task=first.task)
     assert again.answers.tolist() == first.answers.tolist()
+
+
+def test_without_none_example() -> None:
+    assert _without_none(
+        {"calm|sad": ["calm", "sad"], "none of these": ["none of these"], "": []}
+    ) == {"calm|sad": ["calm", "sad"], "none of these": []}

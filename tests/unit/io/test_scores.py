@@ -14,7 +14,7 @@ from assay.data.states import MISSING
 from assay.data.task import Label
 from assay.data.task_files import load_task
 from assay.io import read_ratings
-from assay.io.scores import belief
+from assay.io.scores import _scale_of, belief, without_signs
 
 CLOSED = -2
 nan = np.nan
@@ -292,3 +292,12 @@ class TestClassWords:
         table = frame("item rater relevance\n1 a one\n2 a 3.0")
         ratings = read_ratings(table, task=stars, classes={"relevance": {"one": "1.0"}})
         assert ratings.answers.ravel().tolist() == [0, 2]
+
+
+def test_scale_of_example() -> None:
+    assert _scale_of(pd.Series(["7", "", "4.5"], dtype="str")) == (0, 10)
+
+
+def test_without_signs_example() -> None:
+    cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
+    assert (cells.tolist(), per_cent) == (["83", "", "9"], True)

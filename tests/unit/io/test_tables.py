@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from refusals import refusal
@@ -10,6 +11,7 @@ from assay import load_task, read_ratings
 from assay._util.errors import RatingsError
 from assay.data.ratings import Ratings
 from assay.io.identifiers import like_named
+from assay.io.tables import cell_text, text_of, where_lines
 
 ROWS = pd.DataFrame(
     {"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "flagged": ["yes", "no", "yes"]}
@@ -120,3 +122,15 @@ def test_places_without_a_system_are_noted_where_others_have_one() -> None:
     notes = read(frame).accounting.notes
     assert "1 place has no system: metrics by system leave it out" in notes
     assert not any("no system" in note for note in read(ROWS.assign(system=None)).accounting.notes)
+
+
+def test_where_lines_example() -> None:
+    assert where_lines(np.array([3, 8]), "line", "rank") == "column rank, lines 3, 8"
+
+
+def test_text_of_example() -> None:
+    assert text_of(pd.Series([1.0, None, 2.5])).tolist() == ["1", "", "2.5"]
+
+
+def test_cell_text_example() -> None:
+    assert (cell_text(2.0), cell_text(np.array(["a", "b"]))) == ("2", '["a", "b"]')

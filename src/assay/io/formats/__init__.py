@@ -48,18 +48,12 @@ from assay.io.sources import Source
 __all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
 
 PLAIN = "table"
-"""What ``format=`` calls a table of rows and columns that no format claims."""
+"""Name in ``format=`` of a plain table."""
 
 
 @cache
 def all_formats() -> Mapping[str, Format]:
-    """Return every format by its name, in the order of names.
-
-    Examples
-    --------
-    >>> "pragmata" in all_formats()
-    True
-    """
+    """Return every format by name, sorted."""
     modules = (
         import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
     )
@@ -68,19 +62,8 @@ def all_formats() -> Mapping[str, Format]:
 
 
 def read_export(source: Source, task: Task | None, named: str | None = None) -> Export | None:
-    """Read a source by the only format that claims it, or by the one that is named.
-
-    Returns
-    -------
-    Export or None
-        None if it is a table that no format claims.
-
-    Raises
-    ------
-    ArgumentError
-        If the format that is named does not exist.
-    RatingsError
-        If several formats claim the source.
+    """Read a source by the named format, or by the only one that claims it; None for a plain
+    table.
     """
     if named == PLAIN:
         return None
@@ -97,10 +80,9 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
 def read_unless_named(
     source: Source, task: Task | None, format: str | None, named: Sequence[str]
 ) -> Export | None:
-    """Read a source as :func:`read_export` does, unless the caller names columns of its own.
+    """Read a source by its format, unless the caller names columns that only the source has.
 
-    Who names columns that the source has and the export has not, has taken the file apart already,
-    and knows its columns better than the format.
+    Such a caller knows the columns of the file better than the format.
     """
     own = [name for name in named if name in source.columns] if named else []
     try:
@@ -116,10 +98,7 @@ def read_unless_named(
 
 
 def _claim(one: Format, source: Source) -> str:
-    """Return the evidence that a source is of a format.
-
-    A folder may hold files that nobody reads, and those may be damaged.
-    """
+    """Return the evidence for a format; damaged files of a folder give none."""
     if source.kind != "folder":
         return one.detect(source)
     try:

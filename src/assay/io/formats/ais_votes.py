@@ -1,4 +1,4 @@
-"""Vote counts of AIS studies: the consensus on each output, and how many raters voted for it."""
+"""Vote counts of AIS studies: the consensus on each output, and its number of votes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,19 +17,19 @@ from assay.io.sources import Source
 LABELS = ("flagged", "interpretable", "attributable")
 AGREE = ("n_agree_interpretable", "n_agree_attributable")
 RATERS = 5
-"""Raters of an output, unless more of them agree."""
+"""Raters of an output, unless more agree."""
 MORE_RATERS = 10
 UNKNOWN = "-1"
 
 
 def detect(source: Source) -> str:
-    """Claim the consensus with the numbers of votes for it."""
+    """Claim tables with the consensus and its numbers of votes."""
     columns = {*LABELS, *AGREE}
     return f"columns {AGREE[0]} and {AGREE[1]}" if columns <= set(source.columns) else ""
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read every vote as a rating of an unnamed rater; outputs flagged by consensus have none."""
+    """Read each vote as a rating of an unnamed rater; outputs flagged by consensus have none."""
     plain = source.plain_table()
     others = [c for c in plain.frame.columns if c not in (*LABELS, *AGREE)]
     rows, lines = [], []
@@ -40,7 +40,7 @@ def read(source: Source, task: Task | None) -> Export:
             flagged += 1
             continue
         votes = list(_votes(row))
-        slots = rng.permutation(len(votes)) + 1  # no slot says yes more often than another
+        slots = rng.permutation(len(votes)) + 1  # so that no numbered rater says yes more often
         unseen += sum(vote["attributable"] is None and vote["interpretable"] == "yes"
                       for vote in votes)  # fmt: skip
         item = "/".join(row[name] for name in others)
@@ -81,12 +81,12 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _places(columns: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return the cluster of outputs: their input."""
+    """Return the role of the cluster: the input of outputs."""
     return {"cluster": ("example",)} if "example" in columns else {}
 
 
 def _votes(row: Mapping[Any, str]) -> Iterator[dict[str, str | None]]:
-    """Return the votes on an output, those for yes first."""
+    """Yield the votes on an output, yes first."""
     agree, right = int(row[AGREE[0]]), int(row[AGREE[1]] or UNKNOWN)
     raters = RATERS if agree <= RATERS else max(MORE_RATERS, agree)
     seen = agree if row["interpretable"] == "1" else raters - agree

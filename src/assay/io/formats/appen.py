@@ -16,11 +16,11 @@ from assay.io.sources import Source
 UNIT, WORKER, GOLDEN, TRUSTED = "_unit_id", "_worker_id", "_golden", "_trusted_judgments"
 GOLD, REASON, CONFIDENCE = "_gold", "_gold_reason", ":confidence"
 SEVERAL = "\n"
-"""What stands between several answers in a cell."""
+"""Separator of several answers in a cell."""
 
 
 def detect(source: Source) -> str:
-    """Claim tables of units, with their workers or with the answer that these add up to."""
+    """Claim tables of units with workers, or with aggregated answers."""
     columns = set(source.columns)
     if source.kind != "table" or UNIT not in columns:
         return ""
@@ -30,13 +30,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read each question as a label, and gold answers as known truth.
-
-    Raises
-    ------
-    RatingsError
-        If it is the aggregated report, which has no judgements.
-    """
+    """Read each question as a label, and gold answers as truth; refuse aggregated reports."""
     if WORKER not in source.columns:
         raise RatingsError.of(
             "aggregated-report",
@@ -69,10 +63,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _questions(frame: pd.DataFrame, named: Sequence[str]) -> list[str]:
-    """Return the columns of questions: what differs within units was answered, the rest was shown.
-
-    Of these, those with a column of gold, if any have one.
-    """
+    """Return columns that vary within units, those with gold if any; others were only shown."""
     columns = [
         c for c in frame.columns
         if not c.startswith("_") and not c.endswith((GOLD, REASON, CONFIDENCE))
@@ -102,7 +93,7 @@ def _gold(
     row: Mapping[Any, str], questions: Sequence[str], several: set[str],
     either: set[tuple[str, str]],
 ) -> Iterator[tuple[str, Value]]:  # fmt: skip
-    """Return the gold of a unit; several answers of a choice of one are no truth."""
+    """Yield the gold of a unit; several answers to a single choice are no truth."""
     for question in questions:
         cell = row.get(f"{question}{GOLD}", "").strip()
         if not cell:

@@ -1,4 +1,4 @@
-"""Argilla's records as JSON: fields, responses and suggestions nested in each."""
+"""Argilla's records as JSON, with nested fields, responses and suggestions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
 AGENT = "suggestions"
-"""The name of a model rater whose suggestions name no agent."""
+"""Name of the model rater whose suggestions name no agent."""
 
 
 def detect(source: Source) -> str:
-    """Claim records with fields, and with responses or suggestions by question."""
+    """Claim records with fields, and responses or suggestions by question."""
     if source.kind != "json":
         return ""
     for record in source.first:
@@ -25,7 +25,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read every question as a label, and the agents of suggestions as raters."""
+    """Read each question as a label, and agents of suggestions as raters."""
     study = Study(source=source, unit="record", item="id")
     told = False
     for place, record in source.each():
@@ -47,7 +47,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def first_of(record: Mapping[str, Any], *keys: str, otherwise: object) -> object:
-    """Return what the first of some keys holds, if it holds anything."""
+    """Return the first non-empty value of these keys."""
     held = (record.get(key) for key in keys)
     return next((one for one in held if one is not None and one != ""), otherwise)
 
@@ -76,7 +76,7 @@ def add_users(
     study: Study, item: object, users: Mapping[str, Mapping[str, Value]],
     status: Mapping[str, str], place: object,
 ) -> None:  # fmt: skip
-    """Add what each user said of a record."""
+    """Add the answers of each user to a record."""
     for user, answers in users.items():
         word = status.get(user, "submitted")
         study.add(item, user, answers.items(), place=place,
@@ -84,7 +84,7 @@ def add_users(
 
 
 def _by_question(given: object, study: Study, place: int) -> list[tuple[str, list[Any]]]:
-    """Return the responses by question, as newer and older versions nest them."""
+    """Return the responses by question, from newer and older versions."""
     if isinstance(given, Mapping):
         return [(str(k), v if isinstance(v, list) else [v]) for k, v in given.items()]
     found: dict[str, list[Any]] = {}
@@ -99,7 +99,7 @@ def _by_question(given: object, study: Study, place: int) -> list[tuple[str, lis
 
 
 def _add_suggestions(study: Study, item: object, given: object, place: int) -> None:
-    """Add the suggestions of each agent as a rating of a model."""
+    """Add the suggestions of each agent as a rating by a model."""
     if isinstance(given, list):
         given = {one.get("question_name"): one for one in given if isinstance(one, Mapping)}
     agents: dict[str, dict[str, tuple[Value, Any]]] = {}
@@ -114,7 +114,7 @@ def add_agents(
     study: Study, item: object, agents: Mapping[str, Mapping[str, tuple[Value, Any]]],
     place: object,
 ) -> None:  # fmt: skip
-    """Add what each agent suggested of a record, with its scores."""
+    """Add the suggestions of each agent to a record, with their scores."""
     for agent, found in agents.items():
         scores = {name: score for name, (_, score) in found.items() if score is not None}
         answers = [(name, answer) for name, (answer, _) in found.items()]
@@ -122,7 +122,7 @@ def add_agents(
 
 
 def answer_of(value: object) -> Value | None:
-    """Return an answer: a class, a grade, or a tuple of options; rankings and spans are none."""
+    """Return a class, a grade, or a tuple of options; None for rankings and spans."""
     if isinstance(value, bool | int | float):
         return None if value != value else value
     if isinstance(value, list | tuple):
@@ -132,7 +132,7 @@ def answer_of(value: object) -> Value | None:
 
 
 def score_of(value: object) -> float | tuple[float, ...] | None:
-    """Return a score, or a score for each option; None if there is none."""
+    """Return a score, or one for each option; None if there is none."""
     if isinstance(value, list | tuple):
         numbers = [float(part) for part in value if isinstance(part, int | float)]
         return tuple(numbers) if len(numbers) == len(value) else None

@@ -1,4 +1,4 @@
-"""Argilla's flattened records (JSON, Parquet, Hugging Face): columns for each question."""
+"""Argilla's flattened records (JSON, Parquet, Hugging Face), with columns for each question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ OWN = ("id", "status", "_server_id", "external_id", "inserted_at", "updated_at")
 
 
 def detect(source: Source) -> str:
-    """Claim columns of responses with their users, or of suggestions with their agents."""
+    """Claim columns of responses with users, or of suggestions with agents."""
     columns = set(source.columns)
     for name in source.columns:
         if (
@@ -33,7 +33,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read every question as a label, and the agents of suggestions as raters."""
+    """Read each question as a label, and agents of suggestions as raters."""
     study = Study(source=source, unit="record", item="id")
     answered = [c.removesuffix(USERS) for c in source.columns if c.endswith(USERS)]
     suggested = [c.removesuffix(SUGGESTION) for c in source.columns if c.endswith(SUGGESTION)]
@@ -54,7 +54,7 @@ def read(source: Source, task: Task | None) -> Export:
 def _add_responses(
     study: Study, item: object, record: Mapping[str, Any], questions: list[str], place: int
 ) -> None:
-    """Add what each user said: the lists of a question belong together, not those of several."""
+    """Add the answers of each user; each question has its own parallel lists."""
     users: dict[str, dict[str, Value]] = {}
     status: dict[str, str] = {}
     for question in questions:
@@ -93,7 +93,7 @@ def _listed(cell: object) -> list[Any]:
 
 
 def _plain(cell: object) -> Any:
-    """Return a cell with lists for arrays, and for text that is a list."""
+    """Return a cell with arrays and texts of lists as lists."""
     if isinstance(cell, str) and cell.startswith("["):
         listed = one_or_several(cell)
         return list(listed) if isinstance(listed, tuple) else cell

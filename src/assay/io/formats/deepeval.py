@@ -1,4 +1,4 @@
-"""deepeval's test runs as JSON: the metrics of each test case, by the model that evaluates."""
+"""deepeval's test runs as JSON: metrics of each test case, by evaluating model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ METRICS = ("metricsData", "metrics_data")
 MODELS = ("evaluationModel", "evaluation_model")
 DEFAULT_JUDGE = "default judge"
 ENDING = " [GEval]"
-"""What the tool adds to the names of metrics that criteria in words define."""
+"""Suffix of the names of metrics with criteria in words."""
 
 
 def detect(source: Source) -> str:
-    """Claim test cases with the data of metrics."""
+    """Claim test cases with metric data."""
     if source.kind != "json":
         return ""
     for record in source.first:
@@ -35,7 +35,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read each metric as a label, and the models that evaluate as raters."""
+    """Read each metric as a label, and evaluating models as raters."""
     study = Study(source=source, unit="test case")
     failed = 0
     cases = list(_cases(source))
@@ -57,7 +57,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _cases(source: Source) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Return the test cases, with the model of the run."""
+    """Yield the test cases, with the model of the run."""
     for _, record in source.each():
         settings = record.get("hyperparameters")
         system = str(settings.get("model") or "") if isinstance(settings, Mapping) else ""
@@ -68,7 +68,7 @@ def _cases(source: Source) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 
 def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int, low: set[str]) -> int:
-    """Add what each model says of a test case; return how many metrics failed."""
+    """Add the metrics of a test case; return how many failed."""
     failed = 0
     raters: dict[str, dict[str, Mapping[str, Any]]] = {}
     for metric in _metrics(case):
@@ -98,7 +98,7 @@ def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int, low:
 
 
 def _reversed(cases: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the metrics of which low scores pass, such as those of bias."""
+    """Return the metrics that pass at low scores, such as bias."""
     found = set()
     for metric in (one for case in cases for one in _metrics(case)):
         score, threshold = metric.get("score"), metric.get("threshold")

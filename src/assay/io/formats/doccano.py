@@ -1,4 +1,4 @@
-"""doccano's exports of classes: JSONL, JSON or CSV, a file for each user, in a folder or a zip."""
+"""doccano's exports of classes (JSONL, JSON, CSV): a file for each user, in a folder or archive."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ TEXTS = ("text", "data", "filename")
 LABELS = ("label", "labels", "cats", "categories")
 SPANS = ("entities", "relations")
 BETWEEN = "#"
-"""What stands between the labels of a text in CSV."""
+"""Separator of the labels of a text in CSV."""
 LABEL = "label"
 
 
@@ -33,7 +33,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read each file as a rater; a text without a label is one that was not rated."""
+    """Read each file as a rater; a text without a label was not rated."""
     study = Study(source=source, unit="line", item="id")
     folder = source.kind == "folder"
     empty = 0
@@ -70,7 +70,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _labels(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the classes of a text; spans are none."""
+    """Return the classes of a text, without spans."""
     for held in (record[key] for key in LABELS if key in record):
         if isinstance(held, str):
             return tuple(part for part in held.split(BETWEEN) if part)

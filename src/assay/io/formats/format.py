@@ -1,4 +1,4 @@
-"""What a format is, and what reading one gives."""
+"""The interface of formats."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,30 +12,18 @@ from assay.io.tables import Table
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """The ratings of an export: a row each, and what the format knows of the columns.
+    """A table with a row for each rating, and what the format knows of its columns.
 
-    Attributes
-    ----------
-    table : Table
-        A row for each rating, made by ``source.tabled(frame)``. Columns whose names are recognised
-        need nothing more. A column ``status`` with words such as submitted, draft and discarded
-        turns the ratings that were withdrawn into abstentions.
-    roles : mapping of str to tuple of str
-        The columns of roles (``item``, ``rater``, ``cluster``, ``group``, ...), where a name alone
-        would not tell; the caller's arguments go before these.
-    fallbacks : mapping of str to tuple of str
-        The same, for roles for which no column is found otherwise.
-    options : mapping of str to any
-        Other arguments of ``read_ratings`` that the format knows (``labels``, ``score``, ``truth``,
-        ``classes``, ``partial``, ...); the caller's go before these.
-    reserved : tuple of str
-        Columns whose names say something else than what they hold: they play no role.
-    task : Task, optional
-        The task that the export writes out, taken where the caller names none.
-    reason : str
-        Why this task is taken, if something else than that the format writes it out.
-    notes : tuple of Note
-        What the format loses, and what was decided, each with a code.
+    table : made by ``source.tabled(frame)``; a column ``status`` (submitted, draft, discarded, ...)
+        turns withdrawn ratings into abstentions
+    roles : columns by role (``item``, ``rater``, ...) that names alone do not tell; the caller's
+        arguments take precedence
+    fallbacks : columns of roles that nothing else provides
+    options : other arguments of ``read_ratings``; the caller's take precedence
+    reserved : columns whose names mislead, so that they play no role
+    task : the task that the export defines, used if the caller names none
+    reason : why this task, if the export does not define it
+    notes : what the format lacks, and what was decided
     """
 
     table: Table
@@ -53,20 +41,12 @@ class Export:
 class Format:
     """A format, as its file registers it.
 
-    Attributes
-    ----------
-    name : str
-        What ``format=`` and ``--format`` call it: lower case, dashes.
-    title : str
-        What messages call it, such as ``Label Studio JSON``.
-    recognised : str
-        How it is recognised, in a line of the documentation.
-    detect : callable
-        From a :class:`Source` to the evidence, in words that follow "it has"; ``""`` if it is
-        something else. It looks at ``kind``, ``columns``, ``first`` and ``beginning`` alone.
-    read : callable
-        From a source, and the task that the caller names (None if none is named), to an
-        :class:`Export`.
+    name : in ``format=`` and ``--format``: lower case, dashes
+    title : in messages, such as ``Label Studio JSON``
+    recognised : how it is recognised, in a line of the documentation
+    detect : from a source to the evidence, which follows "it has"; ``""`` if it is something else.
+        It looks at ``kind``, ``columns``, ``first`` and ``beginning`` only
+    read : from a source and the caller's task (or None) to an `Export`
     """
 
     name: str

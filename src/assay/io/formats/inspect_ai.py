@@ -1,4 +1,4 @@
-"""inspect-ai's logs, as JSON, packed, or a folder of them: the scores of each sample."""
+"""inspect-ai's logs (JSON, packed, or a folder): the scores of each sample."""
 
 import math
 import re
@@ -17,18 +17,18 @@ HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
 LOGS = (".json", ".eval")
 VERDICTS = {"C": "yes", "I": "no", "P": "partly", "N": "no"}
-"""What scorers say of right and wrong; no answer of the system is wrong."""
+"""Verdicts of scorers; a system that gives no answer is wrong."""
 GRADES = ("no", "partly", "yes")
 CORRECT = "correct"
-"""The label of scorers that say right or wrong."""
+"""Label of scorers that say right or wrong."""
 JUDGES = ("model", "grader", "judge", "grader_model", "judge_model")
-"""Options of scorers that name the model that grades."""
+"""Options of scorers that name the grading model."""
 MOST_CHARACTERS = 100
-"""Of a text that is still a class."""
+"""Most characters of a text that can be a class."""
 
 
 def detect(source: Source) -> str:
-    """Claim logs that have the evaluation and its samples."""
+    """Claim logs with an evaluation and its samples."""
     if source.kind == "json":
         for record in source.first[:1]:
             if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
@@ -45,7 +45,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read scorers as raters, and the models that were evaluated as systems."""
+    """Read scorers as raters, and evaluated models as systems."""
     study = Study(source=source, unit="sample")
     logs = list(_logs(source))
     several = len({_system(header) for header, _ in logs}) > 1
@@ -74,7 +74,7 @@ Log = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
 
 
 def _logs(source: Source) -> Iterator[Log]:
-    """Return the header of each log, and its samples."""
+    """Yield the header and the samples of each log."""
     if isinstance(source, JsonSource):
         for _, record in source.each():
             if "eval" not in record:  # a sample a line, without a header
@@ -106,7 +106,7 @@ def _system(header: Mapping[str, Any]) -> str:
 
 
 def _scorers(header: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return label and rater of each scorer, by the key that its scores have."""
+    """Return label and rater of each scorer, by the key of its scores."""
     told = header.get("eval")
     listed = (told.get("scorers") if isinstance(told, Mapping) else None) or []
     found: dict[str, tuple[str, str]] = {}
@@ -165,7 +165,7 @@ def _epochs(header: Mapping[str, Any]) -> int:
 
 
 def _by_key(key: str, scores: Mapping[str, Any]) -> tuple[str, str]:
-    """Return label and rater of a scorer that no header lists; those of one name are numbered."""
+    """Return label and rater of a scorer that the header lacks; same names are numbered."""
     name = re.sub(r"\d+$", "", key)
     return (name if name in scores else key, key)
 

@@ -1,4 +1,4 @@
-"""Label Studio's export as JSON: tasks, each with its annotations and predictions."""
+"""Label Studio's JSON export: tasks with annotations and predictions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,18 +11,18 @@ from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
 MADE = ("annotations", "completions")
-"""What annotations are called, by newer and by older versions."""
+"""Keys of annotations, in newer and older versions."""
 NAMES = ("email", "username", "id")
-"""What names a rater where ``completed_by`` has several fields."""
+"""Fields of ``completed_by`` that name the rater."""
 CHOSEN = ("choices", "rating", "number", "taxonomy", "pairwise", "text", "datetime", "ranker")
-"""Answers to a task as a whole; all other results are about regions of it."""
+"""Types of answers to a whole task; other results are about regions."""
 PARTS = frozenset({"start", "end", "x", "points", "rle"})
-"""Keys of a value that speaks of a part of what is shown."""
+"""Keys of values about a region."""
 GRADES = ("rating", "number")
 
 
 def detect(source: Source) -> str:
-    """Claim JSON of tasks that have data beside annotations or predictions."""
+    """Claim JSON of tasks with data, and annotations or predictions."""
     if source.kind != "json":
         return ""
     for record in source.first:
@@ -54,7 +54,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _add_task(study: Study, found: Mapping[str, Any], place: int) -> None:
-    """Add what is said of one task."""
+    """Add the annotations, truth and predictions of one task."""
     if found.get("id") is None and found.get("inner_id") is None:
         item = place
     else:
@@ -85,7 +85,7 @@ def _add_annotation(
         return
     cancelled = annotation.get("was_cancelled") or annotation.get("skipped")
     if not answers and not cancelled and annotation["result"]:
-        return  # it marks regions only
+        return  # only regions are marked
     study.add(
         item, rater, answers, place=item,
         status="cancelled" if cancelled else SUBMITTED if answers else "skipped",
@@ -94,7 +94,7 @@ def _add_annotation(
 
 
 def _add_prediction(study: Study, item: object, prediction: Mapping[str, Any]) -> None:
-    """Add a prediction; its score is that of its one answer."""
+    """Add a prediction; its score is shared by all its answers."""
     answers = list(_answers(study, prediction["result"], item))
     if not answers:
         return
@@ -113,7 +113,7 @@ def _add_prediction(study: Study, item: object, prediction: Mapping[str, Any]) -
 
 
 def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[str, Value]]:
-    """Return the answers of an annotation by control; what marks regions is counted."""
+    """Yield the answers of an annotation by control; count results about regions."""
     for result in results:
         if not isinstance(result, dict):
             study.fault("{n} result{s} that are no objects", item)
@@ -134,12 +134,12 @@ def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[s
 
 
 def _is_region(value: Mapping[str, Any]) -> bool:
-    """Whether a result speaks of a part of what is shown: a span, a box, a time."""
+    """Whether a result is about a region: a span, a box, a time."""
     return not PARTS.isdisjoint(value)
 
 
 def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:
-    """Return the answer that a result holds; None if it holds none."""
+    """Return the answer of a result; None if it has none."""
     if kind in GRADES:
         return _number(value.get(str(kind)))
     if kind == "pairwise":
@@ -155,7 +155,7 @@ def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:
 
 
 def _rater(found: object) -> str | None:
-    """Return the name of who annotated: a number, or a field of an object."""
+    """Return the name of the annotator: a number, or a field of an object."""
     if isinstance(found, dict):
         return next((str(found[key]) for key in NAMES if found.get(key) not in (None, "")), None)
     return None if found is None else str(found)

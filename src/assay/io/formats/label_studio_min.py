@@ -1,4 +1,4 @@
-"""Label Studio's exports of a row for each annotation: JSON_MIN, CSV and TSV."""
+"""Label Studio's exports with a row for each annotation: JSON_MIN, CSV and TSV."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,17 @@ from assay.io.sources import Source
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
 OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")
 FEWEST_TASKS = 3
-"""Tasks of several annotations from which what never differs within them are data of the task."""
+"""Fewest tasks with several annotations to tell data of tasks, which are constant within them."""
 
 
 def detect(source: Source) -> str:
-    """Claim rows with the columns that Label Studio adds to each."""
+    """Claim rows with Label Studio's own columns."""
     columns = set(source.columns)
     return "columns annotator, annotation_id and lead_time" if columns >= MARKS else ""
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read every control as a label; the format does not tell controls from data of the task."""
+    """Read each control as a label; the format does not distinguish controls from data of tasks."""
     rows = [row for _, row in source.each()]
     controls = _controls(source, rows, () if task is None else task.label_names)
     places = _places(source, len(rows))
@@ -64,7 +64,7 @@ def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence[str]) -> list[str]:
-    """Return the columns of controls: of JSON those between the task's id and the annotator."""
+    """Return the columns of controls; in JSON, those between the task's id and the annotator."""
     keys = [key for key in _keys(rows) if key not in OWN]
     if source.kind == "json" and all("id" in row for row in rows[:1]):
         between: dict[str, None] = {}
@@ -81,7 +81,7 @@ def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence
 
 
 def _data_of_tasks(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> set[str]:
-    """Return the columns that are the same in all annotations of a task."""
+    """Return columns that are constant within tasks."""
     frame = pd.DataFrame({key: [str(row.get(key, "")) for row in rows] for key in keys})
     tasks = pd.Series([str(row.get("id", "")) for row in rows])
     several = tasks.duplicated(keep=False).to_numpy()
@@ -92,7 +92,7 @@ def _data_of_tasks(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> se
 
 
 def _may_answer(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
-    """Whether a column holds what controls write: words that repeat, or JSON of choices."""
+    """Whether a column holds repeated words, or JSON of choices."""
     cells = [cell for row in rows if (cell := row.get(key)) not in (None, "")]
     if any(isinstance(_unpacked(cell), dict | list) for cell in cells[:100]):
         return True
@@ -129,7 +129,7 @@ def _add(
 
 
 def _unpacked(cell: object) -> Any:
-    """Return what a cell of text holds as JSON, if it is JSON of a list or an object."""
+    """Parse a cell that is JSON of a list or an object."""
     if isinstance(cell, str) and cell[:1] in ("[", "{"):
         try:
             return json.loads(cell)
@@ -139,7 +139,7 @@ def _unpacked(cell: object) -> Any:
 
 
 def _answer(cell: object) -> Value | None:
-    """Return the answer in a cell; None if there is none, or it is about regions."""
+    """Return the answer in a cell; None if empty or about regions."""
     match cell:
         case None | "" | []:
             return None

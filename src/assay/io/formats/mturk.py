@@ -1,4 +1,4 @@
-"""Mechanical Turk's batch results: a row for each assignment, with columns Input.* and Answer.*."""
+"""Mechanical Turk's batch results: a row for each assignment, columns Input.* and Answer.*."""
 
 import json
 import re
@@ -16,18 +16,18 @@ from assay.io.sources import Source
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"
 INPUT, ANSWER = "Input.", "Answer."
 PACKED = "Answer.taskAnswers"
-"""The column of answers as JSON, by elements of a form of one's own."""
+"""Column of all answers as JSON, by element of a custom form."""
 SECONDS = "WorkTimeInSeconds"
 TRUE, FALSE = ("true", "on"), ("false", "")
 WITHDRAWN = ("rejected", "returned", "abandoned")
 NUMBERED = re.compile(r"(?P<name>.*?)[_. -]?(?P<number>\d+)")
 FEWEST_SCREENS = 2
 ITEM_NAMES = {squash(name) for name in RECOGNISED["item"]}
-"""Names of inputs that name the item, squashed."""
+"""Squashed names of inputs that name the item."""
 
 
 def detect(source: Source) -> str:
-    """Claim tables of HITs with their workers and answers."""
+    """Claim tables of HITs with workers and answers."""
     columns = source.columns
     if source.kind != "table" or HIT not in columns or WORKER not in columns:
         return ""
@@ -37,7 +37,7 @@ def detect(source: Source) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Screen:
-    """What a worker saw: a HIT, or one of several items of a HIT, with the columns about it."""
+    """What a worker saw: a HIT, or one of the items of a HIT, with its columns."""
 
     number: str
     inputs: Mapping[str, str]
@@ -45,9 +45,9 @@ class _Screen:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read each field of the form as a label; boxes that can be ticked are options of one.
+    """Read each field of the form as a label; check boxes are options of one field.
 
-    Where inputs and answers are numbered alike, a HIT shows several items.
+    Where inputs and answers have the same numbers, a HIT shows several items.
     """
     table = source.plain_table()
     rows = table.frame.to_dict("records")
@@ -76,7 +76,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _screens(columns: Sequence[str], frame: Any) -> list[_Screen]:
-    """Return what a HIT shows: one screen, or one for each number that inputs and answers have."""
+    """Return the screens of a HIT: one, or one for each number that inputs and answers share."""
     inputs = [name for name in columns if name.startswith(INPUT)]
     answers = [name for name in columns if name.startswith(ANSWER) and name != PACKED]
     shown, asked = _numbered(inputs, INPUT), _numbered(answers, ANSWER)
@@ -98,7 +98,7 @@ def _screens(columns: Sequence[str], frame: Any) -> list[_Screen]:
 
 
 def _numbered(columns: Sequence[str], start: str) -> dict[str, dict[str, str]]:
-    """Return the columns whose names end in a number, by number and name without it."""
+    """Return the columns whose names end in a number, by number and name."""
     found: dict[str, dict[str, str]] = {}
     for column in columns:
         match = NUMBERED.fullmatch(column.removeprefix(start))
@@ -113,14 +113,13 @@ def _without_number(name: str) -> str:
 
 
 Items = dict[tuple[str, str], str]
-"""By HIT and number of the screen, the item."""
+"""Item by HIT and number of the screen."""
 
 
 def _items(rows: Sequence[Mapping[Any, str]], screens: Sequence[_Screen]) -> Items:
-    """Return the item of each screen: the first that shows the same.
+    """Return the item of each screen: the first screen with the same inputs.
 
-    Where a worker saw two screens of the same, something else tells them apart, and each screen
-    is an item.
+    If a worker saw the same inputs twice, inputs do not identify items, and each screen is an item.
     """
     first: dict[tuple[str, ...], str] = {}
     found: Items = {}
@@ -138,7 +137,7 @@ def _items(rows: Sequence[Mapping[Any, str]], screens: Sequence[_Screen]) -> Ite
 
 
 def _note_items(study: Study, items: Items, screens: Sequence[_Screen]) -> None:
-    """Say what was taken for an item."""
+    """Note what was taken for an item."""
     if len(screens) > 1:
         study.note(
             f"a HIT shows {len(screens)} items, as inputs and answers are numbered alike",
@@ -154,11 +153,11 @@ def _note_items(study: Study, items: Items, screens: Sequence[_Screen]) -> None:
 
 
 Fields = dict[str, dict[str, str]]
-"""By field the columns of its options; of a field of one answer the column under ``""``."""
+"""Columns of the options of each field; ``""`` for a field with a single answer."""
 
 
 def _fields(columns: Sequence[str], frame: Any) -> Fields:
-    """Return the fields of a form, with the columns that hold true or false for each option."""
+    """Return the fields of a form; options have columns of true or false."""
     found: Fields = {}
     for column in columns:
         name = column.removeprefix(ANSWER)
@@ -172,7 +171,7 @@ def _fields(columns: Sequence[str], frame: Any) -> Fields:
 
 
 def _field(name: str) -> str:
-    """Return the name of a field of one answer, without the part that forms add."""
+    """Return the name of a single-answer field, without the suffix of forms."""
     return name.removesuffix(".label") or name
 
 
@@ -193,7 +192,7 @@ def _answers(row: Mapping[Any, str], fields: Fields) -> Iterator[tuple[str, Valu
 
 
 def _packed(study: Study, cell: object, place: object) -> Iterator[tuple[str, Value]]:
-    """Return the answers in a cell of JSON."""
+    """Yield the answers in a cell of JSON."""
     if not cell:
         return
     try:

@@ -1,4 +1,4 @@
-"""peerannot's ``answers.json``: by task, the label that each worker gave."""
+"""peerannot's ``answers.json``: the label of each worker, by task."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ LABEL = "label"
 
 
 def detect(source: Source) -> str:
-    """Claim an object of objects that hold nothing but words and numbers."""
+    """Claim an object of objects with words and numbers only."""
     if source.kind != "json" or len(source.first) != 1:
         return ""
     held = list(source.first[0].values())
@@ -26,12 +26,11 @@ def detect(source: Source) -> str:
         return ""  # the entries are columns
     if not plain or len(held) < 2 or not any(held):
         return ""
-    # Workers answer several tasks; the fields of records would be the same in all of them.
     return "a task's labels by worker in each entry" if _by_worker(held) else ""
 
 
 def _by_worker(held: list[Mapping[str, object]]) -> bool:
-    """Whether the inner names are workers: numbers, or names that are not those of columns."""
+    """Whether the inner keys are workers: numbers, or names that are not column names."""
     names = {str(name) for said in held for name in said}
     if sum(squash(name) in COLUMN_NAMES for name in names) >= FEWEST_NAMES:
         return False

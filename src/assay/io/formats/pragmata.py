@@ -1,4 +1,4 @@
-"""Annotation export of pragmata, the protocol's tool: a folder with a CSV a task, or one CSV."""
+"""pragmata's annotation export: a folder with a CSV for each task, or one CSV."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,20 +19,19 @@ ITEM_KEY = "record_uuid"
 WARNED = frozenset({"evidence_sufficient", "misleading"})
 SYSTEMS_FILE = "systems.csv"
 RESERVED = ("task", "query")
-"""Columns whose names say something else: ``query`` holds a text, and its name is known from a
-joined table only."""
+"""Columns with misleading names: ``query`` holds a text."""
 WHAT = "the columns response_status and constraint_violated"
 
 
 def is_export(columns: Sequence[str]) -> bool:
-    """Whether a table has the columns that only the protocol's export has."""
+    """Whether a table has the columns that only this export has."""
     return all(mark in columns for mark in MARKS)
 
 
 def export_responses(task: Task, asked: Mapping[str, str]) -> dict[str, str]:
-    """Return the response strengths that the tool is known to have had, unless the caller knows.
+    """Return the tool's response to rules, unless the caller gives it.
 
-    It warns when evidence is called sufficient and misleading at once, and blocks the rest.
+    The tool warns if evidence is called both sufficient and misleading; it blocks other violations.
     """
     return {
         rule.name: "warn"
@@ -44,7 +43,7 @@ def export_responses(task: Task, asked: Mapping[str, str]) -> dict[str, str]:
 
 
 def discarded_rows(ledger: Ledger) -> Mask:
-    """Return which rows the raters discarded; rows of any other status but submitted go aside."""
+    """Return rows that raters discarded; set rows aside that are not submitted."""
     frame = ledger.table.frame
     status = frame["response_status"].str.strip().str.casefold()
     discarded = np.asarray(status == "discarded", bool)
@@ -60,7 +59,7 @@ def discarded_rows(ledger: Ledger) -> Mask:
 
 
 def note_traps(ledger: Ledger, roles: Roles) -> None:
-    """Say what the export does not tell."""
+    """Note what the export does not tell."""
     frame = ledger.table.frame
     violated = np.asarray(frame["constraint_violated"].str.strip().str.casefold() == "true", bool)
     if total := int(violated.sum()):
@@ -73,7 +72,7 @@ def note_traps(ledger: Ledger, roles: Roles) -> None:
 
 
 def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
-    """Compare the chunks listed with the number that was retrieved."""
+    """Compare the number of listed chunks with that of retrieved ones."""
     panel = frame[ITEM_KEY]
     sizes = pd.to_numeric(frame["n_retrieved_chunks"].str.strip(), errors="coerce")
     item = joined_ids(frame, roles["item"].columns)
@@ -90,7 +89,7 @@ def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
 
 
 def detect(source: Source) -> str:
-    """Look for the export's columns in a table, or in a table of a folder."""
+    """Claim tables with the export's columns, or folders with such a table."""
     if source.kind == "table":
         return WHAT if is_export(source.columns) else ""
     if isinstance(source, FolderSource):
@@ -99,13 +98,13 @@ def detect(source: Source) -> str:
 
 
 def exported(folder: FolderSource) -> list[str]:
-    """Return the names of the tables in a folder that are exports, without their suffix."""
+    """Return the names, without suffix, of the exports in a folder."""
     tables = [file for file in folder.files if file.endswith(".csv")]
     return [f.removesuffix(".csv") for f in tables if is_export(folder.member(f).columns)]
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read the table of a task; the table of systems beside it is joined."""
+    """Read the table of a task, with the table of systems beside it."""
     panels = None
     if isinstance(source, FolderSource):
         name = _one_of(exported(source), source) if task is None else task.name
@@ -124,13 +123,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _one_of(names: Sequence[str], folder: FolderSource) -> str:
-    """Return the only task whose ratings a folder has.
-
-    Raises
-    ------
-    RatingsError
-        If there are several.
-    """
+    """Return the only task in a folder; refuse several."""
     if len(names) > 1:
         raise RatingsError.of(
             "several-tasks",

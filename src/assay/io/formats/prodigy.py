@@ -1,4 +1,4 @@
-"""Prodigy's annotations as JSONL: one file, several, or a folder with a file for each annotator."""
+"""Prodigy's JSONL: one file, several, or a folder with a file for each annotator."""
 
 import re
 from collections.abc import Mapping
@@ -16,19 +16,19 @@ from assay.io.sources import Source, members_of
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")
 UNNAMED = re.compile(r"(.*-)?\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
-"""A session that nobody named: the time at which it began."""
+"""Session without a name: its start time."""
 REGIONS = ("spans", "relations", "audio_spans", "image_spans", "tokens")
-"""Keys of tasks in which parts are marked."""
+"""Keys of tasks that mark regions."""
 WITHDRAWN = {"ignore": "ignored", "reject": "rejected", "accept": "skipped"}
 KNOWN = ("accept", "reject", "ignore")
 LABEL = "label"
 ACCEPTED = "accepted"
-"""The label of tasks that only ask whether something is right."""
+"""Label of tasks that only ask whether something is right."""
 NOBODY = "annotator"
 
 
 def detect(source: Source) -> str:
-    """Claim tasks with the hash that Prodigy gives them, and what became of them."""
+    """Claim tasks with Prodigy's hashes and answers."""
     found = ""
     for one in members_of(source):
         marked = [r for r in one.first if "answer" in r and {TASK, INPUT} & r.keys()]
@@ -40,7 +40,7 @@ def detect(source: Source) -> str:
 
 @dataclass(kw_only=True)
 class _Given:
-    """What one annotator said of one item, perhaps in several tasks of a label each."""
+    """Answers of one annotator to one item, perhaps from a task for each label."""
 
     place: object
     answers: dict[str, Value] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class _Given:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read choices, and accepted or rejected labels; what was ignored is an abstention."""
+    """Read choices, and accepted or rejected labels; ignored tasks are abstentions."""
     study = Study(source=source, unit="line", item=TASK)
     given: dict[tuple[object, str, int], _Given] = {}
     folder = source.kind == "folder"
@@ -78,13 +78,13 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _annotator(record: Mapping[str, Any]) -> str:
-    """Return the name of the annotator; empty for sessions that nobody named."""
+    """Return the name of the annotator; empty for unnamed sessions."""
     names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
     return names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
 
 
 def _is_choice(record: Mapping[str, Any]) -> bool:
-    """Whether options were offered; some data sets keep only the one that was chosen."""
+    """Whether options were offered; some data sets keep only the chosen one."""
     return isinstance(record.get("options"), list) or isinstance(record.get("accept"), list)
 
 
@@ -92,7 +92,7 @@ def _gather(
     study: Study, given: dict[tuple[object, str, int], _Given], item: object, rater: str,
     record: Mapping[str, Any], place: object,
 ) -> None:  # fmt: skip
-    """Add a task to what an annotator said of the item; the same question again is a repeat."""
+    """Add a task to the answers of an annotator; a repeated question is a repeated rating."""
     question, value = _answer(record)
     if not question:
         study.regions["spans"] = study.regions.get("spans", 0) + 1
@@ -108,9 +108,8 @@ def _gather(
 
 
 def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
-    """Return the question of a task with its answer; None if it was ignored.
-
-    No question where spans were marked: these are no classes.
+    """Return question and answer of a task; no answer if ignored, no question if spans are
+    marked.
     """
     answer = record["answer"]
     if _is_choice(record):

@@ -1,4 +1,4 @@
-"""promptfoo's results as JSON or JSONL: the assertions of each test on each system."""
+"""promptfoo's results (JSON, JSONL): assertions of each test on each system."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,13 @@ from assay.io.sources import JsonSource, Source
 GRADED = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-",
           "search-rubric", "agent-rubric", "conversation-relevance", "trajectory:goal-success",
           "select-best", "similar", "moderation", "classifier", "pi")  # fmt: skip
-"""How the types of assertions begin that a model decides."""
+"""Prefixes of types of assertions that a model decides."""
 DEFAULT_JUDGE = "default judge"
 FAIL, PASS = "no", "yes"
 
 
 def detect(source: Source) -> str:
-    """Claim results that have the grading of a provider's output."""
+    """Claim results that grade a provider's output."""
     if source.kind != "json":
         return ""
     for record in source.first:
@@ -38,7 +38,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read each metric as a label, its judges as raters, and providers as systems."""
+    """Read metrics as labels, judges as raters, and providers as systems."""
     study = Study(source=source, unit="result")
     results = list(_results(source))
     prompts = {result.get("promptIdx") for result in results}
@@ -77,7 +77,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _results(source: Source) -> Iterator[Mapping[str, Any]]:
-    """Return the results of a file of lines, or of one evaluation."""
+    """Yield the results of a file of lines, or of one evaluation."""
     assert isinstance(source, JsonSource)
     for _, record in source.each():
         held = record.get("results")
@@ -90,7 +90,7 @@ def _results(source: Source) -> Iterator[Mapping[str, Any]]:
 
 
 def _parts(result: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Return each assertion of a result with what was found, those within sets too."""
+    """Yield each assertion of a result with its grading, also within sets."""
     grading = result.get("gradingResult")
     left = [grading] if isinstance(grading, Mapping) else []
     while left:
@@ -132,7 +132,7 @@ def _add_result(
 
 
 def _metric(assertion: Mapping[str, Any]) -> str:
-    """Return the label of an assertion: its metric, else its type with what it asks for."""
+    """Return the label of an assertion: its metric, else type and content."""
     if assertion.get("metric"):
         return str(assertion["metric"])
     value = assertion.get("value")
@@ -145,7 +145,7 @@ def _is_graded(assertion: Mapping[str, Any]) -> bool:
 
 
 def _judge(assertion: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return the name of who decided: the model that grades, or the kind of the assertion."""
+    """Return the judge: the grading model, or the type of the assertion."""
     if not _is_graded(assertion):
         return str(assertion.get("type"))
     case = result.get("testCase")

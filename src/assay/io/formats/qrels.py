@@ -1,4 +1,4 @@
-"""Relevance judgements as TREC writes them: topic, assessor or 0, document, grade."""
+"""TREC relevance judgements: topic, assessor or 0, document, grade."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ UNJUDGED = "-1"
 
 
 def detect(source: Source) -> str:
-    """Claim lines of four fields without a header, of which the last is a grade."""
+    """Claim lines of four fields, the last a grade, without a header."""
     if isinstance(source, FolderSource | FilesSource):
         files = source.files
         if not files or any(Path(name).suffix in (".csv", ".tsv", ".json") for name in files):
@@ -32,7 +32,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read the second field as the assessor; where it is the same everywhere, the file's name."""
+    """Read the second field as the assessor; if it is constant, use the file's name."""
     study = Study(
         source=source, unit="line", controls={LABEL: Control(name=LABEL, kind="number")}
     )  # fmt: skip
@@ -67,7 +67,7 @@ def _files(source: Source) -> Iterator[Source]:
 
 
 def _rows(source: Source, study: Study) -> Iterator[tuple[int, str, str, str, str]]:
-    """Return line, topic, assessor, document and grade."""
+    """Yield line, topic, assessor, document and grade."""
     assert isinstance(source, TextSource)
     for n, line in enumerate(source.text.splitlines(), start=1):
         fields = line.split()

@@ -1,4 +1,4 @@
-"""Assignments of Toloka, as its interface and its client write them: TSV, one task in each row."""
+"""Toloka's assignments as TSV, a row for each task."""
 
 from dataclasses import replace
 
@@ -16,11 +16,11 @@ from assay.io.tables import Table
 WORKER, TASK, STATUS = "ASSIGNMENT:worker_id", "ASSIGNMENT:task_id", "ASSIGNMENT:status"
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
 UNFINISHED = {"ACTIVE": "draft"}
-"""Words of the status, as other formats have them."""
+"""Statuses renamed to those of other formats."""
 
 
 def detect(source: Source) -> str:
-    """Look for the worker's column beside those of results."""
+    """Claim tables with the worker's column and results."""
     if source.kind != "table" or WORKER not in source.columns:
         return ""
     results = any(column.startswith(OUTPUT) for column in source.columns)
@@ -28,7 +28,7 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read a label for each result that has a few values."""
+    """Read each result of few values as a label."""
     table = source.plain_table()
     columns = [str(c) for c in table.frame.columns]
     results = {c.removeprefix(OUTPUT): c for c in columns if c.startswith(OUTPUT)}
@@ -51,7 +51,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _own_task(names: list[str]) -> Task:
-    """Return the task of the results: ``single``, or a label for each."""
+    """Return the task ``single``, or one with a label for each result."""
     single = load_task("single")
     if len(names) == 1:
         return single

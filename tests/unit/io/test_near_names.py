@@ -1,0 +1,13 @@
+from assay.io.near_names import folded, near_groups
+
+
+def test_folded_example() -> None:
+    assert (folded("I1") == folded("i01"), folded("Аnna") == folded("Anna"), folded("a b")) == (
+        True,
+        True,
+        "a b",
+    )
+
+
+def test_near_groups_example() -> None:
+    assert near_groups(["01", "2", "1", "Bea", "bea"]) == [["01", "1"], ["Bea", "bea"]]

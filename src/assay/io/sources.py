@@ -328,7 +328,7 @@ class FolderSource(Source):
         """Return the table in the file of this name, such as ``retrieval.csv``."""
         for suffix in SUFFIXES:
             if f"{name}{suffix}" in self.files:
-                return replace(self.member(f"{name}{suffix}").plain_table(), folder=self.path)
+                return self.member(f"{name}{suffix}").plain_table()
         held = [file for file in self.files if file.endswith(SUFFIXES)]
         near = [*get_close_matches(f"{name}.csv", held, n=1), *held][:1]
         raise RatingsError(

@@ -45,7 +45,6 @@ class Table:
     unit: str
     source: str
     sha256: str
-    folder: Path | None = None
     notes: tuple[str, ...] = ()
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lists: frozenset[str] = frozenset()

@@ -173,12 +173,12 @@ def test_what_a_kill_leaves_is_removed_by_the_next_run(tmp_path: Path) -> None:
         process.stdout.close()
 
 
-def test_plain_example() -> None:
+def test_control_characters_become_question_marks() -> None:
     assert (plain("a\x1b[2Jb\n90\u00a0%"), plain("abc\u202edcba")) == (
         "a?[2Jb\n90\xa0%",
         "abc?dcba",
     )
 
 
-def test_short_cells_example() -> None:
+def test_long_cells_are_cut() -> None:
     assert len(short_cells("the class 'x" + 5000 * "y" + "' is unknown")) == 125

@@ -26,19 +26,19 @@ from assay._util.text import (
 )
 
 
-def test_some_example() -> None:
+def test_further_names_are_counted() -> None:
     assert some(["a", "b", "c"], limit=2) == "a, b and 1 more"
 
 
-def test_listed_example() -> None:
+def test_further_names_are_dots() -> None:
     assert listed(["a", "b", "c"], limit=2) == "a, b, ..."
 
 
-def test_first_names_example() -> None:
+def test_long_names_are_cut() -> None:
     assert first_names(["a", "How good is it?", "c"], limit=2, longest=8) == "a, How g..., ..."
 
 
-def test_counted_example() -> None:
+def test_nouns_and_verbs_follow_the_count() -> None:
     assert (counted(1, "rater"), counted(2, "rating")) == ("1 rater", "2 ratings")
     assert (counted(1, "item", "have"), counted(2, "item", "have")) == (
         "1 item has",
@@ -46,52 +46,52 @@ def test_counted_example() -> None:
     )
 
 
-def test_does_example() -> None:
+def test_verbs_follow_the_count() -> None:
     assert (does(1, "give"), does(2, "give"), does(1, "have")) == ("gives", "give", "has")
 
 
-def test_sentence_example() -> None:
+def test_a_finding_becomes_a_sentence() -> None:
     assert sentence("two raters look like one") == "Two raters look like one."
 
 
-def test_without_folders_example() -> None:
+def test_absolute_paths_lose_their_folders() -> None:
     assert (
         without_folders("assay fit /data/ann/ratings.csv -o out/fit.nc --claim 'A/B'")
         == "assay fit ratings.csv -o out/fit.nc --claim 'A/B'"
     )
 
 
-def test_decimals_for_example() -> None:
+def test_decimals_follow_the_width_of_the_interval() -> None:
     assert (decimals_for(0.46, 0.70), decimals_for(0.011, 0.019)) == (2, 4)
     assert decimals_for(1 - 1e-16, 1.0) == 2  # an interval without a width
 
 
-def test_decimals_beside_example() -> None:
+def test_decimals_show_the_side_of_a_mark() -> None:
     assert (decimals_beside(-0.001, 0.4, marks=[0.0]), decimals_beside(0.0, 0.4, marks=[0.0])) == (
         3,
         2,
     )
 
 
-def test_gap_example() -> None:
+def test_a_difference_shows_whether_0_is_inside() -> None:
     assert (gap(0.2, -0.001, 0.4), gap(0.2, 0.1, 0.4)) == (
         "0.200 (-0.001 to 0.400)",
         "0.20 (0.10 to 0.40)",
     )
 
 
-def test_interval_example() -> None:
+def test_a_mean_outside_its_interval_comes_second() -> None:
     assert interval(0.581, 0.462, 0.699) == "0.58 (0.46 to 0.70)"
     assert interval(0.012, 0.02, 0.02) == "0.02 to 0.02 (mean 0.01)"
     assert interval(0.393, float("nan"), float("nan")) == "0.39 (no interval)"
     assert interval(float("nan"), 0.0, 1.0) == "undefined"
 
 
-def test_is_inside_example() -> None:
+def test_rounding_decides_what_is_inside() -> None:
     assert (is_inside(0.019, 0.02, 0.02, 2), is_inside(0.019, 0.02, 0.02, 3)) == (True, False)
 
 
-def test_with_undefined_example() -> None:
+def test_the_share_of_undefined_draws_is_added() -> None:
     assert with_undefined(["0.58", "0.58", "undefined"], [0.0, 0.125, 1.0]) == [
         "0.58",
         "0.58 [undefined in 12.5%]",
@@ -99,7 +99,7 @@ def test_with_undefined_example() -> None:
     ]
 
 
-def test_tenths_example() -> None:
+def test_only_0_and_1_look_like_none_and_all() -> None:
     assert [tenths(share) for share in (0.25, 0.0002, 0.9998, 1.0)] == [
         "25.0%",
         "<0.1%",
@@ -108,11 +108,11 @@ def test_tenths_example() -> None:
     ]
 
 
-def test_rounded_example() -> None:
+def test_minus_zero_is_zero() -> None:
     assert (rounded(-0.001, 2), rounded(0.125, 3)) == ("0.00", "0.125")
 
 
-def test_fixed_example() -> None:
+def test_undefined_numbers_are_named() -> None:
     assert (fixed(0.15, 3), fixed(-0.0001, 3), fixed(float("nan"), 3)) == (
         "0.150",
         "0.000",
@@ -120,7 +120,7 @@ def test_fixed_example() -> None:
     )
 
 
-def test_chance_cell_example() -> None:
+def test_two_decimals_never_show_certainty() -> None:
     assert [chance_cell(p) for p in (0.5, 0.9951, 0.0002, float("nan"))] == [
         "0.50",
         ">0.99",
@@ -129,7 +129,7 @@ def test_chance_cell_example() -> None:
     ]
 
 
-def test_probability_example() -> None:
+def test_three_decimals_never_show_certainty() -> None:
     assert [probability(p) for p in (0.5, 0.9995, 0.0002, float("nan"))] == [
         "0.500",
         ">0.999",
@@ -138,7 +138,7 @@ def test_probability_example() -> None:
     ]
 
 
-def test_marked_example() -> None:
+def test_doubts_get_marks() -> None:
     notes = {}
     line = {"mean": [0.5], "lower": [0.4], "upper": [0.6], "doubt": ["empty class"]}
     assert (marked(pd.DataFrame(line), notes), notes_said(notes)) == (

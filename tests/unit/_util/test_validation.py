@@ -217,16 +217,16 @@ def test_a_label_of_a_metric_may_stand_alone():
     assert registered("of one label").labels == ("helpful",)
 
 
-def test_written_example() -> None:
+def test_long_arguments_are_named_by_type() -> None:
     assert (written("95"), written(list(range(99)))) == ("'95'", "a list")
 
 
-def test_argument_example() -> None:
+def test_only_identifiers_are_marked_as_code() -> None:
     assert (argument("draws", 0), argument("metric 'cost': kind", 3)) == (
         "`draws=0`",
         "metric 'cost': kind=3",
     )
 
 
-def test_cut_example() -> None:
+def test_long_texts_are_cut() -> None:
     assert (cut("a\x1b[2J"), cut("word " * 20, most=10)) == ("'a\\x1b[2J'", "'word word ...'")

@@ -126,7 +126,7 @@ def test_values_are_written_as_they_are_typed(text: str, said: str) -> None:
     assert in_options(text) == said
 
 
-def test_is_option_example() -> None:
+def test_numbers_and_standard_input_are_no_options() -> None:
     assert [is_option(word) for word in ("--item", "-o", "-1", "-", "item")] == [
         True,
         True,
@@ -136,6 +136,6 @@ def test_is_option_example() -> None:
     ]
 
 
-def test_values_of_example() -> None:
+def test_options_take_as_many_values_as_they_define() -> None:
     options = ("--item", "--score-range", "--wide", "--json")
     assert [values_of(option) for option in options] == [1, 2, math.inf, 0]

@@ -3,7 +3,7 @@ import pandas as pd
 from assay.io.headless import lacks_header, with_tabs
 
 
-def test_with_tabs_example() -> None:
+def test_columns_separated_by_spaces_are_found() -> None:
     assert with_tabs("item rater label\n1 a  x\n") == "item\trater\tlabel\n1\ta\tx"
     assert (with_tabs("item,rater\n1,a\n"), with_tabs("a short note\non what was done\n")) == (
         None,
@@ -11,7 +11,7 @@ def test_with_tabs_example() -> None:
     )
 
 
-def test_lacks_header_example() -> None:
+def test_a_row_is_no_header() -> None:
     cells = [["t1", "bob", "no"], ["t2", "ann", "yes"], ["t2", "bob", "no"]]
     assert lacks_header(pd.DataFrame(cells, columns=["t1", "ann", "yes"]))
     assert not lacks_header(pd.DataFrame(cells, columns=["item", "ann", "yes"]))

@@ -1,7 +1,7 @@
 from assay.io.near_names import folded, near_groups
 
 
-def test_folded_example() -> None:
+def test_names_that_nearly_match_fold_alike() -> None:
     assert (folded("I1") == folded("i01"), folded("Аnna") == folded("Anna"), folded("a b")) == (
         True,
         True,
@@ -9,5 +9,5 @@ def test_folded_example() -> None:
     )
 
 
-def test_near_groups_example() -> None:
+def test_nearly_matching_names_are_grouped() -> None:
     assert near_groups(["01", "2", "1", "Bea", "bea"]) == [["01", "1"], ["Bea", "bea"]]

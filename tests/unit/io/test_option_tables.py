@@ -96,7 +96,7 @@ def test_a_saved_task_of_options_reads_the_table_that_it_came_from(tmp_path: Pat
     assert again.answers.tolist() == first.answers.tolist()
 
 
-def test_without_none_example() -> None:
+def test_none_of_these_chooses_nothing() -> None:
     assert _without_none(
         {"calm|sad": ["calm", "sad"], "none of these": ["none of these"], "": []}
     ) == {"calm|sad": ["calm", "sad"], "none of these": []}

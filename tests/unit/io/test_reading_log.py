@@ -4,7 +4,7 @@ import pandas as pd
 from assay.io.reading_log import find_silence
 
 
-def test_find_silence_example() -> None:
+def test_unanswered_items_and_silent_raters_are_noted() -> None:
     item, rater, abstained = np.array([0, 0]), np.array([0, 1]), np.array([False, True])
     assert find_silence(item, rater, abstained, items=2, raters=pd.Index(["a", "b"])).notes()[
         1:

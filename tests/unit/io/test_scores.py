@@ -294,10 +294,10 @@ class TestClassWords:
         assert ratings.answers.ravel().tolist() == [0, 2]
 
 
-def test_scale_of_example() -> None:
+def test_the_smallest_usual_scale_is_found() -> None:
     assert _scale_of(pd.Series(["7", "", "4.5"], dtype="str")) == (0, 10)
 
 
-def test_without_signs_example() -> None:
+def test_per_cent_signs_are_removed() -> None:
     cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
     assert (cells.tolist(), per_cent) == (["83", "", "9"], True)

@@ -124,13 +124,13 @@ def test_places_without_a_system_are_noted_where_others_have_one() -> None:
     assert not any("no system" in note for note in read(ROWS.assign(system=None)).accounting.notes)
 
 
-def test_where_lines_example() -> None:
+def test_lines_are_named_with_their_column() -> None:
     assert where_lines(np.array([3, 8]), "line", "rank") == "column rank, lines 3, 8"
 
 
-def test_text_of_example() -> None:
+def test_whole_floats_lose_their_decimals() -> None:
     assert text_of(pd.Series([1.0, None, 2.5])).tolist() == ["1", "", "2.5"]
 
 
-def test_cell_text_example() -> None:
+def test_arrays_become_json() -> None:
     assert (cell_text(2.0), cell_text(np.array(["a", "b"]))) == ("2", '["a", "b"]')

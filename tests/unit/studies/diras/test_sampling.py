@@ -225,6 +225,6 @@ def test_ranks_follow_scores() -> None:
         assert all(a >= b for a, b in pairwise(of["retriever_score"]))
 
 
-def test_parts_example() -> None:
+def test_pairs_are_divided_between_the_top_and_the_rest() -> None:
     assert [part.drawn for part in _parts(100, per_query=5, top=20)] == [3, 2]
     assert [part.drawn for part in _parts(100, per_query=60, top=20)] == [20, 40]

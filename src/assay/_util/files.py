@@ -127,8 +127,7 @@ def try_lock(file: IO[Any]) -> bool:
 
 
 def write_table(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a table in the format of the suffix, one of :data:`TABLE_SUFFIXES`; replace an old
-    file.
+    """Write a table in the format of the suffix, one of :data:`TABLE_SUFFIXES`.
 
     .md and .tex have three decimals. In .csv, .tsv and .xlsx an apostrophe stands before text that
     a spreadsheet would run as a formula.

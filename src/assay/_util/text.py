@@ -171,7 +171,7 @@ def intervals(
 
 
 def marked(table: pd.DataFrame, notes: dict[str, str], *, draws: float | None = None) -> list[str]:
-    """Write estimate and interval of each line, with a mark for its ``doubt``; new doubts join
+    """Write estimate and interval of each line, marked if it has a ``doubt``, which joins
     ``notes``.
     """
     return [

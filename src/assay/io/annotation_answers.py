@@ -99,9 +99,7 @@ def _kind(values: Sequence[Value]) -> Kind:
 
 
 def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: int) -> list[str]:
-    """Return the cells of a label; ``silent`` ratings left the question open, choosing no
-    option.
-    """
+    """Return the cells of a label; ``silent`` ratings left the question open, so chose nothing."""
     found = [""] * rows
     if not column.option:
         for row, value in answers.items():

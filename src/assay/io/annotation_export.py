@@ -357,9 +357,7 @@ def _repeats(study: "Study") -> dict[str, Any]:
 
 
 def _add_data(study: "Study", frame: pd.DataFrame) -> tuple[str, ...]:
-    """Add the fields of items; return columns whose names could be mistaken for roles of
-    ratings.
-    """
+    """Add the fields of items; return columns whose names could be taken for roles of ratings."""
     items = pd.Series(study.rows["item"])
     placed = {squash(name) for role in PLACES for name in RECOGNISED[role]}
     reserved = []

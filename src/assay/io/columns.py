@@ -367,7 +367,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
 
 
 def recognised_of_each(kind: str, free: ColumnFinder, task: Task) -> dict[str, str]:
-    """Return columns called ``<label>_<kind>`` or ``<kind>_<label>``; of one label also
+    """Return columns called ``<label>_<kind>``, ``<kind>_<label>`` or, for one label,
     ``<kind>``.
     """
     found = {}

@@ -25,9 +25,7 @@ SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Delimited:
-    """Rows of a delimited file: strings, the line of each row, and blank lines and columns left
-    out.
-    """
+    """Rows of a delimited file as strings, with their lines, without blank lines and columns."""
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]

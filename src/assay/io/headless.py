@@ -28,9 +28,7 @@ def with_tabs(text: str) -> str | None:
 
 
 def lacks_header(frame: pd.DataFrame) -> bool:
-    """Whether the header is a row: no known name, and half of the names occur in the column
-    below.
-    """
+    """Whether the header is a row: no name is known, and half of them recur in their column."""
     names = [str(c) for c in frame.columns]
     if any(squash(name) in COLUMN_NAMES for name in names):
         return False

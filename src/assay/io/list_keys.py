@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 1000
 MOSTLY_THERE = 0.8
-"""Smallest share of the places up to each list's last one that must occur for numbers to be
-ranks.
-"""
+"""Smallest share of the places of a list that must occur for numbers to be ranks."""
 
 
 def key_in_lists(

@@ -122,7 +122,7 @@ def _raters(export: Export, given: Arguments) -> list[str]:
 
 
 def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Mask:
-    """Return rows that choose no option, answer another question, and have a rater who chooses
+    """Return rows that choose no option but answer another question, by raters who choose
     elsewhere.
     """
     frame = export.table.frame

@@ -127,9 +127,7 @@ class Ledger:
             raise RatingsError(self.problems, self.table.source)
 
     def set_aside(self, rows: Mask, reason: str, detail: "str | NDArray[Any]" = "") -> None:
-        """Set rows aside with a reason, the first one counts; ``detail`` is one text, or one per
-        row.
-        """
+        """Set rows aside; the first reason counts. ``detail`` is one text, or one per row."""
         chosen = np.flatnonzero(rows & self.kept)
         if not len(chosen):
             return

@@ -34,8 +34,8 @@ SHOWN = 5
 
 
 def reshape(export: Export, task: Task, given: Arguments) -> Export:
-    """Give each rating a row, by ``wide=``, ``wide_items=`` or ``counts=``; number unnamed
-    raters.
+    """Give each rating a row, by ``wide=``, ``wide_items=`` or ``counts=``; number raters if
+    unnamed.
     """
     table = export.table
     asked = given.shapes

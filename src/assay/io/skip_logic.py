@@ -89,7 +89,7 @@ def _completions(task: Task, column: int) -> list[int]:
 
 
 def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
-    """Whether each complete vector agrees with the known part of each pattern, (pattern,
+    """Whether each complete vector agrees with each pattern where it is known, (pattern,
     vector).
     """
     agree = np.ones((len(patterns), len(vectors)), bool)
@@ -100,8 +100,8 @@ def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
 
 
 def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
-    """Return why each distinct answer vector is impossible (``""`` if possible), and each rating's
-    vector.
+    """Return why each distinct answer vector is impossible (else ``""``), and the vector of each
+    rating.
 
     A vector with missing answers is impossible only if every completion is.
     """

@@ -96,9 +96,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
 def _note_near_names(
     layout: Layout, rows: Rows, task: Task, found_in_data: Sequence[str], ledger: Ledger
 ) -> None:
-    """Note nearly matching names of items, raters and the like, and of classes
-    ``found_in_data``.
-    """
+    """Note nearly matching names of items, raters and the like, and of open classes."""
     for role, names, codes in (
         ("item", rows.items, rows.item), ("rater", rows.raters, rows.rater),
     ):  # fmt: skip

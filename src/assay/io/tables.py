@@ -110,8 +110,8 @@ def table_of(
 ) -> Table:
     """Make a table from cells of any type; named index levels become columns.
 
-    ``lines`` (places, in ``unit``) default to the index labels. Without ``sha256`` the cells are
-    hashed.
+    ``lines`` (places, in ``unit``) default to the index labels; the hash defaults to that of the
+    cells.
     """
     lines = frame.index.to_numpy() if lines is None else lines
     frame = _with_index(frame)

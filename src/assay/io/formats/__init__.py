@@ -62,9 +62,7 @@ def all_formats() -> Mapping[str, Format]:
 
 
 def read_export(source: Source, task: Task | None, named: str | None = None) -> Export | None:
-    """Read a source by the named format, or by the only one that claims it; None for a plain
-    table.
-    """
+    """Read a source by the named format, or by the only one that claims it; None if plain."""
     if named == PLAIN:
         return None
     if named is not None:

@@ -108,9 +108,7 @@ def _gather(
 
 
 def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
-    """Return question and answer of a task; no answer if ignored, no question if spans are
-    marked.
-    """
+    """Return question and answer of a task; no answer if ignored, no question if it marks spans."""
     answer = record["answer"]
     if _is_choice(record):
         chosen = tuple(map(str, record.get("accept") or ()))

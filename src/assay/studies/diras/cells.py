@@ -64,9 +64,7 @@ class CellModel:
         self._of_group = np.zeros(len(self.cell))
 
     def draw(self, yes: Ints, rng: np.random.Generator) -> Floats:
-        """Draw the prevalence of each group, given its number of relevant judged documents
-        (group).
-        """
+        """Draw the prevalence of each group, given its relevant judged documents (group)."""
         priors = self._priors_of_means(yes, rng)
         for _ in range(THIN if self._warm else WARM_UP):
             self._sweep(yes, priors, rng)
@@ -92,9 +90,7 @@ class CellModel:
         self, grid: Floats, of: Ints, prior: Floats, rest: Floats, yes: Ints,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
-        """Draw one effect for each value of ``of``; ``rest`` is the logit without this effect
-        (group).
-        """
+        """Draw one effect for each value of ``of``; ``rest`` is the logit without it (group)."""
         told = self.judged > 0
         logit = rest[told, None] + grid
         log = yes[told, None] * logit - self.judged[told, None] * np.logaddexp(0, logit)

@@ -21,8 +21,7 @@ MOST_RUNS_APART = 3
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedPool:
-    """Documents of judged queries; a group is the documents of one query, stratum and pattern of
-    runs.
+    """Documents of judged queries; a group is those of one query, stratum and pattern of runs.
 
     weight : design weight (query)
     group_query, group_cell : query and cell (group)

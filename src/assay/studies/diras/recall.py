@@ -186,9 +186,7 @@ def _relevant(
 
 
 def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Return a mask of the relevant classes; truths that are all true or all false need no
-    choice.
-    """
+    """Return a mask of the relevant classes; truth of one value only needs no choice."""
     if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
         return np.array([truth.classes[0] == "True"])
     return positive_classes(truth, positive)

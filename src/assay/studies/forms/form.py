@@ -1,6 +1,4 @@
-"""The form of a task for Label Studio or Argilla, or its guidelines, with notes on limits of the
-tool.
-"""
+"""The form of a task for Label Studio or Argilla, or its guidelines, with notes on its limits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -92,15 +92,10 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.
     layers = layers_of(structure)
     if "item_difficulty" in layers:
         split = np.transpose(hard_shares(structure, values))
-        kinds: list[Position] = [1.0]
-        if "hard_split" in values:
-            labels = range(len(structure.ratings.task.labels))
-            kinds = [*(tuple(float(n == label) for n in labels) for label in labels), 1.0]
-        hard = [
-            (tuple(x * k for k in kind) if isinstance(kind, tuple) else x * kind, q * share)
-            for kind, share in zip(kinds, split, strict=True)
-            for x, q in hard_degrees()
-        ]
+        labels = range(len(structure.ratings.task.labels) if "hard_split" in values else 0)
+        alone = [tuple(math.log(2) * (n == label) for n in labels) for label in labels]
+        hard: list[tuple[Position, np.ndarray]] = list(zip(alone, split, strict=False))
+        hard += [(x, q * split[-1]) for x, q in hard_degrees()]
         return [(0.0, 1 - split.sum(axis=0)), *hard]
     if not set(DEGREES) & set(layers):
         return [(0.0, np.ones(len(structure.ratings.items)))]

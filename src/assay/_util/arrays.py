@@ -23,6 +23,8 @@ NEVER = -1e9
 """Log of probability zero, finite so that gradients stay finite."""
 TINY = 1e-300
 """Probability zero with a finite logarithm."""
+FEW_TERMS = 3
+"""Terms that are added up at once."""
 
 
 def log_softmax(x: Any, xp: Any) -> Any:
@@ -65,3 +67,15 @@ def append_constant(x: Any, values: list[float], xp: Any) -> Any:
     """Append constants along the last axis."""
     pads = [xp.full_like(x[..., :1], value) for value in values]
     return xp.concatenate([x, *pads], axis=-1)
+
+
+def sum_of_entries(x: Any, entries: NDArray[np.int64], xp: Any) -> Any:
+    """Add up ``x[..., entries]`` over the last axis of ``entries``, half by half.
+
+    Few entries are repeated more often than many, and a tape adds up what is repeated once.
+    """
+    count = entries.shape[-1]
+    if count <= FEW_TERMS:
+        return x[..., entries].sum(axis=-1)
+    halves = np.split(entries, [(count + 1) // 2], axis=-1)
+    return sum_of_entries(x, halves[0], xp) + sum_of_entries(x, halves[1], xp)

@@ -163,7 +163,7 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
 def doubts(fit: xr.DataTree) -> list[Note]:
     """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
 
-    A further mode of negligible weight, say, is worth a line, and no reason to distrust the draws.
+    Fewer divergences than count, say, are worth a line, and no reason to distrust the draws.
     """
     return [note for note in fit_warnings(fit) if note.level == "warning"]
 

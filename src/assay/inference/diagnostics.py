@@ -137,22 +137,21 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
 
 
 def mode_warnings(modes: list[Mode]) -> list[Note]:
-    """Name the modes that were seen besides the one that is reported."""
+    """Name the modes that were seen besides the one that is reported, unless negligible."""
     found = []
     for mode in modes[1:]:
         numbers = {"weight": mode.weight, "visited": mode.visited}
-        weighty = mode.weight > MODE_LIMIT
-        missed = mode.visited == 0 and (mode.mirrored or weighty)
-        if missed or (mode.weight > HEAVY and mode.visited < SELDOM * mode.weight):
+        unseen = mode.visited == 0 or (
+            mode.weight > HEAVY and mode.visited < SELDOM * mode.weight
+        )
+        if mode.weight > MODE_LIMIT and unseen:
             better = mode.misnamed and mode.weight > modes[0].weight
-            why = BETTER_MISNAMED if better else WHICH_HOLDS if weighty else ""
             text = (
                 "The answers can be explained in another way (another mode of the posterior), "
-                f"which is {_part_of_result(mode)}: {mode}; its weight is "
-                f"{'not ' * weighty}negligible.{why}"
+                f"which is {_part_of_result(mode)}: {mode}; its weight is not negligible."
+                f"{BETTER_MISNAMED if better else WHICH_HOLDS}"
             )
-            level: NoteLevel = "warning" if why else "note"
-            found.append(Note(text, code="other-mode", level=level, numbers=numbers))
+            found.append(Note(text, code="other-mode", numbers=numbers))
         if mode.visited > MODE_LIMIT and mode.trades and not mode.misnamed:
             text = (
                 f"{mode.visited:.0%} of the draws have the labels of another mode of the "

@@ -116,11 +116,14 @@ class Tape:
         numbers = np.asarray(value, float)
         if numbers.ndim == 0 and float(numbers) in self.scalars:
             return Symbol(self, self.scalars[float(numbers)])
-        made = self.unknown(*numbers.shape)
-        self.constants.append((made.at, numbers))
+        # Equal numbers stand in one place, so that what is done with them is done once.
+        distinct, which = np.unique(numbers, return_inverse=True)
+        made = self.unknown(len(distinct))
+        self.constants.append((made.at, distinct))
+        found = Symbol(self, made.at[which.reshape(numbers.shape)])
         if numbers.ndim == 0:
-            self.scalars[float(numbers)] = made.at
-        return made
+            self.scalars[float(numbers)] = found.at
+        return found
 
     def record(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
         """Append an operation over the last axis of its arguments.

@@ -19,9 +19,11 @@ import numpy as np
 
 from assay._util.files import is_writable, user_cache
 from assay.likelihood.machine_code import checked_files
+from assay.likelihood.memory import keep_freed_memory
 
 SETTINGS: Any = numba.config
 LOCK = RLock()
+keep_freed_memory()
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:

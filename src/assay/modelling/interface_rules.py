@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.arrays import NEVER, append_constant, logsumexp
+from assay._util.arrays import NEVER, append_constant, logsumexp, sum_of_entries
 from assay._util.errors import ModelError
 from assay.data.ratings import Resolve
 from assay.data.rules import NOT_ASKED
@@ -136,7 +136,7 @@ def menu_log_probability(
 
     ``flat`` is (..., unit, entry). Blocked options have ``NEVER`` or less.
     """
-    logp = append_constant(flat, [0.0], xp)[..., menu.entries].sum(axis=-1)
+    logp = sum_of_entries(append_constant(flat, [0.0], xp), menu.entries, xp)
     if residual is not None:
         logp = logp + residual(menu)
     if menu.warned.shape[1]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes
+from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes, sum_of_entries
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
 from assay.data.ratings import Ratings, Resolve
@@ -62,7 +62,7 @@ class ProductRows:
     ) -> Any:
         """Log p(answers of a row | state): (..., row, state)."""
         padded = append_constant(merge_axes(flat, 2), [0.0, NEVER], xp)
-        terms = padded[..., self.entries].sum(axis=-1)
+        terms = sum_of_entries(padded, self.entries, xp)
         if self.entries.shape[1] == 1:
             return terms[..., 0, :]
         return logsumexp(terms.swapaxes(-1, -2), xp)

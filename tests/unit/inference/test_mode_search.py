@@ -11,6 +11,7 @@ import assay
 from assay._util.errors import FitWarning
 from assay.inference.curvature import curvature
 from assay.inference.density import Density, make_density, unconstrain
+from assay.inference.diagnostics import MODE_LIMIT
 from assay.inference.label_switching import is_misnamed, put_right
 from assay.inference.laplace import (
     SLIGHT,
@@ -62,7 +63,7 @@ def test_the_mirror_image_is_found_and_is_not_first(weak: assay.Ratings):
         assert np.abs(density(mode.x)[1]).max() < 1e-3
 
 
-def test_a_fit_names_the_mirror_image_and_does_not_report_it(weak: assay.Ratings):
+def test_a_fit_lists_the_mirror_image_and_warns_of_it_if_it_weighs_something(weak: assay.Ratings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit = assay.fit(
@@ -76,8 +77,10 @@ def test_a_fit_names_the_mirror_image_and_does_not_report_it(weak: assay.Ratings
             starts=12,
         )
     said = [w.message for w in caught if issubclass(w.category, FitWarning)]
-    assert any(w.code == "other-mode" and "mirror image" in w.text for w in said)
-    assert any("mirror image" in text for text in json.loads(fit.attrs["modes"]))
+    image = [text for text in json.loads(fit.attrs["modes"]) if "mirror image" in text]
+    assert len(image) == 1
+    weight = float(image[0].partition("weight ")[2].partition(",")[0])
+    assert any(w.code == "other-mode" for w in said) == (weight > MODE_LIMIT)
     assert float(fit["posterior"]["accuracy"].mean()) > 0.6
     likely = assay.label_probabilities(fit).sel({"class": "yes"}).values[:, 0] > 0.5
     assert (likely == (weak.simulated.truth[:, 0] == 1)).mean() > 0.8

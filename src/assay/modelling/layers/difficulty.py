@@ -17,8 +17,11 @@ from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
 DEGREES = 3
-"""Degrees of hard items. Each costs as much as the first, and eight tell the labels of real ratings
-no better."""
+"""Degrees of items that are hard on all labels. Each costs as much as the first, and eight tell the
+labels of real ratings no better."""
+ALONE = np.log(2)
+"""How hard an item is that is hard on one label alone: half of the answers are guesses at a rate
+of 1. Degrees of it tell labels no better, and would cost as much for each label."""
 ALL_LABELS = "all labels"
 """The kind of hard items that are hard on every label."""
 BY_RATER = "item_difficulty_by_rater"
@@ -49,14 +52,14 @@ class Difficulty:
     :math:`w(h) = 1 - h\,(1 - e^{-\lambda})` where difficulty is continuous
     (:class:`~assay.modelling.layers.loading.Loading`).
 
-    ``classes``: an item is easy, hard on one label alone, or hard on all labels, and a hard one is
-    more or less so,
+    ``classes``: an item is easy, hard on one label alone, or more or less hard on all labels,
 
     .. math::
 
-        h_{0l} = 0, \quad h_{dml} = x_m\, [l = d] \ (d = 1, \ldots, L), \quad
-        h_{L+1,\,ml} = x_m, \qquad
-        \rho_0 = 1 - \rho, \quad \rho_{dm} = \rho\, \kappa_d\, q_m,
+        h_{0l} = 0, \quad h_{dl} = \log 2\, [l = d] \ (d = 1, \ldots, L), \quad
+        h_{L+m,\,l} = x_m, \qquad
+        \rho_0 = 1 - \rho, \quad \rho_d = \rho\, \kappa_d, \quad
+        \rho_{L+m} = \rho\, \kappa_{L+1}\, q_m,
 
     with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
     task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are the
@@ -128,8 +131,8 @@ class Difficulty:
         if not self.labels:
             return np.append(0.0, degrees)
         count = len(self.labels)
-        kinds = np.concatenate([np.eye(count), np.ones((1, count))])
-        return np.concatenate([np.zeros((1, count)), np.kron(kinds, degrees[:, None])])
+        alone = np.eye(count) * (1.0 if self.degrees == 1 else ALONE)
+        return np.concatenate([np.zeros((1, count)), alone, np.outer(degrees, np.ones(count))])
 
     def hard_labels(self, labels: int) -> Floats:
         """Return how hard each class of hard items is on each label: (hard class, label)."""
@@ -163,7 +166,7 @@ class Difficulty:
         return found
 
     def hard_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Share of each class of hard items, :math:`\rho_{dm}`: (..., context, hard class).
+        r"""Share of each class of hard items, :math:`\rho_d`: (..., context, hard class).
 
         With one context for all if systems do not differ.
         """
@@ -197,10 +200,10 @@ class Difficulty:
             logs = self._by_system(logs, values, xp)
         if not self.has_classes:
             return nodes_of(self.nodes).log_weight(logs, xp)
-        kinds = len(self.labels) + 1 if self.labels else 1
-        by_degree = logs[..., np.repeat(np.arange(kinds + 1), [1] + [self.degrees] * kinds)]
-        weight = np.tile(np.log(hard_degrees(self.degrees)[1]), kinds)
-        return by_degree + np.append(0.0, weight)
+        kinds = 1 + len(self.labels)
+        weight = np.log(hard_degrees(self.degrees)[1])
+        by_degree = logs[..., np.append(np.arange(kinds), np.repeat(kinds, self.degrees))]
+        return by_degree + np.append(np.zeros(kinds), weight)
 
     def _by_system(self, logs: Any, values: Mapping[str, Any], xp: Any) -> Any:
         """Shift the log shares of kinds of hard items by the systems' own: (..., context, kind)."""

@@ -74,16 +74,15 @@ def test_hard_items_of_fits_by_earlier_versions_are_as_hard_as_each_other():
 def test_an_item_is_hard_on_one_label_alone_or_on_all():
     priors = SHARE | {"hard_split": Prior(name="Dirichlet", values=(1.0,))}
     classes = difficulty_of({"item_difficulty"}, priors, ("a", "b"))
-    on_a = [[degree, 0] for degree in DEGREES]
-    on_b = [[0, degree] for degree in DEGREES]
     on_both = [[degree, degree] for degree in DEGREES]
-    np.testing.assert_allclose(classes.positions, [[0, 0], *on_a, *on_b, *on_both])
+    alone = np.diag(np.log([2, 2]))
+    np.testing.assert_allclose(classes.positions, [[0, 0], *alone, *on_both])
     values = {"hard_share": np.array(0.4), "hard_split": np.array([0.5, 0.25, 0.25])}
-    shares = [*0.2 * WEIGHT, *0.1 * WEIGHT, *0.1 * WEIGHT]
+    shares = [0.2, 0.1, *0.1 * WEIGHT]
     np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [[0.6, *shares]])
     np.testing.assert_allclose(classes.hard_shares(values, np), [shares])
     assert [p.shape for p in classes.parameters()] == [(), (3,)]
-    chance = [0.1, *(0.05, 0.1, 0.05), *(0.0, 0.1, 0.2), *(0.3, 0.0, 0.1)]
+    chance = [0.1, 0.2, 0.3, *(0.3, 0.0, 0.1)]
     outputs = classes.by_item(np.array([chance]))
     np.testing.assert_allclose(outputs["hard"], [0.9])
     np.testing.assert_allclose(outputs["hard_on_label"], [[0.6, 0.7]])
@@ -103,8 +102,7 @@ def test_hard_on_one_label_alone_leaves_the_answers_to_others_as_they_are():
     structure = structure_of(raters="hierarchical + item_difficulty")
     values = {k: np.asarray(v)[None] for k, v in values_of(structure).items()}
     easy = structure.reliability(values)
-    *alone, _ = np.split(structure.difficulty.positions[1:], easy.shape[2] + 1)
-    for label, place in ((n, place) for n, places in enumerate(alone) for place in places):
+    for label, place in enumerate(structure.difficulty.positions[1 : easy.shape[2] + 1]):
         hard = structure.reliability(values, place)
         others = np.arange(easy.shape[2]) != label
         np.testing.assert_allclose(hard[:, :, others], easy[:, :, others], rtol=1e-12)
@@ -191,7 +189,7 @@ def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
     tables = structure.tables(values_of(structure), np)
     human = structure.parts[0].repeats.count
     easy, *harder = tables.response
-    assert len(harder) == (3 + 1) * len(DEGREES)
+    assert len(harder) == 3 + len(DEGREES)
     for hard in harder:
         np.testing.assert_array_equal(easy[:human], hard[:human])
         assert (easy[human:] != hard[human:]).any()

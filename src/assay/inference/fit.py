@@ -1,4 +1,4 @@
-"""fit: ratings and a spec into a DataTree, by NUTS, Laplace's approximation or the mode alone."""
+"""``fit``: ratings and a model to a DataTree, by NUTS, Laplace's approximation or the mode."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 Floats = NDArray[np.float64]
 Run = tuple[Floats, dict[str, Any], list[Note]]
-"""Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
+"""Draws (chain, draw, value), sampler statistics, and notes."""
 
 
 def run_nuts(
@@ -75,15 +75,7 @@ def run_nuts(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Sample with NUTS, from the first of the modes on.
-
-    Chains of nutpie that go astray here are made again.
-
-    Raises
-    ------
-    FitError
-        If the folder of checkpoints holds other runs alone.
-    """
+    """Sample with NUTS from the first mode; nutpie's stray chains are run again."""
     start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
     seed = int(rng.integers(2**31))
     if effort.executor is not None:
@@ -112,13 +104,7 @@ def run_laplace(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Draw from the normal approximation at the first of the modes.
-
-    Raises
-    ------
-    FitError
-        If there is none.
-    """
+    """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
     if modes[0].precision is None:
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or raters "
@@ -138,14 +124,14 @@ def run_map(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Repeat the first of the modes as often as draws are asked for."""
+    """Repeat the first mode for every draw."""
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(modes[0].x, (*shape, density.size))
     return x, {"lp": np.full(shape, modes[0].height)}, []
 
 
 RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}
-"""By method; ``em`` and ``map`` find the mode in different ways, and make draws of it alike."""
+"""Functions by method; ``em`` and ``map`` differ only in how they find the mode."""
 
 
 def fit(
@@ -332,22 +318,13 @@ def fit(
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn:
-    """What a method found.
+    """Results of a method.
 
-    Attributes
-    ----------
-    density : Density
-        In the coordinates that suit the data.
-    modes : list of Mode
-    x : ndarray (chain, draw, value)
-        Draws of the parameters, unconstrained.
-    stats : dict of str to object
-        What the sampler says of them.
-    notes : list of Note
-    values : dict of str to ndarray (draw of all chains, ...)
-        The parameters by name.
-    recovered : Recovered
-        The states.
+    density : in coordinates that suit the data
+    x : unconstrained draws of the parameters (chain, draw, value)
+    stats : sampler statistics by name
+    values : parameters by name, the draws of all chains in one dimension
+    recovered : the states
     """
 
     density: Density
@@ -369,7 +346,7 @@ def _draw(
     starts: int,
     form: Maximisation | None,
 ) -> _Drawn:
-    """Seek the modes, and draw the parameters and the states."""
+    """Find the modes, then draw the parameters and the states."""
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     executor, show, spread = effort.executor, effort.progress, None
     if executor is not None and method != "nuts":
@@ -381,7 +358,7 @@ def _draw(
         )  # fmt: skip
     require_density(density, modes[0])
     if method == "em":
-        density = replace(density)  # without the copy of the data that threads have
+        density = replace(density)  # drops the cached copy of the data for threads
     x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
@@ -404,9 +381,9 @@ def _seek(
     form: Maximisation | None,
     spread: DataOnWorkers | None,
 ) -> tuple[Density, list[Mode]]:
-    """Find the modes; the density comes back in the coordinates that suit the data.
+    """Find the modes; also return the density in coordinates that suit the data.
 
-    ``form`` is the closed form of the maximisation, ``spread`` the data on workers: None without.
+    ``form`` is the closed form of EM and ``spread`` the data on workers, if there are any.
     """
     if form is not None:
         return density, find_em_modes(form, density, rng, starts=starts)
@@ -416,6 +393,6 @@ def _seek(
 
 
 def _log_density(drawn: _Drawn) -> Floats:
-    """Log posterior density of draws (chain, draw), from likelihoods that are there."""
+    """Return the log posterior density of the draws (chain, draw), from stored likelihoods."""
     likelihood = drawn.recovered.log_likelihood.sum(axis=1).reshape(drawn.x.shape[:2])
     return np.asarray(drawn.density.log_prior(drawn.x) + likelihood)

@@ -1,8 +1,8 @@
-"""fit_dataset: from a folder of Parquet files to a fit in Zarr, on a Dask cluster.
+"""``fit_dataset``: from a folder of Parquet files to a fit in Zarr, on a Dask cluster.
 
-Nobody sees all of the data. Workers read partitions; a skeleton of few items gives all of them
-the same numbers; modes are sought on a sample and followed on everything; each worker draws the
-states of its own items and writes them into its region of one store.
+Workers read partitions. A skeleton of few items gives all of them the same numbers. Modes are found
+on a sample and followed on all data; each worker draws the states of its items and writes them into
+its region of one store.
 """
 
 import warnings
@@ -152,7 +152,7 @@ def fit_dataset(
 
 @contextmanager
 def in_place(target: Path) -> Iterator[None]:
-    """Say which store it is that cannot be written, here or on a worker."""
+    """Turn an OSError of the store, here or on a worker, into FitError."""
     try:
         yield
     except OSError as error:
@@ -166,7 +166,7 @@ def in_place(target: Path) -> Iterator[None]:
 def seek_modes(
     held: Held, rng: np.random.Generator, seed: int, *, starts: int
 ) -> tuple[SpreadDensity, list[Mode]]:
-    """Seek modes on a sample of clusters from every partition, then on all data."""
+    """Find modes on a sample of clusters from every partition, then on all data."""
     executor, count = held.executor, len(held.numbered)
     total = sum(fact.sizes["rating"] for fact in held.facts)
     share = 1.0 if total <= 2 * LARGE else LARGE / total
@@ -181,7 +181,7 @@ def seek_modes(
 
 
 def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
-    """On a worker: take about a share of the clusters, at least one, at random."""
+    """On a worker: draw about this share of the clusters, at least one."""
     codes, names = pd.factorize(numbered.ratings.items["cluster"])
     count = max(1, round(share * len(names)))
     chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)

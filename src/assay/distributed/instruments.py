@@ -1,4 +1,4 @@
-"""The design of a data set that lies with the workers: who rated what, and whose truth is known."""
+"""The design of a data set on workers: who rated what, and which truth is known."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from assay.distributed.skeleton import Numbered
 
 
 def double_sampling_on_workers(held: Held) -> Design | None:
-    """Return the design if somebody rated all of several systems and the others a sample."""
+    """Return the design if raters of all items of several systems are checked on a sample."""
     ratings, executor, count = held.structure.ratings, held.executor, len(held.numbered)
     systems = [ratings.systems] * count
 
@@ -27,17 +27,17 @@ def double_sampling_on_workers(held: Held) -> Design | None:
 
 
 def _coverage(numbered: Numbered, systems: Sequence[str]) -> Coverage:
-    """On a worker: count who answered what; raters are in the common order."""
+    """On a worker: count who answered what, raters in the common order."""
     return coverage(numbered.ratings, systems)
 
 
 def _checked(numbered: Numbered, systems: Sequence[str], judge: Flags) -> Counts:
-    """On a worker: count the items that the judges are checked by."""
+    """On a worker: count the items on which the judges are checked."""
     return checked_items(numbered.ratings, systems, judge)
 
 
 def unlike_gold_on_workers(held: Held) -> str:
-    """Say how answers to items of known truth differ from those to the others, if they do."""
+    """Say how answers to items of known truth differ from the others, ``""`` if they do not."""
     executor, count = held.executor, len(held.numbered)
     first, *others = executor.gather(executor.map(_gold_sums, held.numbered))
     sums = sum(others, start=first)
@@ -46,10 +46,10 @@ def unlike_gold_on_workers(held: Held) -> str:
 
 
 def _gold_sums(numbered: Numbered) -> Sums:
-    """On a worker: add up what is compared."""
+    """On a worker: sum what is compared."""
     return gold_sums(numbered.ratings)
 
 
 def _squares(numbered: Numbered, sums: Sums) -> NDArray[np.float64]:
-    """On a worker: squared errors of the differences, added up over clusters: (value,)."""
+    """On a worker: return squared errors of the differences, summed over clusters, (value,)."""
     return squares(numbered.ratings, sums)

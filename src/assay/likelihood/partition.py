@@ -116,7 +116,7 @@ def _run_sums(numbers: Ints, start: Ints) -> Ints:
 
 
 def shares(data: Data, pieces: int | None = None) -> list[Ints]:
-    """Divide bundles into shares of about equal cost: at most ``pieces``, each ``PIECE`` rows or more."""
+    """Divide bundles into shares of about equal cost, at most ``pieces``, of ``PIECE`` rows."""
     sizes = bundle_sizes(data)
     total = int(sizes.sum())
     most = max(1, total // PIECE)

@@ -1,4 +1,4 @@
-"""build_model: Ratings and a spec into a plain ``pm.Model``; nothing is sampled here."""
+"""``build_model``: ratings and a specification to a ``pm.Model``, without sampling."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ def build_model(
 
 
 def model_of(structure: Structure) -> "pm.Model":
-    """Make the ``pm.Model`` of a structure."""
+    """Return the ``pm.Model`` of a structure."""
     import pymc as pm
     import pytensor.tensor as pt
 

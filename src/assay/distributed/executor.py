@@ -23,23 +23,23 @@ LARGE_GRAPH = "Sending large graph"
 
 
 def dask_executor(address: Any) -> "DaskExecutor":
-    """Connect to a Dask cluster whose workers are to do the work of a fit.
+    """Connect to a Dask cluster whose workers compute a fit.
 
     Parameters
     ----------
     address : str or distributed.Client
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``; or a client of the cluster.
+        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``, or a client of the cluster.
 
     Returns
     -------
     DaskExecutor
         For ``fit(executor=)`` and ``fit_dataset(executor=)``. As a context manager it closes the
-        connection at the end; a client that was given stays open.
+        connection at the end, but not a given client.
 
     Raises
     ------
     ArgumentError
-        If the address is of another kind, or the client cannot be used.
+        If the address is neither text nor a client, or the client cannot be used.
     FitError
         If Dask is not installed (extra ``assay[dask]``), or no scheduler answers.
 

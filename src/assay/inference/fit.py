@@ -167,40 +167,40 @@ def fit(
     raters, prevalence, reference, priors, formula, replicates
         As for :func:`assay.build_model`.
     gold_chosen : {"random", "recorded"}
-        How the items of ``reference="gold"`` came to have gold: at random, which is held against
-        the data; or chosen on what is recorded, such as answers that the model sees. Items chosen
-        for what nobody recorded bias the layers.
+        How the items of ``reference="gold"`` were chosen: at random, which is checked against the
+        data, or by recorded data, such as answers in the model. A choice by unrecorded data biases
+        the perception layers.
     method : {"nuts", "laplace", "map", "em"}
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
-        whose labels ignore the uncertainty of the parameters. SDs of raters stand at the mode of
-        their own posterior, all else at its mode given them. ``em`` finds the same mode as
-        ``map``, faster where maximisation has a closed form: prevalence ``dirichlet``, raters
+        which ignores the uncertainty of the parameters. SDs of raters are at their marginal
+        posterior mode, other parameters at their mode given the SDs. ``em`` finds the same mode as
+        ``map``, and faster if the M step has a closed form: prevalence ``dirichlet``, raters
         ``dawid_skene``, ``pooled``, ``class_conditional`` or ``one_coin``, without layers, gates,
-        active rules or repeated ratings. Elsewhere it climbs as ``map`` does; the attribute
-        ``diagnostics`` says which, as ``optimiser``.
+        active rules or repeated ratings. Otherwise it climbs like ``map``; ``optimiser`` in the
+        attribute ``diagnostics`` says which.
     draws, tune, chains : int
         Draws kept and warm-up draws of each chain, number of chains. ``laplace``, ``map`` and
         ``em`` make as many draws of the labels.
     rng : int or numpy.random.Generator
         Seed of everything random; the same seed gives the same bits on one machine.
     starts : int
-        From how many points modes are sought before sampling.
+        Number of starting points for the mode search.
     target_accept : float
-        Of NUTS, between 0 and 1.
+        Target acceptance probability of NUTS, between 0 and 1.
     progress : bool
         Whether to show a progress bar on standard error.
     sampler : {"nutpie", "pymc"}
-        Who runs NUTS. ``pymc`` samples the model of :func:`build_model`, compiled anew, to check
+        Implementation of NUTS. ``pymc`` samples the model of :func:`build_model`, as a check of
         nutpie.
     checkpoint : path, optional
-        A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
-        One that holds chains of other calls alone is refused.
+        A folder for nutpie's finished chains; the same call resumes from them. A folder with
+        chains of other calls only is an error.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
     executor : Executor, optional
-        From :func:`assay.dask_executor`: the chains of nutpie run on its workers, and so do the
-        passes over the data and the label draws of ``laplace``, ``map`` and ``em``, which then
-        climbs. :func:`assay.fit_dataset` is for data that one machine cannot hold.
+        From :func:`assay.dask_executor`. Its workers run nutpie's chains, or for ``laplace``,
+        ``map`` and ``em`` the passes over the data and the label draws; ``em`` then climbs.
+        :func:`assay.fit_dataset` is for data too large for one machine.
     client : None
         The former name of ``executor``.
 
@@ -221,7 +221,7 @@ def fit(
     Warns
     -----
     FitWarning
-        In words and with a code, if the draws are not to be trusted or another mode was seen.
+        With a code, if the draws are not reliable or there is another mode.
 
     Examples
     --------

@@ -103,16 +103,16 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Returns
     -------
     tuple of LabelDoubt
-        Empty if the classes of all labels can be taken for what their names say.
+        Empty if no class is doubted.
 
     Notes
     -----
-    With the share :math:`q_k` of the answers, averaged over items, and the expected share
-    :math:`\hat\pi_k` of the items, a class may have *drifted* where :math:`\hat\pi_k > 2 q_k` and
-    its items get another answer 1.5 times as often as its own. It is *empty* where it has fewer
-    than five items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. It has drifted, too,
-    where the fit denies it to most items of which all raters say so. Classes of which ten items
-    are known are not doubted, nor are those of a reference, unless its raters call them otherwise.
+    Let :math:`q_k` be a class's share of the answers, averaged over items, and :math:`\hat\pi_k`
+    its expected share of the items. The class may have *drifted* if :math:`\hat\pi_k > 2 q_k` and
+    its items get another answer 1.5 times as often as its own. It has also drifted if the fit
+    denies it to most items with unanimous answers for it. It is *empty* if it has fewer than five
+    items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. Classes with ten known items are
+    not doubted, nor are those of a reference whose raters agree with them.
 
     Examples
     --------

@@ -309,19 +309,19 @@ def read_priors(path: str | Path) -> dict[str, str]:
     Parameters
     ----------
     path : str or path
-        A value is a prior as text; an array is prior counts of a confusion, an inline table has
-        such counts by label. A prior of one rater group or rater stands under its name:
-        ``expert.accuracy = "Beta(9, 1)"``, or in a table ``[priors.expert]``.
+        A value is a prior as text, an array of prior counts of a confusion, or an inline table of
+        such counts by label. A prior of one rater group or rater has its name first,
+        ``expert.accuracy = "Beta(9, 1)"``, or is in a table ``[priors.expert]``.
 
     Returns
     -------
     dict of str to str
-        As ``priors=`` of :func:`assay.fit` takes them: ``name``, or ``owner.name``.
+        For ``priors=`` of :func:`assay.fit`, by ``name`` or ``owner.name``.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or a prior in it; every one is named, with the file.
+        If the file, or a prior in it, cannot be read; all faults are listed.
 
     Examples
     --------

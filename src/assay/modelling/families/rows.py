@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def row_parameters(family: Family) -> list[Parameter]:
-    """Return rows of confusions: a block ``confusion_K`` ([rater,] row, class) for each length K."""
+    """Return confusion rows, a block ``confusion_K`` ([rater,] row, class) for each length K."""
     layout, found = family.layout, []
     owner = () if family.shared else ("rater",)
     parts = distinct([family.priors["confusion"]] if family.shared else family.owned("confusion"))

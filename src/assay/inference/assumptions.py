@@ -223,6 +223,7 @@ VOTES = 3
 ITEMS = 10
 """Least number of unanimous items of a class for a comparison with a fit."""
 MOST = 0.5
+"""Share of unanimous items with their class in the fit below which the fit denies it."""
 
 
 def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:

@@ -22,6 +22,7 @@ R_HAT_FAR = 1.05
 CHANCE = 0.01
 """Probability that the largest R-hat of converged chains exceeds the chance limit."""
 ESS_LIMIT = 400
+"""Effective sample size below which the ends of intervals are rough."""
 SOURCE = "Vehtari et al. 2021"
 """Source of the limits of R-hat and of the effective sample size."""
 FEW_DRAWS = 100
@@ -50,9 +51,8 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
               \frac{\chi^2_{2 m - 1}}{2 m - 1} - 1 \right).
 
     The limit is the quantile of this that the largest of all parameters exceeds in 1 of 100 runs,
-    within [1.01, 1.05]. ESS is the smaller one of the ranks and of the distances from the median,
-    of which R-hat is the larger. It falls too if chains disagree, but has a warning of its own
-    below 400.
+    within [1.01, 1.05]. R-hat is the larger of two, of ranks and of distances from the median, and
+    ESS the smaller. ESS also falls if chains disagree, but has a warning of its own below 400.
 
     Reference: Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved
     R-hat. Bayesian Analysis 16(2), 667-718.

@@ -27,6 +27,7 @@ from assay.modelling.priors import POSITIVE
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LEAST = float(np.finfo(float).tiny)
+"""Least positive number, in place of 0."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

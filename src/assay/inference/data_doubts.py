@@ -6,7 +6,7 @@ that it affects.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
@@ -82,11 +82,6 @@ def has_part_for(code: str, spec: Spec) -> bool:
         or spec.prevalence in meaning.prevalences
         or set(columns) & set(meaning.covariates)
     )
-
-
-def data_doubts_json(doubts: Sequence[DataDoubt]) -> str:
-    """Return doubts as JSON, for an attribute of a fit."""
-    return json.dumps([asdict(doubt) for doubt in doubts])
 
 
 def marks_of_values(fit: xr.DataTree, labels: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ MAX_DENSE = 10_000
 FAN = 16
 """Terms that one task adds up."""
 PIECE_ROWS = 25_000
+"""Approximate number of rows of a piece, up to ``MAX_PIECES`` pieces."""
 MAX_PIECES = 256
 LABEL_STREAM = 6
 """Number of the random stream of label draws, combined with the seed of the fit."""

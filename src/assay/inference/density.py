@@ -84,6 +84,11 @@ class Density:
         if len(self.pieces) == 1:
             value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
             return float(value), gradient
+        value, gradient, _ = self.with_tables(x)
+        return value, gradient
+
+    def with_tables(self, x: Floats) -> tuple[float, Floats, list[Floats]]:
+        """Return the log density, its gradient, and the log-likelihood's gradient by each table."""
         buffer, *tables = self.tables(x)
 
         def likelihood(piece: Data) -> tuple[Any, ...]:
@@ -94,7 +99,7 @@ class Density:
         found = in_threads(likelihood, self.pieces, self.threads)
         value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
         back: Any = (buffer, *by_table, self.tape, self.places, len(x))
-        return float(value + buffer[self.places.prior]), carry_back(*back)
+        return float(value + buffer[self.places.prior]), carry_back(*back), by_table
 
     def tables(self, x: Floats) -> tuple[Floats, ...]:
         """Return the tape's values and the likelihood's tables by state, at one point."""

@@ -19,7 +19,9 @@ from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 MODE_LIMIT = 0.01
+"""Weight of a mode, or its share of draws, up to which it is negligible."""
 HEAVY = 0.1
+"""Weight of a mode above which too few draws in it give a warning."""
 SELDOM = 0.1
 """Share of a mode's expected draws below which the draws are said to miss it."""
 K_HAT_LIMIT = 0.7

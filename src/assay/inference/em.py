@@ -7,8 +7,8 @@ Dirichlet(:math:`\alpha`) prior adds :math:`\alpha`, not :math:`\alpha - 1`, ans
 number :math:`n_k` of answers with probability :math:`\theta_k` is the derivative of the
 log-likelihood by :math:`\log \theta_k`, so the gradient by the tables gives the E step.
 
-Two EM steps are extrapolated (SQUAREM); a third point that is lower than the second is rejected, so
-the log posterior never falls.
+Two EM steps are extrapolated (SQUAREM), but only to a point at least as high as the first of them,
+so the log posterior never falls.
 
 References: Dempster, A. P., Laird, N. M. & Rubin, D. B. (1977). Maximum likelihood from incomplete
 data via the EM algorithm. JRSS B 39, 1-38. Varadhan, R. & Roland, C. (2008). Simple and globally
@@ -30,9 +30,6 @@ from assay.inference.mode_search import find_modes
 from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
 from assay.inference.precision import Precision
-from assay.likelihood.density import carry_back
-from assay.likelihood.marginal import value_and_gradient
-from assay.likelihood.partition import in_threads
 from assay.modelling.parameters import Parameter
 from assay.modelling.rater_model import AnswerPart
 from assay.modelling.responses import ProductRows
@@ -143,6 +140,7 @@ FAMILIES = ("dawid_skene", "pooled", "class_conditional", "one_coin")
 NEAR = 1e-10
 """Expected gain in log posterior density below which EM stops."""
 CYCLES = 5_000
+"""Largest number of cycles."""
 TELLING = 1e-6
 """Least difference of an answer's log probabilities between states that tells these apart."""
 
@@ -199,21 +197,12 @@ def _is_counted(part: Any) -> bool:
 def expect(density: Density, x: Floats) -> Expected:
     """Do the E step at one point."""
     steps()(1)
-    buffer, *tables = density.tables(x)
-
-    def look(piece: Any) -> tuple[Any, ...]:
-        arguments: Any = (*tables, density.log_weight, piece)
-        found: tuple[Any, ...] = value_and_gradient(*arguments)
-        return found
-
-    found = in_threads(look, density.pieces, density.threads)
-    value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
-    back: Any = (buffer, *by_table, density.tape, density.places, len(x))
+    height, gradient, (by_prevalence, by_response, *_) = density.with_tables(x)
     return Expected(
-        height=float(value + buffer[density.places.prior]),
-        gradient=carry_back(*back),
-        prevalence=by_table[0][:, :, 0],
-        response=by_table[1][0],
+        height=height,
+        gradient=gradient,
+        prevalence=by_prevalence[:, :, 0],
+        response=by_response[0],
     )
 
 

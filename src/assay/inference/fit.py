@@ -31,7 +31,7 @@ from assay.inference.assumptions import (
     unread_scores,
 )
 from assay.inference.coordinates import Start, walk_of
-from assay.inference.data_doubts import data_doubts_json, find_data_doubts
+from assay.inference.data_doubts import find_data_doubts
 from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
 from assay.inference.density import Density, make_density
 from assay.inference.diagnostics import (
@@ -278,7 +278,7 @@ def fit(
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    doubts = find_doubts(structure, values, drawn.recovered.probabilities)
+    doubts = find_doubts(structure, drawn.recovered.probabilities)
     doubts += mode_doubts(structure, modes)
     told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
     notes = [*drawn.notes, *found, *mode_warnings(modes)]
@@ -312,7 +312,7 @@ def fit(
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
     tree.attrs["label_doubts"] = doubts_json(doubts)
-    tree.attrs["data_doubts"] = data_doubts_json(about_data)
+    tree.attrs["data_doubts"] = doubts_json(about_data)
     return tree
 
 

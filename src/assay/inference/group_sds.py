@@ -254,7 +254,7 @@ def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -
 
 
 def _with_spreads(density: Density, x: Floats, logs: Floats, still: Ints) -> Floats:
-    """Change the SDs; uncentred offsets are rescaled so that rater parameters stay the same."""
+    """Change the SDs; non-centred offsets are rescaled so that their effects stay the same."""
     moved = x.copy()
     if not density.centred:
         offset, owner, _ = offset_places(density, still)

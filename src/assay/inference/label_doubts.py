@@ -6,9 +6,9 @@ the fit, and marks every such result: rankings of raters, metrics, comparisons a
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -20,7 +20,7 @@ from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.inference.assumptions import denied_labels, label_votes
-from assay.inference.data_doubts import marks_of_difference, marks_of_values
+from assay.inference.data_doubts import DataDoubt, marks_of_difference, marks_of_values
 from assay.inference.diagnostics import MODE_LIMIT, reference_drifts
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
@@ -134,7 +134,7 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     )
 
 
-def doubts_json(doubts: Sequence[LabelDoubt]) -> str:
+def doubts_json(doubts: Sequence[LabelDoubt] | Sequence[DataDoubt]) -> str:
     """Return doubts as JSON, for an attribute of a fit."""
     return json.dumps([asdict(doubt) for doubt in doubts])
 
@@ -196,10 +196,8 @@ def _with_gates(task: Task, name: str) -> list[str]:
     return [name, *(other for gate in before for other in _with_gates(task, gate))]
 
 
-def find_doubts(
-    structure: Structure, values: Mapping[str, NDArray[Any]], probabilities: Floats
-) -> list[LabelDoubt]:
-    """Return the doubts about all labels, from draws and state probabilities (item, state)."""
+def find_doubts(structure: Structure, probabilities: Floats) -> list[LabelDoubt]:
+    """Return the doubts about all labels, from state probabilities (item, state)."""
     told = [
         *denied_labels(structure, probabilities),
         *reference_drifts(structure, probabilities),

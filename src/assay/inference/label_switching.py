@@ -30,7 +30,7 @@ CLEARLY = 2.0
 GAIN = 0.1
 """Least increase of the chances of right answers, summed over classes, for other names."""
 CAMP = 0.25
-"""The same for one rater, per class, for a rater with a reversed scale."""
+"""Least such increase, per class, for a rater whose scale is reversed."""
 CAMP_RATINGS = 0.25
 """Least share of ratings of such raters for which they may be right."""
 LEFT_OPEN = 1e-3

@@ -51,6 +51,7 @@ Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
 KEPT_LABELS = 0.2
 """Largest total variation of a mode's labels when its SDs move."""
 GROWTH = 10
+"""Ratio of the sizes of successive samples of large data."""
 FORGOTTEN = 1e-12
 """Weight on the sample below which a mode is not followed on all data."""
 NOWHERE = -1e11

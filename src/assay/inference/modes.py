@@ -28,8 +28,11 @@ NONE = np.zeros(0, np.int64)
 Peak = tuple[Floats, float, int]
 """Position, height, and number of starts that led there."""
 SAME_LABELS = 0.02
+"""Largest total variation between label probabilities of the same mode."""
 SAME_PLACE = 0.1
+"""Largest difference of an unknown between two ends of climbs to the same mode."""
 SAME_HEIGHT = 0.5
+"""Largest difference of their log densities."""
 NEAR_GUESSING = 0.15
 """Share of the way from chance to always right (or wrong) within which raters seem to guess.
 
@@ -142,7 +145,10 @@ def visits(
 
 
 def seen_weight(modes: Sequence[Mode]) -> float:
-    """Return the weight of modes with draws, among all modes whose classes have their names."""
+    """Return the share of evidence in the first mode and those with draws.
+
+    Misnamed modes without draws are left out.
+    """
     known = [m for m in modes if np.isfinite(m.evidence) and not (m.misnamed and not m.visited)]
     missed = sum(mode.weight for mode in known if mode is not modes[0] and mode.visited == 0)
     total = sum(mode.weight for mode in known)

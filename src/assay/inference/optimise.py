@@ -106,7 +106,7 @@ def spreads_of(density: Density) -> Ints:
 def hold(density: Density, x: Floats) -> tuple[Floats, float]:
     """Climb from ``x``; on small data the SDs are held at the centre of their prior.
 
-    Offsets are rescaled to keep rater parameters, so the climb begins in the same basin.
+    Offsets are rescaled so that their effects stay the same and the climb begins in the same basin.
     """
     still = spreads_of(density)
     if not len(still):

@@ -25,7 +25,9 @@ LOOKED_AT = 20
 APART = 0.2
 """Least mean total variation distance between label probabilities of different modes."""
 NO_WEIGHT = 0.01
+"""Weight below which a mode is negligible."""
 HALF = 0.5
+"""Share of misnamed draws above which a stretch lies in a misnamed mode."""
 TRIES = 6
 """Largest number of new chains in a run."""
 Chains = tuple[Floats, dict[str, NDArray[Any]]]

@@ -195,7 +195,7 @@ class Tape:
         return self.full_like(x, 0.0)
 
     def unlogged(self, x: Symbol) -> Symbol | None:
-        """Return the numbers whose logs are ``x``; None unless the tape computed all these logs."""
+        """Return the numbers whose logs are ``x``; None unless the tape took all of these logs."""
         argument, wanted = np.full(self.size, -1, np.int64), np.zeros(self.size, bool)
         wanted[x.at] = True
         made = [operation for operation in self.operations if wanted[operation[1]].any()]

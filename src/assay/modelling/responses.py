@@ -185,9 +185,9 @@ class Responses:
         extra = []
         for label in self.pooled_unasked:
             row = xp.log(values[f"unasked_{self.layout.task.labels[label].name}"])
-            pad = self.layout.width - self.layout.classes[label]
-            if pad:
-                row = xp.concatenate([row, *[xp.full_like(row[..., :1], NEVER)] * pad], axis=-1)
+            row = append_constant(
+                row, [NEVER] * (self.layout.width - self.layout.classes[label]), xp
+            )
             extra.append(xp.zeros_like(log_confusion[..., :1, :]) + row[..., None, None, :])
         return xp.concatenate([log_confusion, *extra], axis=-2) if extra else log_confusion
 

@@ -54,8 +54,8 @@ class AbilityBias(Family):
     for a label with three or more classes. A rater with a bias to an answer gives it more often
     whatever is true: one number replaces :math:`K` unrelated ones of ``hierarchical``. All classes
     of a label share the group's mean ability :math:`\bar\alpha`, and :math:`\mu_{kk}` is a class's
-    deviation, large for a class that raters hardly ever name. A binary row has one logit, as in
-    ``hierarchical``.
+    deviation from it: a priori, raters who know the other classes hardly ever fail to name one. A
+    binary row has one logit, as in ``hierarchical``.
 
     On hard items a share :math:`e^{-\lambda}` of the log odds between answers to a longer label
     remains, and the bias stays. (Guesses instead, as in other families, lose a class of

@@ -33,7 +33,7 @@ USUAL_MEAN = 0.2
 LEAST, BY_ANSWERS, FOR_LONGER = 2.12, 1.54, 5.0
 """Coefficients of the number of nodes.
 
-With it, all items of ``benchmarks/real_data`` have log-likelihoods within 1e-4, at 100 posterior
+With them, all items of ``benchmarks/real_data`` have log-likelihoods within 1e-4, at 100 posterior
 draws.
 """
 MOST = 40

@@ -1,4 +1,4 @@
-"""Past one machine: data in partitions, likelihoods that add up, draws where the data are."""
+"""Fits of data sets in partitions, on the workers of a Dask cluster."""
 
 from assay.distributed.executor import dask_executor
 from assay.distributed.fitting import fit_dataset

@@ -1,8 +1,7 @@
-"""Whether all partitions of a data set were read in the same way.
+"""Checks that all partitions of a data set were read in the same way.
 
-What a column is can hang on what stands in it: a question is a cluster where items have several of
-them, ranks count from 0 where there is a 0. A partition shows some of the data, so that it may be
-read otherwise than the others.
+The meaning of a column can depend on its values: a question is a cluster if it has several items,
+and ranks count from 0 if there is a 0. A partition with other values could be read differently.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,22 +22,16 @@ DECISIONS = {
     GROUP_UNUSED: "raters have several groups in {}, and one each in {}: give each rater one group "
     'in all files, or read none: `group=""`',
 }
-"""Notes of a reader on what it decided by the whole table, and what to say if partitions differ."""
+"""Notes on decisions that depend on the whole table, and messages if partitions differ."""
 
 OPTIONAL = ("score", "confidence")
-"""How roles begin that a file may lack: it has no scores then, as if their column were empty."""
+"""Starts of the names of roles that a file may lack."""
 
 Names = tuple[str, ...]
 
 
 def require_alike(accounts: Sequence[Accounting], paths: Sequence[Path]) -> None:
-    """Refuse partitions whose columns were taken for different things, or read in different ways.
-
-    Raises
-    ------
-    FitError
-        Naming two files and what differs.
-    """
+    """Raise FitError if columns have different roles in partitions, or were read differently."""
     every = [_roles(account) for account in accounts]
     for role in dict.fromkeys(role for roles in every for role in roles):
         among = [
@@ -58,7 +51,7 @@ def require_alike(accounts: Sequence[Accounting], paths: Sequence[Path]) -> None
 
 
 def _roles(account: Accounting) -> Mapping[str, Names]:
-    """Columns by role; what is read as a score, as a confidence or not, is one role."""
+    """Return columns by role; scores and confidences of a label are one role."""
     found: dict[str, Names] = {}
     for column, played in zip(account.roles["column"], account.roles["role"], strict=True):
         for role in filter(None, str(played).split(", ")):
@@ -71,7 +64,7 @@ def _roles(account: Accounting) -> Mapping[str, Names]:
 def _unlike(
     role: str, columns: tuple[Names, Names], files: tuple[str, str], lacking: Accounting
 ) -> str:
-    """Say what differs between two files, of which the first has a column for the role."""
+    """Describe how two files differ; the first has columns for the role."""
     (one, other), (first, second) = columns, files
     said = f"{role} is column {', '.join(one)} in {first}, and "
     if other:

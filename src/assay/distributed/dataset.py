@@ -1,4 +1,4 @@
-"""A data set in partitions: a folder of Parquet files, each with whole clusters."""
+"""Data sets in partitions: folders of Parquet files, each with whole clusters."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,22 +23,16 @@ from assay.io import read_ratings
 from assay.io.reading_log import Silence, find_silence
 
 BUCKET = 10_000_000
-"""Names that are compared at a time."""
+"""Names compared together."""
 NOTHING = "no rating in any of the files has an answer; there is nothing to learn from"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What is counted of a partition.
+    """Counts of a partition.
 
-    Attributes
-    ----------
-    sizes : mapping of str to int
-        Length of each dim that grows with the data; ``cluster`` counts distinct clusters.
-    sessions : bool
-        Whether ratings have sessions.
-    silence : Silence
-    accounting : Accounting
+    sizes : length of each dim that grows with the data; ``cluster`` counts distinct clusters
+    sessions : whether ratings have sessions
     """
 
     sizes: Mapping[str, int]
@@ -48,7 +42,7 @@ class Facts:
 
 
 def describe(ratings: Ratings) -> Facts:
-    """On a worker: count what a partition holds."""
+    """On a worker: count what a partition has."""
     sizes = {
         "rating": len(ratings.answers),
         "item": len(ratings.items),
@@ -66,18 +60,15 @@ def describe(ratings: Ratings) -> Facts:
 
 
 def not_silent(ratings: Ratings, names: Collection[str]) -> set[str]:
-    """On a worker: those of some raters who answer something."""
+    """On a worker: return those of some raters who gave an answer."""
     spoke = np.unique(ratings.rater[~ratings.abstained])
     return set(names) & set(ratings.raters.index[spoke])
 
 
 def silence_of(executor: Executor, parts: Sequence[Any], facts: Sequence[Facts]) -> Silence:
-    """Add up what partitions lack: a rater who only abstains in some may answer in others.
+    """Add up what partitions lack; raise FitError if no rating has an answer.
 
-    Raises
-    ------
-    FitError
-        If no rating of any partition has an answer.
+    A rater without answers in one partition may have some in another.
     """
     each = [fact.silence for fact in facts]
     names = list(dict.fromkeys(name for found in each for name in found.raters))
@@ -97,7 +88,7 @@ def silence_of(executor: Executor, parts: Sequence[Any], facts: Sequence[Facts])
 
 
 def words_seen(ratings: Ratings) -> dict[str, tuple[list[str], list[str]]]:
-    """On a worker: the classes of each label that answers name, and those that the truth names."""
+    """On a worker: return the classes of each label in the answers, and those in the truth."""
 
     def named(label: Label, codes: NDArray[np.int16]) -> list[str]:
         return [label.classes[k] for k in np.unique(codes[codes >= 0])]
@@ -113,12 +104,9 @@ def words_seen(ratings: Ratings) -> dict[str, tuple[list[str], list[str]]]:
 def complete_task(
     executor: Executor, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
 ) -> Task:
-    """Fill in classes that the task leaves to the data, from the answers in all partitions.
+    """Return the task with classes from the answers in all partitions, where it has none.
 
-    Raises
-    ------
-    FitError
-        If no rating has an answer, or the truth of a label names no class that answers name.
+    FitError is raised if no rating has an answer, or a label's truth has no class of the answers.
     """
     if all(label.classes for label in task.labels):
         return task
@@ -140,7 +128,7 @@ def complete_task(
 
 
 def _foreign(label: str, answers: Sequence[str], truth: Sequence[str]) -> str:
-    """Say that the truth is in other words than the answers."""
+    """Say that truth and answers have no word in common."""
     said, known = (", ".join(cut(word, 40) for word in few[:5]) for few in (answers, truth))
     words = {label: dict.fromkeys(truth[:5], "...")}
     example = json.dumps({"classes": words}, ensure_ascii=False)
@@ -151,7 +139,7 @@ def _foreign(label: str, answers: Sequence[str], truth: Sequence[str]) -> str:
 
 
 def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
-    """Load the task, and refuse ways of reading that need all data at once."""
+    """Load the task; raise FitError for arguments that need all data at once."""
     if reading.get("panels") is not None:
         raise FitError(
             "`panels=` lists the places of all items, but a partition holds some of them; write "
@@ -162,7 +150,7 @@ def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
 
 
 def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
-    """Refuse sessions whose order no partition can know."""
+    """Raise FitError for sessions without a given order, which no partition can know."""
     if any(fact.sessions for fact in facts) and not reading.get("sessions"):
         raise FitError(
             "the ratings have sessions, and one partition may not show all of them; name them in "
@@ -172,20 +160,20 @@ def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
 
 
 def names_in(ratings: Ratings, bucket: int, buckets: int) -> NDArray[np.uint64]:
-    """On a worker: numbers of the distinct clusters and items, those of one bucket."""
+    """On a worker: return numbers of the distinct clusters and items in one bucket."""
     found = np.concatenate([keys for _, _, keys in _names(ratings)])
     return np.asarray(found[found % np.uint64(buckets) == bucket])
 
 
 def name_of(ratings: Ratings, number: np.uint64) -> str:
-    """On a worker: the cluster or item that has a number."""
+    """On a worker: return the cluster or item with a number."""
     return next(
         f"{kind} {name}" for kind, names, keys in _names(ratings) for name in names[keys == number]
     )
 
 
 def _names(ratings: Ratings) -> Iterator[tuple[str, NDArray[Any], NDArray[np.uint64]]]:
-    """Distinct clusters, then items, each with its number; no cluster has an item's number."""
+    """Yield the distinct clusters, then items, with numbers; clusters and items share none."""
     for kind, names in (
         ("cluster", ratings.items["cluster"].unique()),
         ("item", ratings.items.index),
@@ -197,13 +185,7 @@ def _names(ratings: Ratings) -> Iterator[tuple[str, NDArray[Any], NDArray[np.uin
 def require_whole_clusters(
     executor: Executor, parts: Sequence[Any], paths: Sequence[Path], facts: Sequence[Facts]
 ) -> None:
-    """Refuse partitions that share a cluster or an item.
-
-    Raises
-    ------
-    FitError
-        Naming one that is split, and the files.
-    """
+    """Raise FitError if two partitions share a cluster or an item."""
     names = sum(fact.sizes["cluster"] + fact.sizes["item"] for fact in facts)
     buckets = 1 + names // BUCKET
     for bucket in range(buckets):
@@ -227,7 +209,7 @@ def require_whole_clusters(
 def account_for(
     facts: Sequence[Facts], paths: Sequence[Path], empty: Sequence[Path], silence: Silence
 ) -> Accounting:
-    """Add up what became of the rows of all partitions; of the files, some were ``empty``."""
+    """Add up the accounts of the rows of all partitions; ``empty`` files have no rows."""
     each = [fact.accounting for fact in facts]
     aside = [
         found.set_aside.assign(detail=path.name + ": " + found.set_aside["detail"].astype(str))

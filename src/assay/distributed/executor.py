@@ -1,4 +1,4 @@
-"""dask_executor: the workers of a Dask cluster, for ``fit`` and ``fit_dataset``."""
+"""``dask_executor``: workers of a Dask cluster, for ``fit`` and ``fit_dataset``."""
 
 import asyncio
 import warnings
@@ -13,33 +13,33 @@ from assay._util.validation import written
 from assay.inference.executors import same
 
 PATIENCE = 20.0
-"""Seconds in which a scheduler has to answer."""
+"""Seconds to wait for a scheduler."""
 FIRST_WORKER = 300.0
-"""Seconds in which a worker has to be there: a cluster that grows with its work starts machines."""
+"""Seconds to wait for a worker, since an adaptive cluster first starts machines."""
 PAUSE = 0.1
-"""Seconds between two looks at what a worker does."""
+"""Seconds between two checks of a worker."""
 LARGE_GRAPH = "Sending large graph"
-"""Dask's warning of data inside of tasks, which can be sent again if a worker dies."""
+"""Dask's warning of data inside tasks, where they survive the loss of a worker."""
 
 
 def dask_executor(address: Any) -> "DaskExecutor":
-    """Connect to a Dask cluster whose workers are to do the work of a fit.
+    """Connect to a Dask cluster whose workers compute a fit.
 
     Parameters
     ----------
     address : str or distributed.Client
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``; or a client of the cluster.
+        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``, or a client of the cluster.
 
     Returns
     -------
     DaskExecutor
         For ``fit(executor=)`` and ``fit_dataset(executor=)``. As a context manager it closes the
-        connection at the end; a client that was given stays open.
+        connection at the end, but not a given client.
 
     Raises
     ------
     ArgumentError
-        If the address is of another kind, or the client cannot be used.
+        If the address is neither text nor a client, or the client cannot be used.
     FitError
         If Dask is not installed (extra ``assay[dask]``), or no scheduler answers.
 
@@ -68,14 +68,9 @@ def dask_executor(address: Any) -> "DaskExecutor":
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DaskExecutor:
-    """An :class:`~assay.inference.executors.Executor` of the workers of a Dask cluster; parts are
-    futures.
+    """An :class:`~assay.inference.executors.Executor` for a Dask cluster, with futures as parts.
 
-    Attributes
-    ----------
-    client : distributed.Client
-    own : bool
-        Whether the client was made here and is closed with the executor.
+    ``own`` says whether the client was made here and is closed with the executor.
     """
 
     client: Any
@@ -88,10 +83,7 @@ class DaskExecutor:
         self.close()
 
     def ready(self, *, show: bool = False) -> None:
-        """Have some worker do nothing, so that a cluster that grows with its work starts one.
-
-        Workers that are busy are waited for.
-        """
+        """Run an empty task, so that an adaptive cluster starts a worker; wait for busy workers."""
         _require_client(self.client)
         with _in_words(), waiting("waiting for a worker", show=show):
             done = self.client.submit(bool, pure=False)
@@ -111,14 +103,14 @@ class DaskExecutor:
         )
 
     def send(self, value: Any) -> Any:
-        """Give a value to a worker, inside of a task."""
+        """Send a value to a worker, inside a task."""
         (part,) = self.map(same, [value])
         return part
 
     def map(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Make a task of each tuple of arguments.
 
-        None is pure to Dask: a cluster may still hold what a file said before it was mended.
+        Tasks are not pure, as a cluster may still hold the former content of a changed file.
         """
         with _in_words(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", LARGE_GRAPH, UserWarning)
@@ -126,20 +118,20 @@ class DaskExecutor:
         return found
 
     def gather(self, parts: Sequence[Any], *, to_the_end: bool = False) -> list[Any]:
-        """Bring values here, counted as they come."""
+        """Return the values of parts, counting them as they come."""
         from distributed import as_completed
 
         step = steps()
         with _in_words(), self._called_off(parts, to_the_end=to_the_end):
             for future in as_completed(parts):
                 if future.status != "finished":
-                    break  # its error is raised below
+                    break  # client.gather raises its error
                 step(1)
             found: list[Any] = self.client.gather(parts)
         return found
 
     def each(self, parts: Sequence[Any]) -> Iterator[Any]:
-        """Bring values here one after the other."""
+        """Yield the values of parts one after the other."""
         with _in_words(), self._called_off(parts):
             for future in parts:
                 value = future.result()
@@ -153,10 +145,10 @@ class DaskExecutor:
 
     @contextmanager
     def _called_off(self, futures: Sequence[Any], *, to_the_end: bool = False) -> Iterator[None]:
-        """Call futures off if their results are not waited for.
+        """Cancel futures if an error interrupts the wait for their results.
 
-        Workers would go on with them as long as somebody holds the error. What has begun when it is
-        called off goes on to its end.
+        Workers would otherwise continue while the error is referenced. Tasks that have begun run to
+        the end.
         """
         try:
             yield
@@ -174,7 +166,7 @@ async def _until_ended(keys: set[str], dask_worker: Any) -> None:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Say in words that a scheduler is lost, or that no worker survives a task."""
+    """Turn the loss of a scheduler, or of workers by one task, into FitError."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
@@ -194,7 +186,7 @@ def _in_words() -> Iterator[None]:
 
 
 def _require_client(given: Any) -> None:
-    """Refuse what is no client, or one that cannot be waited for here."""
+    """Raise ArgumentError unless the argument is a connected synchronous client."""
     from distributed import Client
 
     if not isinstance(given, Client):

@@ -1,8 +1,8 @@
-"""fit_dataset: from a folder of Parquet files to a fit in Zarr, on a Dask cluster.
+"""``fit_dataset``: from a folder of Parquet files to a fit in Zarr, on a Dask cluster.
 
-Nobody sees all of the data. Workers read partitions; a skeleton of few items gives all of them
-the same numbers; modes are sought on a sample and followed on everything; each worker draws the
-states of its own items and writes them into its region of one store.
+Workers read partitions. A skeleton of few items gives all of them the same numbers. Modes are found
+on a sample and followed on all data; each worker draws the states of its items and writes them into
+its region of one store.
 """
 
 import warnings
@@ -62,56 +62,56 @@ def fit_dataset(
     progress: bool = True,
     client: None = None,
 ) -> xr.DataTree:
-    """Fit ratings that one machine cannot hold, on a Dask cluster, into a Zarr store.
+    """Fit ratings that are too large for one machine, on a Dask cluster, into a Zarr store.
 
     Parameters
     ----------
     folder : str or path
-        Of Parquet files with the same columns, each with whole clusters, in a place that all
-        workers can read.
+        Folder of Parquet files with the same columns, each with whole clusters, which all workers
+        can read.
     task : str, path or Task
         As for :func:`assay.read_ratings`.
     out : str or path
-        The Zarr store to write, ending in ``.zarr``, in a place that all workers can write.
+        The Zarr store to write, ending in ``.zarr``, where all workers can write.
     executor : Executor
-        Of the cluster, from :func:`assay.dask_executor`.
+        The cluster, from :func:`assay.dask_executor`.
     reading : mapping of str to object, optional
         Further arguments of :func:`assay.read_ratings`, for every file.
     raters, prevalence, reference, priors, replicates
         As for :func:`assay.build_model`.
     gold_chosen, method, draws, chains, rng, starts
-        As for :func:`assay.fit`; but ``em`` climbs to the mode, as ``map`` does. NUTS needs all
-        data at each of its steps, and is not here.
+        As for :func:`assay.fit`, but ``em`` climbs to the mode like ``map``. NUTS is not
+        available, since it needs all data at each step.
     progress : bool
-        Whether to show on standard error how far the fit is.
+        Whether to show progress on standard error.
     client : None
         The former name of ``executor``.
 
     Returns
     -------
     xarray.DataTree
-        As from :func:`assay.fit`, opened lazily: nothing is loaded before it is used.
+        As from :func:`assay.fit`, opened lazily: data are loaded when they are used.
 
     Raises
     ------
     RatingsError
         If the folder holds no partition.
     FitError
-        If a file cannot be used, a cluster stands in two files, an argument is out of range, the
-        cluster is lost or has no worker, or the store cannot be written.
+        If a file cannot be used, two files share a cluster of items, an argument is out of range,
+        the Dask cluster is lost or has no worker, or the store cannot be written.
     ModelError, UnknownNameError
         If the specification does not fit the catalogue or the data.
 
     Warns
     -----
     FitWarning
-        In words, if the draws are not to be trusted or another mode was seen.
+        If the draws are not reliable or there is another mode.
 
     Notes
     -----
     The log-likelihood is a sum over clusters. Its value, gradient and Hessian are computed by
-    partition and added up; the states are drawn by partition, from streams that depend on the
-    seed and the partition's number alone. A worker that dies has its work done again by others.
+    partition and summed; the states are drawn by partition, from streams that depend only on the
+    seed and the partition's number. Other workers repeat the work of a worker that dies.
     """
     target, seed = Path(out), seed_of(rng)
     if method not in METHODS:
@@ -152,7 +152,7 @@ def fit_dataset(
 
 @contextmanager
 def in_place(target: Path) -> Iterator[None]:
-    """Say which store it is that cannot be written, here or on a worker."""
+    """Turn an OSError of the store, here or on a worker, into FitError."""
     try:
         yield
     except OSError as error:
@@ -166,7 +166,7 @@ def in_place(target: Path) -> Iterator[None]:
 def seek_modes(
     held: Held, rng: np.random.Generator, seed: int, *, starts: int
 ) -> tuple[SpreadDensity, list[Mode]]:
-    """Seek modes on a sample of clusters from every partition, then on all data."""
+    """Find modes on a sample of clusters from every partition, then on all data."""
     executor, count = held.executor, len(held.numbered)
     total = sum(fact.sizes["rating"] for fact in held.facts)
     share = 1.0 if total <= 2 * LARGE else LARGE / total
@@ -181,7 +181,7 @@ def seek_modes(
 
 
 def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
-    """On a worker: take about a share of the clusters, at least one, at random."""
+    """On a worker: draw about this share of the clusters, at least one."""
     codes, names = pd.factorize(numbered.ratings.items["cluster"])
     count = max(1, round(share * len(names)))
     chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)

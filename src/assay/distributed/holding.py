@@ -1,4 +1,4 @@
-"""A data set that lies with the workers: read by partition, checked together, numbered alike."""
+"""A data set on workers: read by partition, checked, and numbered consistently."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,24 +22,16 @@ from assay.modelling.spec import Spec, raters_for, recipes
 from assay.modelling.structure import Structure
 
 FAN = 16
-"""How many skeletons one task joins."""
+"""Skeletons that one task joins."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Held:
-    """A data set that lies with the workers.
+    """A data set on workers.
 
-    Attributes
-    ----------
-    executor : Executor
-    numbered : tuple
-        The partitions, as parts of the executor.
-    structure : Structure
-        Of the skeleton; what it says of systems' shares is the whole data set's.
-    numbering : Numbering
-    facts : tuple of Facts
-    accounting : Accounting
-        Of all files.
+    numbered : partitions, as parts of the executor
+    structure : that of the skeleton, with the whole data set's shares of systems
+    accounting : of all files
     """
 
     executor: Executor
@@ -60,10 +52,10 @@ def hold_dataset(
     named: bool = True,
     show: bool,
 ) -> Held:
-    """Have workers read the partitions, check that they fit together, and number them alike.
+    """Read the partitions on workers, check that they are consistent, and number them.
 
-    ``named``: whether the spec's recipe was named; else it is the default for the task, whose
-    classes may be known from the data alone.
+    ``named`` says whether the user gave a recipe; the default depends on classes that only the data
+    may show.
     """
     parts, facts, accounting = read_alike(executor, paths, task, reading, show=show)
     with waiting("finding what the data show", show=show):
@@ -108,7 +100,7 @@ def read_alike(
     *,
     show: bool,
 ) -> tuple[list[Any], list[dataset.Facts], Accounting]:
-    """Have workers read the partitions, and check that they fit together."""
+    """Read the partitions on workers, and check that they are consistent."""
     base = dataset.task_of(task, reading)
     with waiting("looking at the files", show=show, total=len(paths), unit="files"):
         paths, empty = split_empty(executor, paths)
@@ -126,7 +118,7 @@ def read_alike(
 
 
 def join_skeletons(executor: Executor, parts: Sequence[Any], spec: Spec) -> Ratings:
-    """Make a skeleton of the whole data set from those of the partitions, some at a time."""
+    """Return the skeleton of the whole data set, joined from those of the partitions."""
     found = executor.map(make_skeleton, parts, [spec] * len(parts))
     while len(found) > 1:
         fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]

@@ -1,4 +1,4 @@
-"""The files of a data set in partitions: found here, read on workers."""
+"""The files of a data set in partitions, found here and read on workers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +13,7 @@ from assay.io.tables import Part
 
 
 def list_partitions(folder: str | Path) -> list[Path]:
-    """List the Parquet files of a folder by name.
-
-    Raises
-    ------
-    RatingsError
-        If it is no folder, or holds none, or holds some in folders of its own.
-    """
+    """Return the Parquet files of a folder; raise RatingsError for none, or for subfolders."""
     found = sorted(Path(folder).glob("*.parquet")) if Path(folder).is_dir() else []
     below = sorted(set(Path(folder).glob("**/*.parquet")) - set(found))
     if found and not below:
@@ -34,13 +28,7 @@ def list_partitions(folder: str | Path) -> list[Path]:
 
 
 def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Ratings:
-    """On a worker: read one file.
-
-    Raises
-    ------
-    FitError
-        With every problem of the file; unlike other errors it travels as it is.
-    """
+    """On a worker: read a file; raise FitError, which can be pickled, with all its problems."""
     try:
         return read_ratings(Part(path), task=task, **reading)
     except AssayError as error:
@@ -50,29 +38,23 @@ def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Rating
 def read_on_workers(
     executor: Executor, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
 ) -> list[Any]:
-    """Have workers read the files, as they are now."""
+    """Read the files on workers; the cluster does not reuse earlier reads."""
     count = len(paths)
     return executor.map(read_partition, paths, [task] * count, [reading] * count)
 
 
 def count_rows(path: Path) -> int:
-    """On a worker: how many rows a file has; -1 if it is no Parquet file."""
+    """On a worker: return the number of rows of a file, -1 if it is no Parquet file."""
     from pyarrow.parquet import read_metadata
 
     try:
         return int(read_metadata(path).num_rows)
-    except (OSError, ValueError):  # reading it says what is wrong
+    except (OSError, ValueError):  # read_partition reports the problem
         return -1
 
 
 def split_empty(executor: Executor, paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files that have rows, and those that have none: engines write such files too.
-
-    Raises
-    ------
-    RatingsError
-        If all are empty.
-    """
+    """Return the files with rows and those without; raise RatingsError if all are empty."""
     rows = executor.gather(executor.map(count_rows, paths))
     full = [path for path, count in zip(paths, rows, strict=True) if count]
     if not full:

@@ -1,8 +1,7 @@
-"""A skeleton: few items that show all there is, so that every partition is numbered alike.
+"""Skeletons: few items with every distinct pattern, so that all partitions have the same numbers.
 
-Rows of the likelihood, contexts and what is known of the truth are numbered by what the data
-show. A worker that reads a skeleton of the whole data set before its own partition comes to the
-same numbers as every other, though nobody sees all of the data.
+Rows of the likelihood, contexts and known truth are numbered by the data. A worker that reads the
+skeleton of the whole data set before its partition gets the same numbers as every other worker.
 """
 
 from collections.abc import Iterator
@@ -29,14 +28,11 @@ from assay.modelling.structure import Structure, build_structure
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Shown = tuple[Ints, Keys]
-"""Items, and a number for something that each of them shows."""
+"""Items, and a key of a pattern of each of them."""
 
 
 def make_skeleton(ratings: Ratings, spec: Spec) -> Ratings:
-    """Take few items that show each distinct rating, context, known truth, rater and session.
-
-    Of two items that show the same, the first is taken; items are taken whole.
-    """
+    """Return the first item with each distinct rating, context, known truth, rater and session."""
     shown = [*_answers(ratings, spec), _contexts(ratings), _truth(ratings), *_extras(ratings)]
     item = np.concatenate([items for items, _ in shown])
     key = np.concatenate([keys for _, keys in shown])
@@ -52,20 +48,20 @@ def make_skeleton(ratings: Ratings, spec: Spec) -> Ratings:
 
 
 def hashes(*columns: Any) -> Keys:
-    """Give each row of some columns a number that depends on what it holds alone."""
+    """Return a number for each row of some columns, which depends on its values alone."""
     frame = pd.DataFrame(dict(enumerate(columns)))
     return np.asarray(pd.util.hash_pandas_object(frame, index=False), np.uint64)
 
 
 def _sums(owner: Ints, keys: Keys, count: int) -> Keys:
-    """Add up the keys of each owner: what a multiset holds, whatever its order."""
+    """Sum the keys of each owner, independent of their order."""
     found = np.zeros(count, np.uint64)
     np.add.at(found, owner, keys)
     return found
 
 
 def _answers(ratings: Ratings, spec: Spec) -> Iterator[Shown]:
-    """Find what each rater said of each item, in all ratings of it together."""
+    """Yield the answers of each rater to each item, over all its ratings."""
     rater = ratings.raters.index.to_numpy(object)[ratings.rater]
     keys = hashes(rater, ratings.session, *ratings.answers.T)
     if "system_bias" in str(spec.raters):
@@ -75,7 +71,7 @@ def _answers(ratings: Ratings, spec: Spec) -> Iterator[Shown]:
 
 
 def _places(ratings: Ratings, column: str) -> Keys:
-    """Give one number to each set of systems, or of ranks, that items stand at."""
+    """Return a number for each item's set of systems or ranks."""
     keys = hashes(ratings.panels[column].to_numpy())
     return _sums(ratings.panels["item"].to_numpy(np.int64), keys, len(ratings.items))
 
@@ -87,7 +83,7 @@ def _contexts(ratings: Ratings) -> Shown:
 
 
 def _truth(ratings: Ratings) -> Shown:
-    """Find what gold and audits say of each item."""
+    """Return gold and audits of each item."""
     rating, label = np.nonzero(ratings.audit != NOT_AUDITED)
     found = hashes(label, ratings.audit[rating, label], ratings.answers[rating, label])
     audits = _sums(ratings.item[rating], found, len(ratings.items))
@@ -96,14 +92,14 @@ def _truth(ratings: Ratings) -> Shown:
 
 
 def _extras(ratings: Ratings) -> Iterator[Shown]:
-    """Find one rating with a score, and one with a time, if there are any."""
+    """Yield a rating with a score, and one with a time, if there are any."""
     for number, known in enumerate((np.isfinite(ratings.scores).any(axis=1), ratings.seconds >= 0)):
         items = ratings.item[np.flatnonzero(known)[:1]]
         yield items, np.full(len(items), number, np.uint64)
 
 
 def _in_clusters(ratings: Ratings) -> Ints:
-    """Two items of each of the first clusters that have two: they make clusters count."""
+    """Return two items of each of the first clusters with two, for effects of clusters."""
     codes, _ = pd.factorize(ratings.items["cluster"])
     items = pd.Series(np.arange(len(codes)))
     chosen = np.flatnonzero(np.bincount(codes) >= 2)[:MIN_CLUSTERS]
@@ -112,7 +108,7 @@ def _in_clusters(ratings: Ratings) -> Ints:
 
 
 def _in_panels(ratings: Ratings) -> Ints:
-    """Two items of each panel of the first clusters that have two panels: they make these count."""
+    """Return two items of each panel of the first clusters with two, for effects of panels."""
     codes, _ = pd.factorize(ratings.items["cluster"])
     panel, clusters = telling_panels(ratings, codes.astype(np.int64))
     here = pd.Series(np.flatnonzero(np.isin(codes, clusters[:MIN_CLUSTERS])))
@@ -120,7 +116,7 @@ def _in_panels(ratings: Ratings) -> Ints:
 
 
 def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
-    """Find the items that a reference needs, as many as are asked for."""
+    """Yield the items that a reference needs, up to the required number."""
     if spec.reference is None:
         return
     for reference in (GOLD, spec.reference):
@@ -130,18 +126,11 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Numbering:
-    """What all partitions have in common.
+    """What all partitions share.
 
-    Attributes
-    ----------
-    skeleton : Ratings
-        Of the whole data set; the names of its items are none of the data's.
-    frame : Piece
-        The model, without data.
-    clusters : bool
-        Whether clusters have an effect, or may have one under another prevalence.
-    panels : bool
-        Likewise whether systems have effects of their own on a cluster.
+    skeleton : that of the whole data set, with other names of items
+    frame : the model without data
+    clusters, panels : whether they have effects, or could with another prevalence
     """
 
     skeleton: Ratings
@@ -151,7 +140,7 @@ class Numbering:
 
 
 def number(skeleton: Ratings, spec: Spec) -> tuple[Structure, Numbering]:
-    """Build the model on the skeleton: its tables are those of the whole data set."""
+    """Build the model on the skeleton; its tables are those of the whole data set."""
     structure = build_structure(skeleton, spec)
     names = pd.Index([f"\0{n}" for n in range(len(skeleton.items))], name="item")
     items = skeleton.items.assign(cluster="\0" + skeleton.items["cluster"].astype(str))
@@ -165,15 +154,10 @@ def number(skeleton: Ratings, spec: Spec) -> tuple[Structure, Numbering]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Numbered:
-    """A partition under the common numbers.
+    """A partition with the common numbers.
 
-    Attributes
-    ----------
-    piece : Piece
-    ratings : Ratings
-        Raters in the common order.
-    places : ndarray of float (system, context)
-        How many places of ranked lists the partition has of each kind.
+    ratings : with raters in the common order
+    places : number of places in ranked lists (system, context)
     """
 
     piece: Piece
@@ -182,17 +166,11 @@ class Numbered:
 
 
 def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
-    """Give a partition the numbers that all have.
-
-    Raises
-    ------
-    FitError
-        If it has what the skeleton does not show: it changed since it was read first.
-    """
+    """Give a partition the common numbers; raise FitError if it changed since the first reading."""
     skeleton, frame = numbering.skeleton, numbering.frame
     both = join_ratings([skeleton, ratings])
     if not numbering.clusters:
-        # Clusters of the skeleton are cut out of the partition: together they would count twice.
+        # The skeleton's clusters are also in the partition and must not count twice.
         both = replace(both, items=both.items.assign(cluster=both.items.index))
     structure = build_structure(
         both,
@@ -231,7 +209,7 @@ def _require_same(structure: Structure, frame: Piece) -> None:
 
 
 def _places_from(structure: Structure, first: int) -> NDArray[np.float64]:
-    """Count the places of the items from ``first`` on by system and context."""
+    """Count the places of the items from ``first`` on, by system and context."""
     design, panels = structure.prevalence.design, structure.ratings.panels
     own = panels[panels["item"] >= first]
     return count_places(own, design.systems, design.item_context, design.contexts)

@@ -1,4 +1,4 @@
-"""One Zarr store that many workers write: each its own items, in the layout of ``assay.save``."""
+"""One Zarr store with the layout of ``assay.save``, in which each worker writes its items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,32 +20,27 @@ from assay.inference.to_datatree import difficulty_variables
 
 Floats = NDArray[np.float64]
 GROWING = ("rating", "item", "place", "cluster")
-"""Dims whose length is the data's."""
+"""Dims whose length grows with the data."""
 BLOCK = 32_000_000
-"""States that are drawn before they are written."""
+"""States drawn before they are written."""
 TOGETHER = 256_000_000
-"""States of all items in a row of chunks, which whoever reads a draw of all of them holds."""
+"""States of all items in a row of chunks, which a reader of one draw loads."""
 UNKNOWN = {
     "rating_session": -1,
     "rating_audit": -1,
     "rating_score": np.nan,
     "rating_seconds": np.nan,
 }
-"""What stands where a partition says nothing of a variable that others have."""
+"""Fill values of variables that some partitions lack."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regions:
-    """Where each partition's region begins, and how the store is cut into chunks.
+    """Regions of the partitions, and chunks of the store.
 
-    Attributes
-    ----------
-    starts : mapping of str to tuple of int
-        By dim: where each partition begins, and the end.
-    chunks : mapping of str to int
-        By dim; ``draw`` too.
-    unit : str
-        Of the log-likelihood: ``cluster`` or ``item``.
+    starts : by dim, the start of each partition, then the end
+    chunks : by dim, also ``draw``
+    unit : dim of the log-likelihood, ``cluster`` or ``item``
     """
 
     starts: Mapping[str, tuple[int, ...]]
@@ -53,7 +48,7 @@ class Regions:
     unit: str
 
     def region(self, dims: Sequence[str], partition: int) -> tuple[slice, ...]:
-        """Return the region of a partition in an array with these dims."""
+        """Return a partition's region in an array with these dims."""
         return tuple(
             slice(*self.starts[dim][partition : partition + 2])
             if dim in self.starts
@@ -63,14 +58,7 @@ class Regions:
 
 
 def make_regions(sizes: Sequence[Mapping[str, int]], draws: int) -> Regions:
-    """Lay partitions side by side.
-
-    Examples
-    --------
-    >>> one = {"rating": 9, "item": 3, "place": 3, "cluster": 2}
-    >>> make_regions([one, one], 10).starts["item"]
-    (0, 3, 6)
-    """
+    """Return adjacent regions for partitions of these sizes."""
     starts = {
         dim: tuple(int(n) for n in np.cumsum([0, *(size[dim] for size in sizes)]))
         for dim in GROWING
@@ -84,15 +72,7 @@ def make_regions(sizes: Sequence[Mapping[str, int]], draws: int) -> Regions:
 
 
 def waves(regions: Regions) -> list[list[int]]:
-    """Group partitions that share no chunk: those of one group can be written side by side.
-
-    Examples
-    --------
-    >>> one = {"rating": 9, "item": 3, "place": 3, "cluster": 2}
-    >>> two = {"rating": 5, "item": 2, "place": 2, "cluster": 1}
-    >>> waves(make_regions([one, one], 10)), waves(make_regions([one, two, one], 10))
-    ([[0, 1]], [[0], [1], [2]])
-    """
+    """Group partitions that share no chunk, which can be written in parallel."""
     count = len(regions.starts["item"]) - 1
     ends = [
         [
@@ -103,7 +83,7 @@ def waves(regions: Regions) -> list[list[int]]:
     ]
     found: list[list[int]] = []
     for n in range(count):
-        # Partitions lie in order: only the last of a group can touch this one.
+        # Partitions are in order, so only the last of a group can share a chunk with this one.
         free = (w for w in found if all(dim[w[-1]][1] < dim[n][0] for dim in ends))
         group = next(free, None)
         if group is None:
@@ -114,7 +94,7 @@ def waves(regions: Regions) -> list[list[int]]:
 
 
 def lay_out(store: Path, template: xr.DataTree, regions: Regions) -> None:
-    """Write a template and give each of its arrays the length that the whole data have."""
+    """Write a template, and give its arrays the length of the whole data."""
     import zarr
 
     template.to_zarr(store, mode="w", consolidated=False, write_empty_chunks=True)
@@ -159,25 +139,14 @@ def write_partition(
     x: Floats,
     seed: int,
 ) -> Floats:
-    """On a worker: draw the states of a partition's items and write all that is known of them.
+    """On a worker: draw the states of a partition's items, and write all results.
 
-    Doing it again writes the same.
-
-    Parameters
-    ----------
-    piece : Piece
-        Of the partition, on the unconstrained values of ``x``.
-    x : ndarray (chain, draw, value)
-        Draws of the parameters, unconstrained.
-
-    Returns
-    -------
-    ndarray (chain, draw)
-        Log-likelihood of the partition.
+    ``piece`` has the coordinates of ``x`` (chain, draw, value). Return the log-likelihood (chain,
+    draw). Repetition writes the same.
     """
     import zarr
 
-    zarr.config.set({"array.write_empty_chunks": True})  # one that is lost is missed by load
+    zarr.config.set({"array.write_empty_chunks": True})  # so that load notices a lost chunk
     root = zarr.open_group(store, mode="r+", zarr_format=3)
     observed, constant = ratings_datasets(numbered.ratings)
     for name in ("rating_item", "place_item"):
@@ -238,7 +207,7 @@ def _write_block(
 
 
 def _by_unit(log_likelihood: Floats, numbered: Numbered, unit: str) -> Floats:
-    """Add up log-likelihoods (draw, cluster of the model) by clusters of the data."""
+    """Sum log-likelihoods (draw, cluster of the model) over clusters of the data."""
     if unit == "item" or numbered.piece.structure.prevalence.has_clusters:
         return log_likelihood
     codes, names = pd.factorize(numbered.ratings.items["cluster"])
@@ -248,7 +217,7 @@ def _by_unit(log_likelihood: Floats, numbered: Numbered, unit: str) -> Floats:
 
 
 def write_statistics(store: Path, statistics: Mapping[str, Floats]) -> None:
-    """Write the sampler's statistics (chain, draw) over those of the template."""
+    """Replace the template's sampler statistics (chain, draw)."""
     import zarr
 
     root: Any = zarr.open_group(store, mode="r+", zarr_format=3)
@@ -257,7 +226,7 @@ def write_statistics(store: Path, statistics: Mapping[str, Floats]) -> None:
 
 
 def annotate(store: Path, attributes: Mapping[str, Any]) -> None:
-    """Add attributes to a fit that is written."""
+    """Add attributes to a written fit."""
     import zarr
 
     zarr.open_group(store, mode="r+", zarr_format=3).attrs.update(attributes)

@@ -1,4 +1,4 @@
-"""The fit of a data set, written into one store: each worker writes its own items."""
+"""The fit of a data set, written into one store by all workers."""
 
 from dataclasses import replace
 from functools import partial
@@ -53,14 +53,14 @@ def write_fit(
     starts: int,
     show: bool,
 ) -> list[Note]:
-    """Write the fit, each worker its own items; returns what a reader must know of it."""
+    """Write the fit, the items by the workers; return its notes."""
     structure = held.structure
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     regions = make_regions([fact.sizes for fact in held.facts], x.shape[1])
     stats = {"lp": np.zeros(x.shape[:2])} | stats
     posterior = posterior_dataset(structure, values, len(x))
     template = assemble(structure, posterior, _blank(structure, x), stats, len(x))
-    # A skeleton may have whole clusters only of one item where the data have larger ones.
+    # In the skeleton all clusters may have one item although they are larger in the data.
     if regions.unit not in template["log_likelihood"].dims:
         other = "item" if regions.unit == "cluster" else "cluster"
         template["log_likelihood"] = template["log_likelihood"].rename({other: regions.unit})
@@ -100,21 +100,21 @@ def write_labels(
     x: Floats,
     seed: int,
 ) -> Floats:
-    """Have the states drawn and written; returns the log-likelihood of each draw."""
+    """Draw and write the states on workers; return the log-likelihood (chain, draw)."""
     executor, draws = held.executor, held.executor.send(x)
     total = np.zeros(x.shape[:2])
     for wave in waves(regions):
-        # Two that share a chunk of the store are never written side by side.
+        # Partitions of a wave share no chunk of the store.
         alike = [[given] * len(wave) for given in (store, regions, mode, draws, seed)]
         numbered, pieces = ([parts[n] for n in wave] for parts in (held.numbered, density.held))
         found = executor.map(write_partition, numbered, pieces, wave, *alike)
-        # Workers would make the store anew if it were gone.
+        # To the end, as late workers would create a removed store again.
         total += sum(executor.gather(found, to_the_end=True))
     return total
 
 
 def _blank(structure: Structure, x: Floats) -> Recovered:
-    """Return states of the skeleton's items, to be overwritten."""
+    """Return placeholder states of the skeleton's items."""
     draws, items = x.shape[0] * x.shape[1], len(structure.ratings.items)
     return Recovered(
         states=np.zeros((draws, items), np.int16),
@@ -125,7 +125,7 @@ def _blank(structure: Structure, x: Floats) -> Recovered:
 
 
 def _stated(structure: Structure) -> list[str]:
-    """Say what was assumed; the skeleton cannot tell how many ratings repeat another."""
+    """Return the assumptions; the skeleton does not know the number of repeated ratings."""
     plain = replace(structure, spec=replace(structure.spec, replicates="together"))
     found = stated_assumptions(plain)
     if structure.spec.replicates == "independent":

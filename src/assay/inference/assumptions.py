@@ -1,8 +1,7 @@
-"""What a fit takes for granted, and data that contradict it.
+"""Assumptions of a fit, and data that contradict them.
 
-Raters who all say the same are the best evidence there is without known truth. A fit that takes
-most of such items for something else has found another meaning of its classes that explains the
-answers better, as a recipe can whose errors are too tame for the data: chains agree on it.
+Unanimous raters are the best evidence without known truth. A fit that denies most of such items
+their class has found another meaning of its classes that explains the answers better.
 """
 
 from collections.abc import Mapping
@@ -22,27 +21,27 @@ from assay.modelling.spec import GOLD, GROUPS, recipes
 from assay.modelling.structure import Structure, idle_priors
 
 PRIOR_DRIVEN = 0.8
-"""Share of the prior's SD from which on a posterior counts as the prior's."""
+"""Ratio of posterior SD to prior SD above which the data hardly inform a parameter."""
 LITTLE = 0.5
-"""The same, from which on the data tell little."""
+"""The same ratio above which the data inform it a little."""
 CHOSEN = {
     "random": "Items with gold are taken for a random sample; if they were chosen for being hard, "
     "or easy, the rater groups look worse, or better.",
     "recorded": "Items with gold were chosen on recorded data, as you say; what they were chosen "
     "by has to be among the answers and covariates of this model.",
 }
-"""By how the items with gold were chosen."""
+"""Assumptions about the choice of items with gold."""
 WHICH_CLASS = "Which class is which"
-"""How the sentence begins that says what names of classes rest on."""
+"""Start of the sentence on what the names of classes rest on."""
 AGREED = (
     "The truth is what the rater groups agree on: each is taken to misperceive items on its own, "
     "and how often all of them are wrong together cannot be told from these data."
 )
-"""Whose truth is meant where nothing else is known of it."""
+"""Meaning of the truth if groups agree and nothing else is known."""
 
 
 def stated_assumptions(structure: Structure) -> list[str]:
-    """Say what was assumed before the data were looked at."""
+    """Return the assumptions made before the data were seen."""
     spec, ratings = structure.spec, structure.ratings
     audited = bool((ratings.audit != NOT_AUDITED).any())
     known = audited or bool(ratings.has_truth.any())
@@ -66,10 +65,9 @@ def stated_assumptions(structure: Structure) -> list[str]:
 
 
 def mirrored_labels(structure: Structure) -> list[str]:
-    """Say of which labels the prior alone tells which class is which.
+    """Say for which labels only the prior tells classes apart.
 
-    Where two classes of a label can be exchanged in all states, raters who are as often wrong as
-    they were right before give the same answers.
+    That is so if exchanging two classes in all states leaves the set of states the same.
     """
     states = structure.prevalence.space.states
     known = {tuple(state) for state in states.tolist()}
@@ -95,7 +93,7 @@ def mirrored_labels(structure: Structure) -> list[str]:
 
 
 def _agreed(ratings: Ratings, *, audited: bool) -> str:
-    """Say whose truth is meant where groups agree on some of it, and more is known."""
+    """Describe the truth where groups agree and some truth or audits are known."""
     count = int(ratings.has_truth.sum())
     sources = [f"the known truth of {counted(count, 'item')}"] * (count > 0)
     sources += ["what audits say of single answers"] * audited
@@ -107,7 +105,7 @@ def _agreed(ratings: Ratings, *, audited: bool) -> str:
 
 
 def priors_without_use(structure: Structure) -> list[str]:
-    """Say which priors of the user's file the model has no use for, and why."""
+    """Say which of the user's priors the model does not use, and why."""
     idle = idle_priors(structure, structure.spec.priors)
     if not idle:
         return []
@@ -116,7 +114,7 @@ def priors_without_use(structure: Structure) -> list[str]:
 
 
 def doubted_alike(structure: Structure) -> list[str]:
-    """Say which groups with a perception layer misperceive hard and easy items alike."""
+    """Say which groups misperceive hard and easy items equally often."""
     perception = structure.perception
     alike = [name for name in perception.groups if name not in perception.troubled]
     if not alike:
@@ -129,7 +127,7 @@ def doubted_alike(structure: Structure) -> list[str]:
 
 
 def independent_replicates(structure: Structure) -> list[Note]:
-    """Say how many replicates are taken for independent, if any are."""
+    """Say how many replicates are assumed independent."""
     if structure.spec.replicates != "independent":
         return []
     ratings = structure.ratings
@@ -146,7 +144,7 @@ def independent_replicates(structure: Structure) -> list[Note]:
 
 
 def unread_scores(structure: Structure) -> list[Note]:
-    """Say how many ratings have scores alone, of raters whose family reads answers alone."""
+    """Say how many ratings have only scores, of raters whose family ignores scores."""
     ratings = structure.ratings
     alone = ratings.scores_alone
     if not alone.any():
@@ -173,7 +171,7 @@ def unread_scores(structure: Structure) -> list[Note]:
 
 
 def replicates_apart(structure: Structure) -> list[str]:
-    """Say how many replicates no urn joins: of another session of drifting raters, or label."""
+    """Say how many replicates are assumed independent as they differ in label or drift session."""
     ratings = structure.ratings
     keys = ratings.rater, ratings.item
     if structure.spec.replicates == "independent" or all_apart(*keys, at=~ratings.abstained):
@@ -195,13 +193,7 @@ def replicates_apart(structure: Structure) -> list[str]:
 def prior_driven_layers(
     structure: Structure, values: Mapping[str, NDArray[np.float64]]
 ) -> list[tuple[str, float, float]]:
-    """Say of each perception layer how little the data tell how often its group misperceives.
-
-    Returns
-    -------
-    list of tuple
-        Rater group, SD of the prior, and the posterior's SD as a share of it.
-    """
+    """Return each perception layer's group, prior SD, and ratio of posterior to prior SD."""
     found = []
     for g, name in enumerate(structure.perception.groups):
         a, b = structure.perception.priors["misperceived"].values
@@ -214,7 +206,7 @@ def prior_driven_layers(
 def learned_assumptions(
     structure: Structure, values: Mapping[str, NDArray[np.float64]]
 ) -> list[str]:
-    """Say what the data did not tell, or little of."""
+    """Say which misperception rates the data inform little."""
     return [
         f"How often {name} misperceives an item hangs on the prior: the data "
         f"{'hardly tell' if share > PRIOR_DRIVEN else 'tell little'} (the SD is {share:.2f} of "
@@ -227,16 +219,17 @@ def learned_assumptions(
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 VOTES = 3
-"""Raters who say the same of an item, and none who says otherwise, from which on that counts."""
+"""Least number of raters of an item that count as unanimous."""
 ITEMS = 10
-"""Such items of a class, from which on a fit is held against them."""
+"""Least number of unanimous items of a class for a comparison with a fit."""
 MOST = 0.5
+"""Share of unanimous items with their class in the fit below which the fit denies it."""
 
 
 def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
-    """Count the raters of each item who give each answer (rating,) to a label: (item, class).
+    """Count raters by item and answer to a label, (item, class).
 
-    A rater who repeats an answer to an item counts once; answers below 0 are none.
+    Repeated answers of a rater count once; negative answers are missing.
     """
     told = np.flatnonzero(answers >= 0)
     if ratings.replicate.any():
@@ -247,30 +240,13 @@ def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) ->
     return np.bincount(cell, minlength=size[0] * classes).reshape(size)
 
 
-def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
-    """Say which classes a fit denies to most of the items of which all raters say so.
-
-    Parameters
-    ----------
-    structure : Structure
-    probabilities : ndarray (item, state)
-        Posterior probabilities of the states.
-    """
-    return [text for _, _, text in denied_labels(structure, probabilities)]
-
-
 def denied_labels(
     structure: Structure, probabilities: Floats
 ) -> list[tuple[str, tuple[str, ...], Note]]:
-    """Name classes that a fit denies to most of the items of which all raters say so.
+    """Return label, class and warning where a fit denies a class to most unanimous items.
 
-    Items whose truth is known are left out. Where a reference says what is true, a whole group may
-    be wrong, and nothing is said.
-
-    Returns
-    -------
-    list of tuple
-        Label, class, and what is to be said of it.
+    Items with known truth are left out. With a reference, a whole group may be wrong, so there is
+    no warning.
     """
     ratings = structure.ratings
     if structure.spec.reference is not None:
@@ -304,10 +280,9 @@ def denied_labels(
 REPLICATES = 99
 MOST_RATINGS = 20_000
 MOST_MEETINGS = 500_000
-"""Of more ratings, or more meetings of two on an item, replicates take longer than people wait:
-``predictive_checks`` has them."""
+"""Largest number of rater pairs for these replicates; ``predictive_checks`` has no limit."""
 CLEARLY = 0.02
-"""By how much agreement within a group has to be above what is expected."""
+"""Least excess of agreement within a group over its expectation."""
 
 
 def group_error_warnings(
@@ -316,20 +291,11 @@ def group_error_warnings(
     states: NDArray[np.int16],
     rng: np.random.Generator,
 ) -> list[Note]:
-    """Say which rater groups err together, though the model takes raters to be independent.
+    """Warn of rater groups that err together although the model assumes independent raters.
 
-    Agreement within a group, and what it has beyond that across groups, are held against replicates
-    of the answers. The first alone would be more where items are hard for all; the second alone
-    where a group looks at what others disagree on, which replicates do not follow. Where the model
-    has perception layers, nothing is said.
-
-    Parameters
-    ----------
-    structure : Structure
-    values : mapping of str to ndarray (draw, ...)
-        Draws of the parameters.
-    states : ndarray of int (draw, item)
-    rng : numpy.random.Generator
+    Agreement within a group, and its excess over agreement across groups, must both exceed
+    replicates of the answers. The first alone is high for hard items; the second alone if a group
+    sees what others disagree on. With perception layers there is no warning.
     """
     ratings = structure.ratings
     if structure.spec.reference is not None or len(ratings.item) > MOST_RATINGS:
@@ -363,12 +329,12 @@ def group_error_warnings(
 
 
 def _is_clear(shares: Floats) -> NDArray[np.bool_]:
-    """Whether the first line, that of the data, is above those of all replicates: (group + 1,)."""
+    """Return whether the first row, the data, is above all replicates, (group + 1,)."""
     usual = shares[1:]
     return np.asarray((shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + CLEARLY))
 
 
 def _of_all_labels(counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
-    """Share of the meetings that agree, over all labels: (group + 2,)."""
+    """Return the share of agreeing rater pairs over all labels, (group + 2,)."""
     met, alike = (count.sum(axis=1) for count in counts)
     return np.asarray(np.divide(alike, met, out=np.full(len(met), np.nan), where=met > 0))

@@ -1,4 +1,4 @@
-"""Whether chains agree: R-hat, effective sample sizes, divergences, in numbers and in words."""
+"""Convergence of chains: R-hat, effective sample sizes, divergences, and their warnings."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,58 +16,46 @@ from assay._util.text import counted
 Floats = NDArray[np.float64]
 
 R_HAT_LIMIT = 1.01
-"""Above it chains do not agree, unless chance makes as much of so many parameters."""
+"""R-hat above which chains disagree, unless chance explains it among so many parameters."""
 R_HAT_FAR = 1.05
-"""Above it they do not agree in any case."""
+"""R-hat above which chains disagree in any case."""
 CHANCE = 0.01
-"""In which share of runs of chains that agree one parameter exceeds what is put down to chance."""
+"""Probability that the largest R-hat of converged chains exceeds the chance limit."""
 ESS_LIMIT = 400
+"""Effective sample size below which the ends of intervals are rough."""
 SOURCE = "Vehtari et al. 2021"
-"""Of both limits."""
+"""Source of the limits of R-hat and of the effective sample size."""
 FEW_DRAWS = 100
-"""Effective sample size of any parameter below which R-hat itself tells little: of the 400 of four
-chains, what one of them should have."""
+"""Effective sample size below which R-hat itself is unreliable: 400 shared by four chains."""
 LOW_ESS = "The effective sample size is as low as"
 RESULTS = "The shares of the classes and the raters' accuracies"
 FEW_DIVERGED = 1e-3
-"""Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
+"""Share of divergent transitions up to which they are a note, not a warning."""
 ENOUGH = 1.25
-"""How many times the draws that would just do are proposed: efficiency differs from run to run."""
+"""Safety factor on the proposed number of draws, since efficiency differs between runs."""
 STEP = 500
-"""Draws are proposed in multiples of it."""
+"""Proposed numbers of draws are multiples of this."""
 SMALLER = 0.95
-"""Aim at which chains find the way between two readings of the answers that 0.85 often misses."""
+"""Target acceptance to propose: chains then often cross between modes that 0.85 misses."""
 FAR = 10
-"""Times the draws beyond which none are proposed: more of the same would take too long."""
+"""Largest proposed number of draws, in multiples of the present one."""
 
 
 def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
-    r"""R-hat and effective sample sizes of every parameter entry.
+    r"""R-hat and effective sample sizes of every parameter entry, a row each.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``parameter`` (as :func:`entry_names` has it), ``r_hat``, ``ess_bulk``,
-        ``ess_tail``, ``r_hat_limit`` (above which chains do not agree, see Notes).
-
-    Notes
-    -----
-    Of hundreds of parameters the largest R-hat is above 1.01 more often than not where chains agree
-    and have 700 effective draws of each. R-hat compares the variance between the 2 m halves of m
-    chains of n draws with that within, and where they agree
+    ``r_hat_limit`` is the value above which chains disagree. With many parameters the largest R-hat
+    is often above 1.01 although chains agree. For m chains of n draws that agree,
 
     .. math:: \hat R^2 - 1 \approx \frac{2}{n} \left( \frac{m n}{\mathrm{ESS}}
               \frac{\chi^2_{2 m - 1}}{2 m - 1} - 1 \right).
 
-    The limit is the quantile of this that one of all parameters exceeds in one run of a hundred, at
-    least 1.01 and at most 1.05, with the smaller effective sample size of the ranks and of the
-    distances from the median, of which R-hat is the larger. If chains do not agree, that falls too,
-    and has a warning of its own below 400.
+    The limit is the quantile of this that the largest of all parameters exceeds in 1 of 100 runs,
+    within [1.01, 1.05]. R-hat is the larger of two, of ranks and of distances from the median, and
+    ESS the smaller. ESS also falls if chains disagree, but has a warning of its own below 400.
 
-    References
-    ----------
-    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
-    Bayesian Analysis 16(2), 667-718.
+    Reference: Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved
+    R-hat. Bayesian Analysis 16(2), 667-718.
     """
     from arviz_stats.base.array import BaseArray
 
@@ -94,7 +82,7 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
 
 
 def _r_hat_by_chance(ess: Floats, parameters: int, chains: int, draws: int) -> Floats:
-    """R-hat that chance alone makes of one of so many parameters, and seldom more."""
+    """Return the R-hat limit for each effective sample size, see :func:`convergence_table`."""
     from scipy.stats import chi2
 
     halves = 2 * chains - 1
@@ -104,16 +92,8 @@ def _r_hat_by_chance(ess: Floats, parameters: int, chains: int, draws: int) -> F
 
 
 def entry_names(name: str, variable: xr.DataArray) -> list[str]:
-    """Name each entry of a parameter by its coordinates, in the order of its values.
+    """Name the entries of a parameter (chain, draw, ...) by their coordinates, in order.
 
-    Parameters
-    ----------
-    name : str
-    variable : xarray.DataArray
-        (chain, draw, ...).
-
-    Examples
-    --------
     >>> dims, cells = ("chain", "draw", "group", "cell"), ["spam: no -> no", "spam: yes -> yes"]
     >>> draws = xr.DataArray(
     ...     np.zeros((1, 1, 1, 2)), dims=dims, coords={"group": ["person"], "cell": cells}
@@ -129,19 +109,12 @@ def entry_names(name: str, variable: xr.DataArray) -> list[str]:
 
 
 def smallest_ess(table: pd.DataFrame) -> "pd.Series[float]":
-    """Return the smaller effective sample size of each line, of middle and tails."""
+    """Return the smaller of the bulk and tail effective sample sizes of each row."""
     return table[["ess_bulk", "ess_tail"]].min(axis=1)
 
 
 def worst_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort lines by how far R-hat or the effective sample size is beyond its limit.
-
-    Examples
-    --------
-    >>> lines = {"parameter": ["a", "b"], "r_hat": [1.004, 1.001], "ess_bulk": [900.0, 80.0]}
-    >>> worst_first(pd.DataFrame(lines).assign(ess_tail=500.0))["parameter"].tolist()
-    ['b', 'a']
-    """
+    """Sort rows by the larger of R-hat and effective sample size, each relative to its limit."""
     apart = (table["r_hat"] - 1) / (R_HAT_LIMIT - 1)
     rough = ESS_LIMIT / smallest_ess(table)
     worse = pd.concat([apart, rough], axis=1).max(axis=1)
@@ -156,20 +129,12 @@ def nuts_warnings(
     target_accept: float,
     results: pd.DataFrame | None = None,
 ) -> list[Note]:
-    """Say what a reader must know before using the draws, in sentences.
+    """Return the warnings of a NUTS run.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`convergence_table`, of the parameters.
-    stats : mapping of str to ndarray (chain, draw)
-    draws : int
-        Of each chain.
-    target_accept : float
-        What the sampler aimed at: where steps were large, smaller ones are proposed.
-    results : DataFrame, optional
-        The same table of what results rest on: shares of classes and accuracies of raters. Where
-        it is as it should be, parameters that are not are worth an aside, unless they are far off.
+    table, results : from :func:`convergence_table`, of parameters and of reported results; if
+        results converged, a parameter that did not is only a note, unless it is far off
+    draws : draws of each chain
+    target_accept : a larger one is proposed if it was below ``SMALLER``
     """
     told = table if results is None else results
     smaller = target_accept < SMALLER
@@ -201,7 +166,7 @@ def nuts_warnings(
 
 
 def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[Note]:
-    """Say if chains do not agree, and whether what results rest on is touched."""
+    """Warn if chains disagree: a note where no result is affected, else a warning."""
     worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
     if not worst["r_hat"] > R_HAT_LIMIT:
         return []
@@ -247,6 +212,6 @@ def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
 
 
 def _enough(draws: int, ess: float) -> str:
-    """Propose draws of each chain that would bring an effective sample size to its limit."""
+    """Return the draws per chain that reach ``ESS_LIMIT``, ``""`` if these are too many."""
     wanted = ENOUGH * draws * ESS_LIMIT / ess if ess > 0 else np.inf
     return str(int(np.ceil(wanted / STEP)) * STEP) if wanted <= FAR * draws else ""

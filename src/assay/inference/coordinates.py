@@ -1,7 +1,6 @@
-"""Coordinates of the sampler: units of the posterior's width, and positive unknowns by scores.
+"""Coordinates of the sampler: units of posterior SDs, and normal scores for positive unknowns.
 
-On the logarithm an SD that may be next to 0 has a long tail, in which it hardly matters where it
-is; its score has none.
+The log of an SD near 0 has a long, flat tail; its normal score has none.
 """
 
 from dataclasses import dataclass, replace
@@ -28,20 +27,17 @@ from assay.modelling.priors import POSITIVE
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LEAST = float(np.finfo(float).tiny)
+"""Least positive number, in place of 0."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NormalScores:
     r"""Coordinates in which the prior of each SD is a standard normal.
 
-    A power of each SD has a Gamma prior: of a half-normal SD the square.
+    A power of each SD has a Gamma prior, such as the square of a half-normal one.
 
-    Attributes
-    ----------
-    at : ndarray of int (sd,)
-        Positions of the SDs among the unknowns, where their logarithms stand.
-    shape, rate, power : ndarray (sd,)
-        :math:`\sigma^{power} \sim \mathrm{Gamma}(shape, rate)`.
+    at : positions of the log SDs among the unknowns
+    shape, rate, power : :math:`\sigma^{power} \sim \mathrm{Gamma}(shape, rate)`, each (sd,)
     """
 
     at: Ints
@@ -50,22 +46,22 @@ class NormalScores:
     power: Floats
 
     def scores(self, logs: Floats) -> Floats:
-        """Scores of SDs (..., sd) that are given by their logarithms."""
+        """Return the scores of log SDs (..., sd)."""
         value = self.rate * np.exp(self.power * logs)
         below, above = gammainc(self.shape, value), gammaincc(self.shape, value)
-        # Of a probability of 0 the score would be infinite.
+        # A probability of 0 would have an infinite score.
         below, above = np.maximum(below, LEAST), np.maximum(above, LEAST)
         return np.asarray(np.where(below < 0.5, ndtri(below), -ndtri(above)))
 
     def logs(self, scores: Floats) -> Floats:
-        """Logarithms of SDs (..., sd) that are given by their scores."""
+        """Return the log SDs of scores (..., sd)."""
         low = gammaincinv(self.shape, ndtr(np.minimum(scores, 0)))
         high = gammainccinv(self.shape, ndtr(-np.maximum(scores, 0)))
         value = np.maximum(np.where(scores < 0, low, high), LEAST)
         return np.asarray(np.log(value / self.rate) / self.power)
 
     def slopes(self, scores: Floats) -> tuple[Floats, Floats]:
-        """First and second derivatives of the logarithms by the scores: (..., sd)."""
+        """Return the first and second derivatives of log SDs by their scores, (..., sd)."""
         value = self.rate * np.exp(self.power * self.logs(scores))
         density = np.log(self.power) + self.shape * np.log(value) - value - gammaln(self.shape)
         slope = np.exp(-0.5 * scores**2 - 0.5 * np.log(2 * np.pi) - density)
@@ -73,7 +69,7 @@ class NormalScores:
 
 
 def normal_scores(density: Density, at: Ints) -> NormalScores:
-    """Return the coordinates for the SDs at these positions."""
+    """Return the coordinates of the SDs at these positions."""
     numbers = np.empty((3, density.size))
     for n, parameter in enumerate(density.parameters):
         first, *second = (np.asarray(v, float) for v in parameter.prior.values)
@@ -95,10 +91,9 @@ def normal_scores(density: Density, at: Ints) -> NormalScores:
 
 
 def exponential_scores(density: Density) -> NormalScores:
-    """Return coordinates for all positive unknowns, from a prior that is much like theirs.
+    """Return coordinates of all positive unknowns, from exponential priors with the same centres.
 
-    The exponential distribution, whose quantiles have a closed form: near 0 it is flat like the
-    half-normal one, and its median is the centre of each prior.
+    Their quantiles have a closed form, and near 0 they are flat like half-normal ones.
     """
     at, centre = [np.zeros(0, np.int64)], [np.zeros(0)]
     for n, parameter in enumerate(density.parameters):
@@ -112,33 +107,23 @@ def exponential_scores(density: Density) -> NormalScores:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Start:
-    """Where chains start, and how far they walk in a step.
-
-    Attributes
-    ----------
-    centre : ndarray (value,)
-        The mode.
-    root : csr_array (value, value)
-        Of the covariance of the approximation at the mode: it makes steps of the unknowns of
-        numbers that are about standard normal. Chains start that far around the centre.
-    """
+    """Start of chains: the mode, and a root of the approximate covariance there (value, value)."""
 
     centre: Floats
     root: csr_array
 
     @property
     def scale(self) -> Floats:
-        """Standard deviation of each unknown: (value,)."""
+        """Standard deviation of each unknown, (value,)."""
         return np.sqrt(np.asarray(self.root.power(2).sum(axis=1)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
-    """What the chains of a run have in common.
+    """Settings shared by the chains of a run.
 
-    They walk around the centre, in the coordinates of the root. Positive unknowns, of which the
-    density has the logarithms, stand there by their scores: where an SD may be next to 0, chains
-    would lose themselves in the long tail of its logarithm.
+    Chains move in coordinates of the centre and the root. Positive unknowns have scores there, as
+    chains would be lost in the long tail of the log of a small SD.
     """
 
     density: Density
@@ -154,7 +139,7 @@ class Walk:
 
     @cached_property
     def units(self) -> tuple[Floats, csr_array]:
-        """Centre and root; those of positive unknowns by their scores."""
+        """Centre and root, with scores for positive unknowns."""
         centre, at = self.start.centre.copy(), self.scores.at
         centre[at] = self.scores.scores(self.start.centre[at])
         by_score = np.ones(len(centre))
@@ -162,7 +147,7 @@ class Walk:
         return centre, csr_array(diags_array(by_score) @ self.start.root)
 
     def points(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return the unknowns at points (draw, value) of a chain, and the log Jacobian there."""
+        """Return the unknowns at a chain's points (draw, value), and their log Jacobian."""
         centre, root = self.units
         x, at = centre + (root @ z.T).T, self.scores.at
         slope, _ = self.scores.slopes(x[:, at])
@@ -171,7 +156,7 @@ class Walk:
 
 
 def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
-    """Return what chains of this effort have in common: each runs in one thread."""
+    """Return the settings of chains, each in one thread."""
     return Walk(
         density=replace(density, threads=1),
         start=start,
@@ -182,7 +167,7 @@ def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
 
 
 def arrays_of(walk: Walk) -> list[NDArray[Any]]:
-    """Return what the compiled density takes, in the order of its cards."""
+    """Return the arguments of the compiled density, in the order of its cards."""
     density, places = walk.density, walk.density.places
     centre, root = walk.units
     needed: tuple[Any, ...] = (centre, root.data, *density.tape, np.array(places[:2]))

@@ -1,12 +1,12 @@
-"""What the check of the ratings found against a fit, unless the fit has a part for it.
+"""Departures that the data check finds and the model of a fit does not cover.
 
-Each departure from raters who err independently is a warning of the fit, and stands beside every
-number that it concerns.
+Each departure from independent errors of raters is a warning of the fit, and marks every result
+that it affects.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
@@ -29,19 +29,11 @@ from assay.modelling.spec import Spec, covariate_names
 
 @dataclass(frozen=True, kw_only=True)
 class DataDoubt:
-    """Why numbers may mislead, by the data alone.
+    """A reason in the data why results may mislead.
 
-    Attributes
-    ----------
-    code : str
-    mark : str
-        What stands at the numbers.
-    warning : str
-    numbers : mapping of str to float
-    labels : tuple of str
-        It concerns numbers that rest on these; all if empty.
-    teams : tuple of tuple of str
-        Systems that nothing connects: it concerns differences between two of different teams.
+    mark : short text beside results
+    labels : results that rest on these are affected; all if empty
+    teams : systems in different teams have no link, so their differences are affected
     """
 
     code: str
@@ -52,21 +44,12 @@ class DataDoubt:
     teams: tuple[tuple[str, ...], ...] = ()
 
     def note(self) -> Note:
-        """Return the warning, for the notes of a fit."""
+        """Return the warning as a note of a fit."""
         return Note(self.warning, code=self.code, numbers=self.numbers)
 
 
 def find_data_doubts(ratings: Ratings, spec: Spec, *, quick: bool) -> list[DataDoubt]:
-    """Find the departures that the model of a fit has no part for.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    spec : Spec
-    quick : bool
-        Whether only the design is looked at: the mode alone is a first look, and takes no seconds
-        more.
-    """
+    """Return departures that a model does not cover; with ``quick`` only those of the design."""
     found = []
     if teams := separate_teams(ratings):
         found.append(
@@ -88,7 +71,7 @@ def find_data_doubts(ratings: Ratings, spec: Spec, *, quick: bool) -> list[DataD
 
 
 def has_part_for(code: str, spec: Spec) -> bool:
-    """Whether a model has a part for the departure that a code is of."""
+    """Return whether a model covers the departure with this code."""
     meaning = next((one for one in MEANINGS.values() if one.code == code), None)
     if meaning is None:
         return False
@@ -101,13 +84,8 @@ def has_part_for(code: str, spec: Spec) -> bool:
     )
 
 
-def data_doubts_json(doubts: Sequence[DataDoubt]) -> str:
-    """Write doubts as the attribute of a fit."""
-    return json.dumps([asdict(doubt) for doubt in doubts])
-
-
 def marks_of_values(fit: xr.DataTree, labels: Sequence[str]) -> list[str]:
-    """Return the marks at numbers that rest on some labels."""
+    """Return the marks of results that rest on some labels."""
     return [
         line["mark"]
         for line in _stored(fit)
@@ -116,7 +94,7 @@ def marks_of_values(fit: xr.DataTree, labels: Sequence[str]) -> list[str]:
 
 
 def marks_of_difference(fit: xr.DataTree, labels: Sequence[str], *systems: str) -> list[str]:
-    """Return the further marks at differences between systems, of numbers on some labels."""
+    """Return the additional marks of differences between systems."""
     return [
         line["mark"]
         for line in _stored(fit)
@@ -127,7 +105,7 @@ def marks_of_difference(fit: xr.DataTree, labels: Sequence[str], *systems: str) 
 
 
 def differences_doubted(fit: xr.DataTree) -> bool:
-    """Whether any difference of systems is marked."""
+    """Return whether any difference between systems is marked."""
     return any(line["code"] in DIFFERENCES for line in _stored(fit))
 
 

@@ -1,4 +1,4 @@
-"""A density whose data lie with the workers of an executor; its modes and its label draws."""
+"""A density whose data are on the workers of an executor: its modes and its draws of labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -31,60 +31,55 @@ from assay.modelling.structure import Structure
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_DENSE = 10_000
-"""Unknowns beyond which the Hessian that workers add up is too large to be sent."""
+"""Unknowns above which the Hessian is too large to send."""
 FAN = 16
-"""How many terms one task adds up."""
+"""Terms that one task adds up."""
 PIECE_ROWS = 25_000
+"""Approximate number of rows of a piece, up to ``MAX_PIECES`` pieces."""
 MAX_PIECES = 256
 LABEL_STREAM = 6
-"""Of the label draws of pieces, beside the seed of the fit."""
+"""Number of the random stream of label draws, combined with the seed of the fit."""
 
 
 def evaluate(piece: Piece, x: Floats) -> tuple[float, Floats]:
-    """On a worker: log-likelihood of a piece and its gradient."""
+    """On a worker: return the log-likelihood of a piece and its gradient."""
     return piece.likelihood(x)
 
 
 def bend(piece: Piece, x: Floats) -> tuple[Floats]:
-    """On a worker: negative Hessian of the log-likelihood of a piece."""
+    """On a worker: return the negative Hessian of a piece's log-likelihood."""
     return (piece.curvature(x),)
 
 
 def weigh(piece: Piece, x: Floats) -> tuple[float]:
-    """On a worker: rows of all items of a piece."""
+    """On a worker: return the number of rows of a piece's items."""
     return (mass(piece.density.data),)
 
 
 def add(terms: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """On a worker: add up tuples, entry by entry."""
+    """On a worker: add up tuples entry by entry."""
     return tuple(sum(entries) for entries in zip(*terms, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpreadDensity(Density):
-    """Log posterior density of data that lie with the workers.
+    """Log posterior density of data on workers.
 
-    It is a density of no data, the prior, to which the workers' likelihoods are added: what
-    travels is one point to each piece, and one gradient back.
-
-    Attributes
-    ----------
-    executor : Executor
-    held : tuple
-        The pieces, as parts of the executor.
+    It is the prior here, plus the likelihoods of the workers' pieces ``held``. A point is sent to
+    each piece, and a gradient comes back.
     """
 
     executor: Executor
     held: tuple[Any, ...]
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Log density and gradient at one point."""
+        """Return the log density and its gradient at one point."""
         value, gradient = super().__call__(x)
         likelihood, by_data = self.add_up(evaluate, x)
         return value + float(likelihood), gradient + by_data
 
     def add_up(self, work: Any, x: Floats) -> tuple[Any, ...]:
-        """Add up what ``work`` gives for each piece, always in the same order."""
+        """Return the sum of ``work`` over all pieces, always added in the same order."""
         point = self.executor.send(x)
         found = self.executor.map(work, self.held, [point] * len(self.held))
         while len(found) > 1:
@@ -94,7 +89,7 @@ class SpreadDensity(Density):
         return tuple(result)
 
     def bend(self, x: Floats) -> Floats | None:
-        """Negative Hessian; None if it is too large to be held as one matrix."""
+        """Return the negative Hessian; None with more than ``MAX_DENSE`` unknowns."""
         if len(x) > MAX_DENSE:
             return None
         prior = super().__call__
@@ -104,15 +99,7 @@ class SpreadDensity(Density):
 
 
 def spread_density(executor: Executor, density: Density, pieces: Sequence[Any]) -> SpreadDensity:
-    """Make the density of pieces that workers hold, in the coordinates of one that is here.
-
-    Parameters
-    ----------
-    density : Density
-        Of the same model; its data do not matter.
-    pieces : sequence
-        Parts of the executor.
-    """
+    """Return the density of pieces on workers, in the coordinates of ``density`` (data ignored)."""
     prior = without_clusters(density)
     own = {field.name: getattr(prior, field.name) for field in fields(prior)}
     coordinates = executor.send(prior)
@@ -122,16 +109,10 @@ def spread_density(executor: Executor, density: Density, pieces: Sequence[Any]) 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataOnWorkers:
-    """Data that were cut here and lie with the workers.
+    """Data that were cut into pieces here and are on the workers.
 
-    Attributes
-    ----------
-    structure : Structure
-    density : SpreadDensity
-    whole : Density
-        Of all data, here.
-    runs : list of ndarray of int
-        The clusters of each piece.
+    whole : density of all data, here
+    runs : clusters of each piece
     """
 
     structure: Structure
@@ -140,7 +121,7 @@ class DataOnWorkers:
     runs: list[Ints]
 
     def modes(self, rng: np.random.Generator, *, starts: int) -> tuple[SpreadDensity, list[Mode]]:
-        """Seek modes on a sample here, then follow them on all data."""
+        """Find the modes of a sample here, then follow them on all data."""
         sample = samples_of(self.whole, rng)[0]
         times = mass(self.whole.data) / mass(sample.data)
         here, rough = seek_centred_modes(
@@ -150,7 +131,7 @@ class DataOnWorkers:
         return follow_on_workers(self.structure, here, density, rough)
 
     def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
-        """Draw the states of all items where they are, and bring them here."""
+        """Draw the states of all items on the workers, and gather them."""
         executor, pattern = self.density.executor, self.structure.pattern
         draws, count = len(next(iter(values.values()))), len(self.runs)
         items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
@@ -173,10 +154,9 @@ class DataOnWorkers:
 
 
 def hold_pieces(executor: Executor, structure: Structure, density: Density) -> DataOnWorkers:
-    """Cut data that lie here into pieces, and give them to the workers.
+    """Cut data into pieces and send them to the workers.
 
-    How many there are depends on the data alone: the same seed gives the same draws on any
-    cluster.
+    The number of pieces depends on the data alone, so a seed gives the same draws on any cluster.
     """
     runs = cut_clusters(structure.pattern)
     frame = executor.send(make_frame(structure, density))
@@ -188,7 +168,7 @@ def hold_pieces(executor: Executor, structure: Structure, density: Density) -> D
 
 
 def cut_clusters(pattern: Pattern) -> list[Ints]:
-    """Cut the clusters of a pattern into runs of about as many items."""
+    """Cut the clusters of a pattern into runs with about equal numbers of items."""
     first, _ = pattern.cluster_items
     count = max(2, min(MAX_PIECES, len(pattern.data.rows) // PIECE_ROWS))
     owner = first[:-1] * count // max(int(first[-1]), 1)
@@ -199,24 +179,10 @@ def cut_clusters(pattern: Pattern) -> list[Ints]:
 def follow_on_workers(
     structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
 ) -> tuple[SpreadDensity, list[Mode]]:
-    """Follow the modes of a sample on the data of all workers, and settle their SDs again there.
+    """Follow the modes ``rough`` of a sample on all data, and settle their SDs there.
 
-    Parameters
-    ----------
-    structure : Structure
-        Whose items tell modes apart.
-    sample : Density
-        Of some of the data, here.
-    density : SpreadDensity
-        Of all of them.
-    rough : sequence of Mode
-        Of the sample.
-
-    Returns
-    -------
-    density : SpreadDensity
-        In the coordinates that suit all data.
-    modes : list of Mode
+    The density comes back in coordinates that suit all data. Items of ``structure`` tell modes
+    apart.
     """
     grown = float(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     if rough[0].spreads is not None and grown == 1:
@@ -230,7 +196,7 @@ def follow_on_workers(
             x, height = climb(Held(density, still), mode.x, near)
             _take_in(followed, replace(mode, x=x, height=height))
     modes = [_at_peak(structure, density, mode, still) for mode in followed]
-    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+    # A point without a positive definite precision is a saddle; its evidence is not comparable.
     modes = by_evidence([mode for mode in modes if mode.precision is not None] or modes)
     if not isinstance(modes[0].given_spreads, Dense):
         return density, modes
@@ -240,7 +206,7 @@ def follow_on_workers(
 
 
 def _take_in(modes: list[Mode], mode: Mode) -> None:
-    """Add a mode, or count its starts to the one that it is."""
+    """Add a mode, or add its starts to the same mode in the list."""
     for n, other in enumerate(modes):
         if same_peak((other.x, other.height), (mode.x, mode.height)):
             modes[n] = replace(other, starts=other.starts + mode.starts)
@@ -267,5 +233,5 @@ def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: In
 
 
 def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:
-    """On a worker: draw the states of the items of a piece."""
+    """On a worker: draw the states of a piece's items."""
     return recover(piece.structure, values, np.random.default_rng(list(seed)))

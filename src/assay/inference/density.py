@@ -1,7 +1,7 @@
-"""The log posterior density of a model and its gradient, on unconstrained numbers.
+"""The log posterior density of a model and its gradient, on unconstrained values.
 
-The same density as ``build_model(...)`` has in PyMC (a test holds them equal), without compiling:
-the formulas are recorded on a tape and end in the marginal likelihood.
+It equals the density of ``build_model(...)`` in PyMC (a test compares them), but needs no
+compilation: a tape records the formulas up to the marginal likelihood.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,19 +31,13 @@ NOT_FINITE = (
 
 
 class Centring(NamedTuple):
-    r"""What the data tell of the offsets of a block, by which they stand in the vector.
+    r"""Information of the data about a block of offsets, for partial centring.
 
-    In the place of :math:`z_j` stands :math:`\sqrt{p_j}\,(z_j - m_j)`
-    (:mod:`assay.inference.partial_centring`).
+    The vector holds :math:`\sqrt{p_j}\,(z_j - m_j)` instead of the offset :math:`z_j`, see
+    :mod:`assay.inference.partial_centring`. All fields have the shape of the block.
 
-    Attributes
-    ----------
-    information : ndarray
-        What the data tell of each offset where its SD is ``sd``, in units of its prior's.
-    pull : ndarray
-        The same times the value of :math:`\mu / sd + z_j` that they point to.
-    sd : ndarray
-        All in the shape of the block.
+    information : of the data about each offset where its SD is ``sd``; the prior's is 1
+    pull : information times the data's estimate of :math:`\mu / sd + z_j`
     """
 
     information: Floats
@@ -55,24 +49,13 @@ class Centring(NamedTuple):
 class Density:
     """Log posterior density with its gradient.
 
-    Attributes
-    ----------
-    parameters : tuple of Parameter
-        In the order in which they stand in the vector of unconstrained values.
-    starts : ndarray of int
-        Where each parameter begins in that vector.
-    tape : TapeArrays
-        The formulas from the vector to the tables of the likelihood.
-    places : Places
-        Where the tables stand among the tape's numbers.
-    log_weight : ndarray (node,)
-        Of the quadrature over the cluster effect.
-    data : Data
-    threads : int
-        In how many threads the likelihood of large data is computed.
-    centred : mapping of str to Centring
-        Blocks of offsets that do not stand in the vector as they are
-        (:mod:`assay.inference.partial_centring`).
+    parameters : in the order of the vector of unconstrained values
+    starts : position of each parameter in that vector
+    tape : formulas from the vector to the tables of the likelihood
+    places : positions of the tables on the tape
+    log_weight : log quadrature weights of the cluster effect (node,)
+    threads : number of threads for the likelihood of large data
+    centred : partially centred blocks of offsets, by parameter
     """
 
     parameters: tuple[Parameter, ...]
@@ -91,16 +74,21 @@ class Density:
 
     @cached_property
     def pieces(self) -> tuple[Data, ...]:
-        """The data, in pieces for the threads."""
+        """The data, cut into pieces for the threads."""
         return tuple(piece for piece, _, _ in cut(self.data, self.threads))
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Log density and gradient at one point."""
+        """Return the log density and its gradient at one point."""
         steps()(1)
         x = np.ascontiguousarray(x, float)
         if len(self.pieces) == 1:
             value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
             return float(value), gradient
+        value, gradient, _ = self.with_tables(x)
+        return value, gradient
+
+    def with_tables(self, x: Floats) -> tuple[float, Floats, list[Floats]]:
+        """Return the log density, its gradient, and the log-likelihood's gradient by each table."""
         buffer, *tables = self.tables(x)
 
         def likelihood(piece: Data) -> tuple[Any, ...]:
@@ -111,21 +99,21 @@ class Density:
         found = in_threads(likelihood, self.pieces, self.threads)
         value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
         back: Any = (buffer, *by_table, self.tape, self.places, len(x))
-        return float(value + buffer[self.places.prior]), carry_back(*back)
+        return float(value + buffer[self.places.prior]), carry_back(*back), by_table
 
     def tables(self, x: Floats) -> tuple[Floats, ...]:
-        """Return the tape's buffer, and the tables of the likelihood by state, at one point."""
+        """Return the tape's values and the likelihood's tables by state, at one point."""
         found: tuple[Floats, ...] = tables_at(x, self.tape, self.places)
         return found
 
     def log_prior(self, x: Floats) -> Floats:
-        """Log prior density, Jacobians included, at points (..., value)."""
+        """Return the log prior density, with Jacobians, at points (..., value)."""
         points = np.ascontiguousarray(x, float).reshape(-1, self.size)
         found = [self.tables(point)[0][self.places.prior] for point in points]
         return np.array(found).reshape(x.shape[:-1])
 
     def constrain(self, x: Floats) -> dict[str, Floats]:
-        """Split vectors (..., size) into parameters by name, constrained."""
+        """Return the constrained parameters by name, of vectors (..., size)."""
         found: dict[str, Floats] = {}
         for n, parameter in enumerate(self.parameters):
             piece = x[..., self.starts[n] : self.starts[n + 1]]
@@ -157,19 +145,9 @@ def given_data(
     centred: Mapping[str, Centring],
     xp: Any = np,
 ) -> tuple[Any, Any]:
-    """Mean of the offsets of a block given the data, and the log of their precision.
+    """Return mean and log precision of the offsets of block ``n`` given the data, (..., *block).
 
-    Parameters
-    ----------
-    n : int
-        Number of the block.
-    x : ndarray or Symbol (..., value)
-    xp : module
-        Whose functions ``x`` takes.
-
-    Returns
-    -------
-    mean, log_precision : ndarray or Symbol (..., *block)
+    ``x`` (..., value) is an array or a symbol, and ``xp`` the module of its functions.
     """
     parameter, names = parameters[n], [p.name for p in parameters]
     chosen = centred[parameter.name]
@@ -188,26 +166,7 @@ def given_data(
 def make_density(
     structure: Structure, *, threads: int = 1, centred: Mapping[str, Centring] | None = None
 ) -> Density:
-    """Record the model of a structure on a tape.
-
-    Parameters
-    ----------
-    threads : int
-        In how many threads the likelihood of large data is computed.
-    centred : mapping of str to Centring, optional
-        Blocks of offsets that do not stand in the vector as they are.
-
-    Examples
-    --------
-    >>> import assay
-    >>> from assay.modelling.structure import build_structure
-    >>> from assay.modelling.spec import make_spec
-    >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
-    >>> density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
-    >>> value, gradient = density(np.zeros(density.size))
-    >>> gradient.shape == (density.size,)
-    True
-    """
+    """Record a structure's model on a tape; ``centred`` blocks of offsets are partially centred."""
     parameters, centred = tuple(structure.parameters()), centred or {}
     sizes = [int(np.prod(p.free_shape, dtype=int)) for p in parameters]
     starts = np.cumsum([0, *sizes], dtype=np.int64)
@@ -227,7 +186,7 @@ def make_density(
         terms.append(lean.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
-    # Where all nodes of difficulty have rows of their own, logarithms would cost most of the time.
+    # With a row for each node of difficulty, logarithms would take most of the time.
     chances = tape.unlogged(tables[1]) if structure.difficulty.kind == "continuous" else None
     if chances is not None:
         tables[1] = chances
@@ -246,7 +205,7 @@ def make_density(
 
 
 def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
-    """Return the vector of unconstrained values of parameters: the inverse of ``constrain``."""
+    """Return the unconstrained vector of parameters, the inverse of ``constrain``."""
     x = np.empty(density.size)
     for n, parameter in enumerate(density.parameters):
         value = np.asarray(values[parameter.name], float)
@@ -256,7 +215,7 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
             case "Beta":
                 free = np.log(value) - np.log1p(-value)
             case "Dirichlet":
-                # A share of many that is next to none may be rounded to 0.
+                # A tiny share of many may be rounded to 0.
                 logs = np.log(np.maximum(value, np.finfo(float).tiny))
                 free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
             case _:

@@ -1,4 +1,4 @@
-"""Whether a fit can be trusted: approximation, modes and names of classes, in numbers and words."""
+"""Diagnostics of a fit as numbers and warnings: approximation, modes and meaning of classes."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -19,20 +19,22 @@ from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 MODE_LIMIT = 0.01
+"""Weight of a mode, or its share of draws, up to which it is negligible."""
 HEAVY = 0.1
+"""Weight of a mode above which too few draws in it give a warning."""
 SELDOM = 0.1
-"""Of the draws that a mode of such weight should have, the share below which they miss it."""
+"""Share of a mode's expected draws below which the draws are said to miss it."""
 K_HAT_LIMIT = 0.7
 SAME = 1e-9
-"""Spread of log ratios of a posterior that is normal, but for rounding."""
+"""Range of log ratios that is rounding error: the posterior is normal."""
 WORTH_LIMIT = 0.25
-"""What a draw from an approximation has to be worth at least, in draws from the posterior."""
+"""Least effective sample size of Laplace draws, as a share of their number, without a warning."""
 ROUGH = 0.05
-"""The same, from which on intervals are somewhat too wide; below, single means are far off."""
+"""Effective share of the draws below which means are wrong, not only intervals too wide."""
 SURE = 0.8
-"""Share of the draws in which a class looks like another before it is said."""
+"""Share of the draws that must show a class called by another name before a warning."""
 CLEARLY = 1.5
-"""How many times as often items of a class get the answer of another before it is said."""
+"""Least ratio of another answer's probability to the own answer's, on items of a class."""
 BETTER_MISNAMED = (
     " It explains the answers better, but a class is what raters call it: items that differ in how "
     "hard they are may hide behind a name that is seldom given. The truth of some items (`truth=`) "
@@ -43,31 +45,24 @@ WHICH_HOLDS = (
     "is to be believed without it."
 )
 MOST = 0.5
-"""Share of the draws at a mode from which the result is of that mode."""
+"""Share of the draws in one mode above which the result is that mode."""
 CLEARLY_OF_TWO = 9.0
-"""The same of two classes: that raters miss many of one of them is nothing unusual."""
+"""The ratio ``CLEARLY`` for two classes, where raters often miss most items of one class."""
 LOOKED_AT = 100
-"""Draws that are looked at where a mean is wanted."""
+"""Draws used for a mean."""
 FEW_VOTES = 2
-"""Raters of a reference who say the same of an item, from which on that is their consensus."""
+"""Least number of equal votes from a reference group that make a consensus."""
 FEW_ITEMS = 10
-"""Items with such a consensus, or answers of a class, from which on a fit is held against them."""
+"""Least number of items with a consensus, or of answers of a class, for a comparison with a fit."""
 FEW_FOR_PSIS = 25
-"""Draws of which a fifth, the tail, is too few to fit a distribution to."""
+"""Least number of draws for PSIS, which fits the tail, a fifth of them."""
 
 
 class ImportanceCheck(NamedTuple):
-    """What importance sampling says of an approximation that draws came from.
+    """PSIS diagnostics of draws from an approximation.
 
-    Attributes
-    ----------
-    k_hat : float
-        Shape of the tail of the ratios of the posterior's density to the approximation's, by PSIS.
-        Infinite if a few draws have all the weight, so that no tail can be fitted; NaN if there are
-        too few draws to look.
-    worth : float
-        How many draws of the posterior a draw is worth: the effective sample size of the smoothed
-        weights, as a share of the draws.
+    k_hat : tail shape of the importance ratios; infinite if no tail fits, NaN with too few draws
+    worth : effective sample size of the smoothed weights, as a share of the draws
     """
 
     k_hat: float
@@ -75,18 +70,9 @@ class ImportanceCheck(NamedTuple):
 
 
 def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> ImportanceCheck:
-    """Check draws from Laplace's approximation by their importance ratios.
+    """Check draws (chain, draw, value) of Laplace's approximation by PSIS, given their log density.
 
-    Parameters
-    ----------
-    x : ndarray (chain, draw, value)
-        Draws from the approximation.
-    lp : ndarray (chain, draw)
-        Log posterior density there.
-
-    References
-    ----------
-    Vehtari et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
+    Reference: Vehtari et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
     """
     from arviz_stats.base.array import BaseArray
 
@@ -97,7 +83,7 @@ def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> Importanc
     ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
     if np.ptp(ratio) < SAME:
         return ImportanceCheck(0.0, 1.0)
-    # ArviZ takes what the ratios are the inverse of, as a likelihood is in leave-one-out.
+    # ArviZ expects the negative log ratios, like log-likelihoods in leave-one-out.
     logs, k_hat = statistics.psislw(-ratio)
     weight = np.exp(logs - logs.max())
     worth = weight.sum() ** 2 / (weight**2).sum() / len(weight)
@@ -105,7 +91,7 @@ def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> Importanc
 
 
 def laplace_warnings(found: ImportanceCheck) -> list[Note]:
-    """Say whether draws from Laplace's approximation are to be trusted."""
+    """Warn unless PSIS supports Laplace's approximation."""
     if np.isnan(found.k_hat):
         text = (
             "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
@@ -137,7 +123,7 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
 
 
 def mode_warnings(modes: list[Mode]) -> list[Note]:
-    """Name the modes that were seen besides the one that is reported, unless negligible."""
+    """Warn of draws in other posterior modes, and of weighty modes that draws miss."""
     found = []
     for mode in modes[1:]:
         numbers = {"weight": mode.weight, "visited": mode.visited}
@@ -178,7 +164,7 @@ def mode_warnings(modes: list[Mode]) -> list[Note]:
 
 
 def _part_of_result(mode: Mode) -> str:
-    """Say how much of the result a mode is that the draws miss or nearly so."""
+    """Say what share of the draws lies in a mode that they miss or nearly miss."""
     if mode.visited == 0:
         return "not part of the result"
     return f"hardly part of the result ({mode.visited:.1%} of the draws)"
@@ -189,16 +175,10 @@ def name_warnings(
     values: Mapping[str, NDArray[Any]],
     told: Collection[tuple[str, str]] = (),
 ) -> list[Note]:
-    """Name classes whose items raters mostly call by the name of another class.
+    """Warn of classes whose items mostly get the answer of another class.
 
-    A class of the model can drift from its name where another meaning explains the answers better.
-
-    Parameters
-    ----------
-    values : mapping of str to ndarray (draw, ...)
-        The parameters.
-    told : collection of (str, str)
-        Labels and classes of which that is said already.
+    A class can drift from its name if another meaning explains the answers better. ``told`` holds
+    the pairs of label and class that another warning names already.
     """
     mean = structure.mean_reliability(_some(values))
     parts = structure.spec.rater_parts
@@ -231,35 +211,17 @@ def name_warnings(
 
 
 def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return as many of the draws as a mean needs."""
+    """Return about ``LOOKED_AT`` of the draws."""
     draws = len(next(iter(values.values())))
     return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-
-
-def reference_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
-    """Say if the labels of a fit are not those of the group whose consensus is the truth.
-
-    Parameters
-    ----------
-    structure : Structure
-    probabilities : ndarray (item, state)
-        Posterior probabilities of the states.
-    """
-    return [text for _, _, text in reference_drifts(structure, probabilities)]
 
 
 def reference_drifts(
     structure: Structure, probabilities: Floats
 ) -> list[tuple[str, tuple[str, ...], Note]]:
-    """Name the classes of a fit that the group whose consensus is the truth calls otherwise.
+    """Return label, class and warning where a fit contradicts the reference group's consensus.
 
-    Its raters may err one by one. But a class that is not what most of them call so has drifted
-    from its name, whatever else holds its items together.
-
-    Returns
-    -------
-    list of tuple
-        Label, class, and what is to be said of it.
+    Single raters of the group may err. A class that most of them call otherwise has drifted.
     """
     ratings, reference = structure.ratings, structure.spec.reference
     mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
@@ -301,7 +263,7 @@ def reference_drifts(
 
 
 def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
-    """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
+    """Warn if one instrument with one error rate for all systems decides their comparison."""
     if "system_bias" in spec.rater_parts or design is None or not design.apart:
         return []
     text = sentence(danger(design))
@@ -309,9 +271,9 @@ def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
 
 
 def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
-    """Say if items with gold, taken for a random sample, are unlike the others.
+    """Warn if items with gold, assumed a random sample, differ from the others.
 
-    ``unlike`` says how, and is asked only if gold is taken for one.
+    ``unlike`` computes the difference in words; it is called only under that assumption.
     """
     told = ""
     if spec.reference == GOLD and spec.gold_chosen == "random":
@@ -326,7 +288,7 @@ def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
 
 
 EARLIER = {"effective sample size is as low as": "low-ess", TURNS: "double-sampling"}
-"""Codes that the report reads, by words of sentences that earlier versions stored without one."""
+"""Codes for warnings that earlier versions stored as text, by words in the text."""
 
 
 def fit_warnings(fit: xr.DataTree) -> list[Note]:
@@ -339,15 +301,15 @@ def fit_warnings(fit: xr.DataTree) -> list[Note]:
 
 
 def _earlier_note(text: str, asides: Collection[str]) -> Note:
-    """Make a note of a sentence that an earlier version stored."""
+    """Make a note from the text of a warning that an earlier version stored."""
     code = next((code for words, code in EARLIER.items() if words in text), "")
     return Note(text, code=code, level="note" if text in asides else "warning")
 
 
 AT_ONCE = 100
-"""Draws whose confusions are computed at a time: bounds the memory."""
+"""Draws whose confusions are computed together; bounds the memory."""
 Diagnosis = tuple[dict[str, Any], list[Note]]
-"""Numbers by name, and what is to be said of them."""
+"""Diagnostic numbers by name, and notes."""
 
 
 def diagnose_nuts(
@@ -357,10 +319,7 @@ def diagnose_nuts(
     *,
     target_accept: float,
 ) -> Diagnosis:
-    """Diagnose chains by their parameters, what results rest on, and the sampler's statistics.
-
-    ``results`` are from :func:`result_draws`.
-    """
+    """Diagnose chains by their parameters, results (:func:`result_draws`) and statistics."""
     table, told = convergence_table(posterior.drop_vars("prevalence")), convergence_table(results)
     numbers = {
         "r_hat_max": _number(table["r_hat"].max()),
@@ -380,21 +339,12 @@ def result_draws(
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
 ) -> xr.Dataset:
-    """Draws of what results rest on: shares of the classes, and how often raters are right.
+    """Return draws of what a report shows: class shares, prevalences and accuracies of raters.
 
-    Parameters
-    ----------
-    structure : Structure
-    prevalence : xarray.DataArray (chain, draw, [system,] state)
-    values : mapping of str to ndarray (draw of all chains, ...)
-        The parameters.
-    states : ndarray of int16 (draw of all chains, item)
+    prevalence : (chain, draw, [system,] state)
+    values, states : the draws of all chains in one dimension; states are (draw, item)
 
-    Returns
-    -------
-    xarray.Dataset
-        ``share`` of each class among the items, its ``prevalence``, and the ``accuracy`` of each
-        rater on each label. Of two classes the upper one stands for both.
+    Of two classes only the upper one is kept.
     """
     space, labels = structure.prevalence.space, structure.ratings.task.labels
     classes = [
@@ -426,7 +376,7 @@ def result_draws(
 
 
 def _accuracies(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """How often each rater of each part is right on each label: (draw, rater, label)."""
+    """Return the accuracy of each rater on each label, (draw, rater, label)."""
     count = len(next(iter(values.values())))
     found = []
     for start in range(0, count, AT_ONCE):
@@ -439,14 +389,14 @@ def _accuracies(structure: Structure, values: Mapping[str, Floats]) -> Floats:
 
 
 def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:
-    """Diagnose the normal approximation at a mode by its draws and their log density."""
+    """Diagnose Laplace's approximation by its draws and their log density."""
     found = check_importance(mode, x, lp)
     numbers = {"k_hat": _number(found.k_hat), "draws_worth": _number(found.worth)}
     return numbers, laplace_warnings(found)
 
 
 def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[Note]:
-    """Say how many of the draws that were asked for are there."""
+    """Say how many of the requested draws an interrupted run has."""
     if x.shape[:2] == (chains, draws):
         return []
     text = (

@@ -1,27 +1,19 @@
-r"""The mode by expectation and maximisation, for models whose maximisation has a closed form.
+r"""The mode by expectation maximisation (EM), for models whose M step has a closed form.
 
 .. math:: \theta_k = \frac{n_k + \alpha_k}{\sum_{k'} (n_{k'} + \alpha_{k'})}.
 
-It is the maximum where the *unconstrained* values have their mode, as everywhere in this package:
-a Dirichlet(:math:`\alpha`) adds :math:`\alpha`, not :math:`\alpha - 1`, answers.
-:func:`assay.inference.em.closed_form` says which models have it.
+This is the mode of the *unconstrained* values, as everywhere in this package: a
+Dirichlet(:math:`\alpha`) prior adds :math:`\alpha`, not :math:`\alpha - 1`, answers. The expected
+number :math:`n_k` of answers with probability :math:`\theta_k` is the derivative of the
+log-likelihood by :math:`\log \theta_k`, so the gradient by the tables gives the E step.
 
-For confusions and prevalences with Dirichlet and Beta priors, at parameters :math:`\theta` the
-expected number :math:`n_k` of the answers that a probability :math:`\theta_k` stands for is the
-derivative of the log-likelihood by :math:`\log \theta_k`: the fused pass gives all of them, as the
-gradient by its tables. From these and the prior's the next point follows in closed form
-(:mod:`assay.inference.em`). No rating is stored twice, and nothing is dense in items x
-raters.
+Two EM steps are extrapolated (SQUAREM), but only to a point at least as high as the first of them,
+so the log posterior never falls.
 
-Two steps of EM point to where they lead, and a third point is tried there (SQUAREM); it is kept
-if it is higher than the second, so that the log posterior never falls.
-
-References
-----------
-Dempster, A. P., Laird, N. M. & Rubin, D. B. (1977). Maximum likelihood from incomplete data via the
-EM algorithm. JRSS B 39, 1-38.
-Varadhan, R. & Roland, C. (2008). Simple and globally convergent methods for accelerating the
-convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 335-353.
+References: Dempster, A. P., Laird, N. M. & Rubin, D. B. (1977). Maximum likelihood from incomplete
+data via the EM algorithm. JRSS B 39, 1-38. Varadhan, R. & Roland, C. (2008). Simple and globally
+convergent methods for accelerating the convergence of any EM algorithm. Scandinavian Journal of
+Statistics 35, 335-353.
 """
 
 from collections.abc import Mapping
@@ -38,9 +30,6 @@ from assay.inference.mode_search import find_modes
 from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
 from assay.inference.precision import Precision
-from assay.likelihood.density import carry_back
-from assay.likelihood.marginal import value_and_gradient
-from assay.likelihood.partition import in_threads
 from assay.modelling.parameters import Parameter
 from assay.modelling.rater_model import AnswerPart
 from assay.modelling.responses import ProductRows
@@ -48,20 +37,16 @@ from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 RIGHT = 0.7
-"""How often raters are taken to be right where the centre of the prior does not tell classes."""
+"""Assumed accuracy of raters if the prior's centre does not tell classes apart."""
 MADE_UP = 1e3
-"""Ratings of each class that stand for that."""
+"""Pseudo-ratings of each class that state this accuracy."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Maximisation:
-    """The closed form of the maximisation of one model.
+    """The M step of a model in closed form.
 
-    Attributes
-    ----------
-    structure : Structure
-    share : ndarray (context, component)
-        Share of each component of the prevalence in each context.
+    ``share`` is the share of each prevalence component in each context, (context, component).
     """
 
     structure: Structure
@@ -70,16 +55,11 @@ class Maximisation:
     def values(
         self, here: Mapping[str, Floats], prevalence: Floats, response: Floats
     ) -> dict[str, Floats]:
-        """Return the parameters at which the expected log posterior density is highest.
+        """Return the parameters that maximise the expected log posterior density.
 
-        Parameters
-        ----------
-        here : mapping of str to ndarray
-            The parameters at which the expectations were taken.
-        prevalence : ndarray (context, state)
-            Derivative of the log-likelihood by the probabilities of the states.
-        response : ndarray (row, state)
-            Expected number of ratings of each row on items of each state.
+        here : parameters of the E step
+        prevalence : derivative of the log-likelihood by state probabilities (context, state)
+        response : expected number of ratings of each row on items of each state (row, state)
         """
         found: dict[str, Floats] = {}
         shares = self._parameters["state_share"]
@@ -99,11 +79,11 @@ class Maximisation:
 
     @cached_property
     def _names(self) -> dict[str, list[str]]:
-        """Names of the parameters of each part."""
+        """Parameter names of each part."""
         return {part.name: [p.name for p in part.parameters()] for part in self.structure.parts}
 
     def guess(self) -> dict[str, Floats]:
-        """Return parameters of raters who are right in ``RIGHT`` of their answers."""
+        """Return parameters at which raters are right with probability ``RIGHT``."""
         found: dict[str, Floats] = {}
         for part in self.structure.parts:
             assert isinstance(part, AnswerPart)
@@ -116,10 +96,10 @@ class Maximisation:
 
 
 def _confusion_counts(part: AnswerPart, response: Floats) -> Floats:
-    """Sum the expected ratings over the rows of each cell: (rater, asked row, class)."""
+    """Return the expected ratings of each confusion cell, (rater, asked row, class)."""
     layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
     size = len(part.unit_rater) * layout.size
-    counts, first = np.zeros(size + 2), 0  # behind the cells stand a factor 1 and one never
+    counts, first = np.zeros(size + 2), 0  # the last two: a factor 1, and an impossible answer
     for block in part.responses.blocks:
         assert isinstance(block, ProductRows)
         entries = block.entries[:, 0]
@@ -134,7 +114,7 @@ def _confusion_counts(part: AnswerPart, response: Floats) -> Floats:
 
 
 def _of_counts(part: AnswerPart, parameter: Parameter, counts: Floats) -> Floats:
-    """Maximise one block of a part's parameters."""
+    """Return the maximum of one of a part's parameters."""
     layout = part.family.layout
     if parameter.prior.name == "Dirichlet":
         classes = parameter.shape[-1]
@@ -146,7 +126,7 @@ def _of_counts(part: AnswerPart, parameter: Parameter, counts: Floats) -> Floats
         right, wrong = right.sum(axis=-1), wrong.sum(axis=-1)
     alpha, beta = parameter.prior.values
     right, wrong = right + alpha, np.maximum(wrong, 0.0) + beta
-    # Below 1 by what can be told from it: the log odds of 1 are infinite.
+    # The log odds of 1 are infinite.
     return np.asarray(np.minimum(right / (right + wrong), 1 - np.finfo(float).epsneg))
 
 
@@ -156,27 +136,21 @@ def _simplex(parameter: Parameter, counts: Floats) -> Floats:
 
 
 FAMILIES = ("dawid_skene", "pooled", "class_conditional", "one_coin")
-"""Families whose parameters are probabilities of answers, with priors conjugate to their counts."""
+"""Families whose parameters are answer probabilities with conjugate priors."""
 NEAR = 1e-10
-"""Gain in log posterior density, were the truth known, below which a step is the last."""
+"""Expected gain in log posterior density below which EM stops."""
 CYCLES = 5_000
+"""Largest number of cycles."""
 TELLING = 1e-6
-"""Difference of the log probabilities of an answer between states that tells them apart."""
+"""Least difference of an answer's log probabilities between states that tells these apart."""
 
 
 class Expected(NamedTuple):
-    """What the data say at one point.
+    """The E step at one point.
 
-    Attributes
-    ----------
-    height : float
-        Log posterior density.
-    gradient : ndarray (value,)
-        Its gradient by the unconstrained values.
-    prevalence : ndarray (context, state)
-        Derivative of the log-likelihood by the probabilities of the states.
-    response : ndarray (row, state)
-        Expected number of ratings of each row on items of each state.
+    height, gradient : of the log posterior density, by unconstrained values
+    prevalence : derivative of the log-likelihood by state probabilities (context, state)
+    response : expected number of ratings of each row on items of each state (row, state)
     """
 
     height: float
@@ -186,19 +160,10 @@ class Expected(NamedTuple):
 
 
 def closed_form(structure: Structure) -> Maximisation | None:
-    """Return the closed form of a model's maximisation; None if it has none.
+    """Return a model's M step in closed form; None if there is none.
 
-    It needs the prevalence ``dirichlet``, a family of :data:`FAMILIES` for every rater, no layers,
-    gates, active rules or repeated ratings with a learned consistency.
-
-    Examples
-    --------
-    >>> import assay
-    >>> from assay.modelling.structure import build_structure
-    >>> from assay.modelling.spec import make_spec
-    >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    >>> closed_form(build_structure(ratings, make_spec("hierarchical", "dirichlet"))) is None
-    True
+    It needs prevalence ``dirichlet``, families of :data:`FAMILIES`, and no layers, gates, active
+    rules or repeated ratings with a learned consistency.
     """
     plain = structure.difficulty.kind == "none" and not structure.perception.groups
     if not plain or structure.prevalence.name != "dirichlet":
@@ -206,14 +171,14 @@ def closed_form(structure: Structure) -> Maximisation | None:
     if not all(_is_counted(part) for part in structure.parts):
         return None
     shares = next(p for p in structure.parameters() if p.name == "state_share")
-    # The table is linear in the shares of the components: each alone shows where it counts.
+    # The table is linear in the components' shares, so unit vectors give the coefficients.
     each = np.eye(shares.shape[0])[:, :, None] * np.ones(shares.shape[1])
     table = structure.prevalence.table({"state_share": each}, np)
     return Maximisation(structure=structure, share=np.ascontiguousarray(table[:, :, 0, 0].T))
 
 
 def _is_counted(part: Any) -> bool:
-    """Whether each rating of a part is a product of probabilities of its raters' parameters."""
+    """Return whether a part's ratings are products of its raters' answer probabilities."""
     return (
         isinstance(part, AnswerPart)
         and part.family.name in FAMILIES
@@ -230,31 +195,21 @@ def _is_counted(part: Any) -> bool:
 
 
 def expect(density: Density, x: Floats) -> Expected:
-    """Return what the data say at one point: one pass over them."""
+    """Do the E step at one point."""
     steps()(1)
-    buffer, *tables = density.tables(x)
-
-    def look(piece: Any) -> tuple[Any, ...]:
-        arguments: Any = (*tables, density.log_weight, piece)
-        found: tuple[Any, ...] = value_and_gradient(*arguments)
-        return found
-
-    found = in_threads(look, density.pieces, density.threads)
-    value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
-    back: Any = (buffer, *by_table, density.tape, density.places, len(x))
+    height, gradient, (by_prevalence, by_response, *_) = density.with_tables(x)
     return Expected(
-        height=float(value + buffer[density.places.prior]),
-        gradient=carry_back(*back),
-        prevalence=by_table[0][:, :, 0],
-        response=by_table[1][0],
+        height=height,
+        gradient=gradient,
+        prevalence=by_prevalence[:, :, 0],
+        response=by_response[0],
     )
 
 
 def starting_point(form: Maximisation, density: Density) -> Floats:
-    """Return the centre of the prior, moved if no rater tells classes apart there.
+    """Return the centre of the prior, or a guess if the centre does not tell classes apart.
 
-    Such a centre, of a flat prior, is a saddle that EM never leaves: in its place stands the
-    guess that raters are mostly right.
+    Such a centre is a saddle that EM never leaves.
     """
     centre = prior_centre(density)
     _, _, response, *_ = density.tables(centre)
@@ -272,10 +227,10 @@ class Ascent(NamedTuple):
 
 
 def ascend(form: Maximisation, density: Density, start: Floats) -> Ascent:
-    """Go from a start to the mode that EM leads to.
+    """Run EM from a start to a mode.
 
-    A cycle is two steps of EM and a leap. The last one is that whose second step would gain less
-    than ``NEAR`` if the truth were known.
+    A cycle is two EM steps and an extrapolation. The last cycle's second step would gain less than
+    ``NEAR``.
     """
 
     def step(x: Floats, expected: Expected) -> Floats:
@@ -302,9 +257,9 @@ def ascend(form: Maximisation, density: Density, start: Floats) -> Ascent:
 def _leap(
     density: Density, x: Floats, first: Floats, second: Floats, floor: float
 ) -> tuple[Floats, Expected]:
-    """Go where two steps of EM point to if that is higher than the first of them; else the second.
+    """Return the extrapolation of two EM steps, or the second step if the extrapolation is too low.
 
-    The second step is at least as high as the first, so that either way nothing is lost.
+    It must reach ``floor``, the height of the first step; the second step is never lower than that.
     """
     ahead, bend = first - x, second - 2 * first + x
     length = float(np.sqrt((ahead @ ahead) / max(float(bend @ bend), 1e-300)))
@@ -319,7 +274,7 @@ def _leap(
 def find_em_modes(
     form: Maximisation, density: Density, rng: np.random.Generator, *, starts: int = 4
 ) -> list[Mode]:
-    """Seek modes as :func:`assay.inference.mode_search.find_modes` does, by EM from every start."""
+    """Find modes by EM from every start, as :func:`assay.inference.mode_search.find_modes`."""
 
     def climb(density: Density, start: Floats, _: Precision | None) -> tuple[Floats, float]:
         x, heights = ascend(form, density, start)

@@ -1,6 +1,6 @@
-"""Who computes on the parts of a fit that this process does not keep: an executor.
+"""The protocol of executors, which compute parts of a fit on workers.
 
-``fit`` knows this protocol alone. :func:`assay.dask_executor` makes an executor of a Dask cluster.
+``fit`` needs only this protocol. :func:`assay.dask_executor` makes an executor of a Dask cluster.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,46 +16,41 @@ EXAMPLE = "assay.dask_executor('tcp://10.0.0.1:8786')"
 class Executor(Protocol):
     """Workers that keep parts and compute on them.
 
-    A part is what :meth:`send` and :meth:`map` return. Its value stays with a worker, and later
-    calls of :meth:`map` take the part in place of the value. Parts that are lost with their worker
-    are made again, so a function must give the same value each time.
+    :meth:`send` and :meth:`map` return parts. A part's value stays with a worker, and :meth:`map`
+    accepts the part instead of the value. Parts lost with their worker are computed again, so a
+    function must be deterministic.
     """
 
     def ready(self, *, show: bool = False) -> None:
-        """Wait until there is a worker; raises FitError if none comes."""
+        """Wait until a worker is there; FitError is raised if none comes."""
 
     def send(self, value: Any) -> Any:
-        """Give a value to the workers; returns it as a part."""
+        """Send a value to the workers; return it as a part."""
 
     def map(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """Apply a function to each tuple of arguments, values or parts; returns parts."""
+        """Apply a function to each tuple of arguments, values or parts; return parts."""
 
     def gather(self, parts: Sequence[Any], *, to_the_end: bool = False) -> list[Any]:
-        """Bring values here, each a step of the present wait.
+        """Return the values of parts; each one counts as a step of the progress display.
 
-        If this fails or is interrupted, the parts are called off. With ``to_the_end`` no worker is
-        at work on them any more when Ctrl-C or an OSError leaves this function.
+        On a failure or an interruption the parts are cancelled. With ``to_the_end``, no worker
+        computes them any more when Ctrl-C or an OSError leaves this function.
         """
 
     def each(self, parts: Sequence[Any]) -> Iterator[Any]:
-        """Bring values here one after the other, in their order; workers then forget them."""
+        """Yield the values of parts in their order; workers then forget them."""
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 def same(value: Any) -> Any:
-    """Return a value: the work of a worker that is to keep it."""
+    """Return the argument; as a task, it stores a value on a worker."""
     return value
 
 
 def require_executor(given: Any, client: Any) -> Executor:
-    """Return an executor; refuse what is none, and ``client=``, its former name.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Return an executor, or raise ArgumentError; ``client=`` is its former name."""
     if client is not None:
         raise ArgumentError(
             "`client=` is now `executor=`; give `executor=assay.dask_executor(client)`, of a "

@@ -1,4 +1,4 @@
-"""fit: ratings and a spec into a DataTree, by NUTS, Laplace's approximation or the mode alone."""
+"""``fit``: ratings and a model to a DataTree, by NUTS, Laplace's approximation or the mode."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from assay.inference.assumptions import (
     unread_scores,
 )
 from assay.inference.coordinates import Start, walk_of
-from assay.inference.data_doubts import data_doubts_json, find_data_doubts
+from assay.inference.data_doubts import find_data_doubts
 from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
 from assay.inference.density import Density, make_density
 from assay.inference.diagnostics import (
@@ -65,7 +65,7 @@ from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 Floats = NDArray[np.float64]
 Run = tuple[Floats, dict[str, Any], list[Note]]
-"""Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
+"""Draws (chain, draw, value), sampler statistics, and notes."""
 
 
 def run_nuts(
@@ -75,15 +75,7 @@ def run_nuts(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Sample with NUTS, from the first of the modes on.
-
-    Chains of nutpie that go astray here are made again.
-
-    Raises
-    ------
-    FitError
-        If the folder of checkpoints holds other runs alone.
-    """
+    """Sample with NUTS from the first mode; nutpie's stray chains are run again."""
     start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
     seed = int(rng.integers(2**31))
     if effort.executor is not None:
@@ -112,13 +104,7 @@ def run_laplace(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Draw from the normal approximation at the first of the modes.
-
-    Raises
-    ------
-    FitError
-        If there is none.
-    """
+    """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
     if modes[0].precision is None:
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or raters "
@@ -138,14 +124,14 @@ def run_map(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Run:
-    """Repeat the first of the modes as often as draws are asked for."""
+    """Repeat the first mode for every draw."""
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(modes[0].x, (*shape, density.size))
     return x, {"lp": np.full(shape, modes[0].height)}, []
 
 
 RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}
-"""By method; ``em`` and ``map`` find the mode in different ways, and make draws of it alike."""
+"""Functions by method; ``em`` and ``map`` differ only in how they find the mode."""
 
 
 def fit(
@@ -181,40 +167,40 @@ def fit(
     raters, prevalence, reference, priors, formula, replicates
         As for :func:`assay.build_model`.
     gold_chosen : {"random", "recorded"}
-        How the items of ``reference="gold"`` came to have gold: at random, which is held against
-        the data; or chosen on what is recorded, such as answers that the model sees. Items chosen
-        for what nobody recorded bias the layers.
+        How the items of ``reference="gold"`` were chosen: at random, which is checked against the
+        data, or by recorded data, such as answers in the model. A choice by unrecorded data biases
+        the perception layers.
     method : {"nuts", "laplace", "map", "em"}
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
-        whose labels ignore the uncertainty of the parameters. SDs of raters stand at the mode of
-        their own posterior, all else at its mode given them. ``em`` finds the same mode as
-        ``map``, faster where maximisation has a closed form: prevalence ``dirichlet``, raters
+        which ignores the uncertainty of the parameters. SDs of raters are at their marginal
+        posterior mode, other parameters at their mode given the SDs. ``em`` finds the same mode as
+        ``map``, and faster if the M step has a closed form: prevalence ``dirichlet``, raters
         ``dawid_skene``, ``pooled``, ``class_conditional`` or ``one_coin``, without layers, gates,
-        active rules or repeated ratings. Elsewhere it climbs as ``map`` does; the attribute
-        ``diagnostics`` says which, as ``optimiser``.
+        active rules or repeated ratings. Otherwise it climbs like ``map``; ``optimiser`` in the
+        attribute ``diagnostics`` says which.
     draws, tune, chains : int
         Draws kept and warm-up draws of each chain, number of chains. ``laplace``, ``map`` and
         ``em`` make as many draws of the labels.
     rng : int or numpy.random.Generator
         Seed of everything random; the same seed gives the same bits on one machine.
     starts : int
-        From how many points modes are sought before sampling.
+        Number of starting points for the mode search.
     target_accept : float
-        Of NUTS, between 0 and 1.
+        Target acceptance probability of NUTS, between 0 and 1.
     progress : bool
         Whether to show a progress bar on standard error.
     sampler : {"nutpie", "pymc"}
-        Who runs NUTS. ``pymc`` samples the model of :func:`build_model`, compiled anew, to check
+        Implementation of NUTS. ``pymc`` samples the model of :func:`build_model`, as a check of
         nutpie.
     checkpoint : path, optional
-        A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
-        One that holds chains of other calls alone is refused.
+        A folder for nutpie's finished chains; the same call resumes from them. A folder with
+        chains of other calls only is an error.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
     executor : Executor, optional
-        From :func:`assay.dask_executor`: the chains of nutpie run on its workers, and so do the
-        passes over the data and the label draws of ``laplace``, ``map`` and ``em``, which then
-        climbs. :func:`assay.fit_dataset` is for data that one machine cannot hold.
+        From :func:`assay.dask_executor`. Its workers run nutpie's chains, or for ``laplace``,
+        ``map`` and ``em`` the passes over the data and the label draws; ``em`` then climbs.
+        :func:`assay.fit_dataset` is for data too large for one machine.
     client : None
         The former name of ``executor``.
 
@@ -235,7 +221,7 @@ def fit(
     Warns
     -----
     FitWarning
-        In words and with a code, if the draws are not to be trusted or another mode was seen.
+        With a code, if the draws are not reliable or there is another mode.
 
     Examples
     --------
@@ -292,7 +278,7 @@ def fit(
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    doubts = find_doubts(structure, values, drawn.recovered.probabilities)
+    doubts = find_doubts(structure, drawn.recovered.probabilities)
     doubts += mode_doubts(structure, modes)
     told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
     notes = [*drawn.notes, *found, *mode_warnings(modes)]
@@ -326,28 +312,19 @@ def fit(
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
     tree.attrs["label_doubts"] = doubts_json(doubts)
-    tree.attrs["data_doubts"] = data_doubts_json(about_data)
+    tree.attrs["data_doubts"] = doubts_json(about_data)
     return tree
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn:
-    """What a method found.
+    """Results of a method.
 
-    Attributes
-    ----------
-    density : Density
-        In the coordinates that suit the data.
-    modes : list of Mode
-    x : ndarray (chain, draw, value)
-        Draws of the parameters, unconstrained.
-    stats : dict of str to object
-        What the sampler says of them.
-    notes : list of Note
-    values : dict of str to ndarray (draw of all chains, ...)
-        The parameters by name.
-    recovered : Recovered
-        The states.
+    density : in coordinates that suit the data
+    x : unconstrained draws of the parameters (chain, draw, value)
+    stats : sampler statistics by name
+    values : parameters by name, the draws of all chains in one dimension
+    recovered : the states
     """
 
     density: Density
@@ -369,7 +346,7 @@ def _draw(
     starts: int,
     form: Maximisation | None,
 ) -> _Drawn:
-    """Seek the modes, and draw the parameters and the states."""
+    """Find the modes, then draw the parameters and the states."""
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     executor, show, spread = effort.executor, effort.progress, None
     if executor is not None and method != "nuts":
@@ -381,7 +358,7 @@ def _draw(
         )  # fmt: skip
     require_density(density, modes[0])
     if method == "em":
-        density = replace(density)  # without the copy of the data that threads have
+        density = replace(density)  # drops the cached copy of the data for threads
     x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
@@ -404,9 +381,9 @@ def _seek(
     form: Maximisation | None,
     spread: DataOnWorkers | None,
 ) -> tuple[Density, list[Mode]]:
-    """Find the modes; the density comes back in the coordinates that suit the data.
+    """Find the modes; also return the density in coordinates that suit the data.
 
-    ``form`` is the closed form of the maximisation, ``spread`` the data on workers: None without.
+    ``form`` is the closed form of EM and ``spread`` the data on workers, if there are any.
     """
     if form is not None:
         return density, find_em_modes(form, density, rng, starts=starts)
@@ -416,6 +393,6 @@ def _seek(
 
 
 def _log_density(drawn: _Drawn) -> Floats:
-    """Log posterior density of draws (chain, draw), from likelihoods that are there."""
+    """Return the log posterior density of the draws (chain, draw), from stored likelihoods."""
     likelihood = drawn.recovered.log_likelihood.sum(axis=1).reshape(drawn.x.shape[:2])
     return np.asarray(drawn.density.log_prior(drawn.x) + likelihood)

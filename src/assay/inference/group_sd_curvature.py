@@ -1,6 +1,6 @@
-"""Offsets and their group SDs: moments at the mode, and how offsets follow the SDs.
+"""Offsets and their group SDs: moments of offsets at the mode, and their dependence on the SDs.
 
-Exact where the precision is one matrix; from probes where it can only be solved with.
+Moments are exact for a dense precision; otherwise random probes estimate them.
 """
 
 import numpy as np
@@ -16,27 +16,17 @@ Ints = NDArray[np.int64]
 
 
 def offset_values(density: Density, x: Floats) -> Floats:
-    """Return all offsets at a point: (offset,)."""
+    """Return all offsets at a point, (offset,)."""
     values = density.constrain(x)
     return np.concatenate([values[p.name].ravel() for p in density.parameters if p.spread])
 
 
 def offset_places(density: Density, still: Ints) -> tuple[Ints, Ints, Ints]:
-    """Say where offsets, their SDs and their means stand.
+    """Return positions among the unknowns, for SDs at the positions ``still``.
 
-    Parameters
-    ----------
-    still : ndarray of int (sd,)
-        Positions of the SDs.
-
-    Returns
-    -------
-    offset : ndarray of int (offset,)
-        Position of what stands for each offset among the unknowns.
-    owner : ndarray of int (offset,)
-        Which of the SDs is each one's.
-    mean : ndarray of int (offset,)
-        Position of its mean among the unknowns; -1 where it has none.
+    offset : position of each offset (offset,)
+    owner : number of its SD, in ``still`` (offset,)
+    mean : position of its mean; -1 without one (offset,)
     """
     names = [parameter.name for parameter in density.parameters]
     offset, owner, mean = [], [], []
@@ -55,7 +45,7 @@ def offset_places(density: Density, still: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def offset_slopes(density: Density, x: Floats, still: Ints) -> csr_array:
-    """Return the slopes of offsets by all unknowns but the SDs: (offset, other)."""
+    """Return the derivatives of the offsets by all unknowns but the SDs, (offset, other)."""
     offset, owner, mean = offset_places(density, still)
     logs = np.zeros(density.size)
     for n, parameter in enumerate(density.parameters):
@@ -63,7 +53,7 @@ def offset_slopes(density: Density, x: Floats, still: Ints) -> csr_array:
             _, found = given_data(n, density.parameters, density.starts, x, density.centred)
             logs[density.starts[n] : density.starts[n + 1]] = found.ravel()
     logs = logs[offset]
-    # By what the data know of an offset, it falls where its mean rises.
+    # Given the data, an offset falls as its mean rises.
     by_mean = -(1 - np.exp(-logs)) / np.exp(x[still][owner])
     some = np.flatnonzero(mean >= 0)
     row = np.concatenate([np.arange(len(offset)), some])
@@ -76,29 +66,18 @@ def offset_slopes(density: Density, x: Floats, still: Ints) -> csr_array:
 def carry(
     density: Density, x: Floats, given: Dense, still: Ints, onto: Density, there: Floats
 ) -> Dense:
-    r"""Return the precision given SDs as it is with other SDs, or in other coordinates.
+    """Return the precision given SDs for other SDs, or in other coordinates.
 
-    The information H of offsets, their means and all else is that of the data, in which an offset
-    stands with its SD, and 1 for the prior of each offset:
+    For offsets, their means and all other unknowns, the information H at one point becomes
 
     .. math:: H' = R (H - P) R + P,
 
-    R with the ratio of the SDs for offsets and 1 for all else, P with 1 for offsets and 0 for all
-    else. Exact where the log-likelihood of what offsets add to their means is quadratic.
+    where R is diagonal with the ratio of SDs for offsets and 1 otherwise, and P with 1 (the prior)
+    for offsets and 0 otherwise. This is exact for a log-likelihood quadratic in the scaled offsets.
 
-    Parameters
-    ----------
-    density : Density
-    x : ndarray (value,)
-        Point of it.
-    given : Dense
-        Of all unknowns but the SDs, there.
-    still : ndarray of int (sd,)
-        Positions of the SDs.
-    onto : Density
-        Of the same model.
-    there : ndarray (value,)
-        Point of it.
+    given : precision at ``x``, a point of ``density``, of all unknowns but the SDs
+    still : positions of the SDs
+    there : the new point, of the density ``onto`` of the same model
     """
     offset, owner, _ = offset_places(density, still)
     place = offset - np.searchsorted(still, offset)
@@ -116,7 +95,7 @@ def carry(
 
 
 def _all_slopes(density: Density, x: Floats, still: Ints, place: Ints) -> csc_array:
-    """Slopes of offsets and of what else there is by all unknowns but the SDs."""
+    """Return the derivatives of the offsets and all other unknowns by all unknowns but the SDs."""
     size = density.size - len(still)
     rest = np.ones(size)
     rest[place] = 0
@@ -126,40 +105,26 @@ def _all_slopes(density: Density, x: Floats, still: Ints, place: Ints) -> csc_ar
 
 
 PROBES = 24
-"""Random vectors for each SD from which the moments of many offsets are estimated."""
+"""Random vectors for each SD that estimate the moments of many offsets."""
 FEW = 60
-"""Offsets of one SD up to which their moments are computed one by one."""
+"""Number of offsets of one SD up to which their moments are exact."""
 SURELY = 1e-3
-"""Of the variance of an offset, the least that is believed of an estimate."""
+"""Least estimated variance of an offset; its prior has variance 1."""
 BLOCK = 500
-"""Rows of the covariance that are looked at in one piece."""
+"""Rows of the covariance computed together."""
 
 
 def offset_moments(
     given: Precision, slopes: csr_array, z: Floats, member: csr_array
 ) -> tuple[Floats, Floats]:
-    r"""Variances of the offsets, and the covariance of the sums of squares of each SD's.
+    """Return variances of offsets (offset,) and covariances of each SD's sum of squares (sd, sd).
 
-    Parameters
-    ----------
-    given : Precision
-        Of all unknowns but the SDs.
-    slopes : sparse array (offset, other)
-        Of the offsets by these.
-    z : ndarray (offset,)
-        Their means.
-    member : sparse array (sd, offset)
-        1 where the offset is the SD's.
-
-    Returns
-    -------
-    variance : ndarray (offset,)
-    covariance : ndarray (sd, sd)
-
-    Notes
-    -----
-    With the covariance V of the offsets, that of two of their squares is
+    With the covariance V and the means z of offsets, two of their squares have the covariance
     :math:`2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
+
+    given : precision of all unknowns but the SDs
+    slopes : derivatives of the offsets by these (offset, other)
+    member : 1 where an SD is an offset's (sd, offset)
     """
     if isinstance(given, Dense):
         return _exact(given, slopes, z, member)
@@ -167,7 +132,7 @@ def offset_moments(
 
 
 def _exact(given: Dense, slopes: csr_array, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
-    """Return the moments from the whole covariance."""
+    """Return the moments from the whole covariance matrix."""
     right = (slopes @ given.covariance()).T
     variance, missing = np.empty(len(z)), np.zeros((member.shape[0],) * 2)
     for some in np.array_split(np.arange(len(z)), len(z) // BLOCK + 1):
@@ -181,11 +146,11 @@ def _exact(given: Dense, slopes: csr_array, z: Floats, member: csr_array) -> tup
 def _probed(
     given: Precision, slopes: csr_array, z: Floats, member: csr_array
 ) -> tuple[Floats, Floats]:
-    r"""Return the moments from solutions for a few vectors.
+    r"""Return the moments from products with a few vectors.
 
-    For random signs s on the offsets of one SD, the expectation of :math:`(V s)_i^2` is
-    :math:`\sum_j V_{ij}^2`, and that of :math:`s_i (V s)_i` the variance. Few offsets are looked at
-    one by one.
+    For random signs s on the offsets of one SD, :math:`(V s)_i^2` has the expectation :math:`\sum_j
+    V_{ij}^2`, and :math:`s_i (V s)_i` has the expectation :math:`V_{ii}`. Few offsets have a unit
+    vector each.
     """
     rng = np.random.default_rng(0)
     variance, missing = np.zeros(len(z)), np.zeros((member.shape[0],) * 2)
@@ -203,22 +168,14 @@ def _probed(
 
 
 def given_means(given: Precision, slopes: csr_array, mean: Ints, variance: Floats) -> Floats:
-    r"""Variances of offsets where the means that they stand beside are known.
+    r"""Return the offsets' variances given their means, (offset,).
 
-    Parameters
-    ----------
-    given : Precision
-        Of all unknowns but the SDs.
-    slopes : sparse array (offset, other)
-        Of the offsets by these.
-    mean : ndarray of int (offset,)
-        Position of each offset's mean among these; -1 where there is none.
-    variance : ndarray (offset,)
-        Where means are not known.
-
-    Notes
-    -----
     :math:`\mathrm{Var}(z \mid \mu) = \mathrm{Var}(z) - \mathrm{Cov}(z, \mu)^2 / \mathrm{Var}(\mu)`.
+
+    given : precision of all unknowns but the SDs
+    slopes : derivatives of the offsets by these (offset, other)
+    mean : position of each offset's mean among these; -1 without one (offset,)
+    variance : with unknown means (offset,)
     """
     means, code = np.unique(mean[mean >= 0], return_inverse=True)
     if not len(means):

@@ -1,23 +1,19 @@
-r"""SDs of offsets at the mode of their own posterior, the offsets integrated out.
+r"""Group SDs of offsets at the mode of their marginal posterior, with the offsets integrated out.
 
-The joint mode of offsets :math:`z_j` and their SD :math:`\sigma` has an SD that is too large.
-Here the rest of the unknowns are integrated out by Laplace's approximation: with the SDs held,
-:math:`z \mid \sigma` is about Normal(:math:`\hat z, V`), and by Fisher's identity the slope of the
-log-likelihood of the SDs is that of the complete data, averaged over this normal:
+The joint mode of offsets :math:`z_j` and their SD :math:`\sigma` has too large an SD. Here
+Laplace's approximation integrates out all other unknowns: given the SDs, :math:`z \mid \sigma` is
+about Normal(:math:`\hat z, V`). By Fisher's identity the log-likelihood of the SDs has the slope
 
 .. math:: \frac{\partial}{\partial \log \sigma_k} \log p(y \mid \sigma)
           = \sum_{j \in k} (\hat z_j^2 + V_{jj} - 1),
 
-and the information about them is Louis's: that of the complete data less the covariance of their
-slope. Newton's steps go along :math:`v = \Phi^{-1}(F(\sigma))`, F the distribution function of the
-prior: there the prior is a standard normal, and a posterior that the data hardly change is one too.
+and the information about them is Louis's: that of the complete data minus the covariance of their
+slope. Newton's steps use :math:`v = \Phi^{-1}(F(\sigma))`, F the prior's distribution function.
+In this coordinate the prior is a standard normal, and so is a posterior without information.
 
-References
-----------
-Louis, T. A. (1982). Finding the observed information matrix when using the EM algorithm. JRSS B 44,
-226-233.
-Rue, H., Martino, S. & Chopin, N. (2009). Approximate Bayesian inference for latent Gaussian models.
-JRSS B 71, 319-392.
+References: Louis, T. A. (1982). Finding the observed information matrix when using the EM
+algorithm. JRSS B 44, 226-233. Rue, H., Martino, S. & Chopin, N. (2009). Approximate Bayesian
+inference for latent Gaussian models. JRSS B 71, 319-392.
 """
 
 from collections.abc import Callable
@@ -46,28 +42,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LOOKS = 10
-"""How often the curvature is computed again, at most."""
+"""Largest number of times that the curvature is computed again."""
 STEPS = 6
-"""Newton's steps from one look to the next."""
+"""Newton's steps between two computations of the curvature."""
 NEAR = 0.1
-"""Step, in SDs of the posterior, from which the mode is near enough."""
+"""Step, in SDs of the posterior, below which the mode is reached."""
 REACH = 1.0
-"""How far the SDs go at most from one look to the next, in SDs of the prior."""
+"""Largest move of the SDs between two computations of the curvature, in SDs of the prior."""
 SLACK = 0.5
-"""Nats by which the evidence may seem to fall, as that of many offsets is an estimate."""
+"""Decrease of the log evidence that is accepted, since it is an estimate with many offsets."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Spreads:
-    """SDs at their mode, and what is known of them and of the offsets there.
+    """Group SDs at their mode.
 
-    Attributes
-    ----------
-    scores : NormalScores
-    information : ndarray (sd, sd)
-        About the scores of the SDs, their prior's included.
-    variance : ndarray (offset,)
-        Of each offset, given the SDs and its mean; that of its prior is 1.
+    information : about the scores of the SDs, with the prior's (sd, sd)
+    variance : of each offset given the SDs and its mean (offset,); the prior's is 1
     """
 
     scores: NormalScores
@@ -76,23 +67,14 @@ class Spreads:
 
 
 class _Look(NamedTuple):
-    """What the curvature at one point says.
+    """The curvature at one point, and what follows from it.
 
-    Attributes
-    ----------
-    known : ndarray (offset,)
-        What the data tell of each offset, in units of what its prior tells.
-    bends : ndarray (sd, sd)
-        Along which Newton's steps go: the information, its eigenvalues positive and no smaller
-        than the prior's.
-    information : ndarray (sd, sd)
-        About the scores of the SDs.
-    evidence : float
-        Log of the posterior density of the scores, up to a constant: all else integrated out.
-    alone : ndarray (offset,)
-        Variances of the offsets, given the SDs and their means.
-    given : Precision
-        Of all unknowns but the SDs.
+    known : information of the data about each offset (offset,); the prior's is 1
+    bends : the information made positive definite, for Newton's steps (sd, sd)
+    information : about the scores of the SDs (sd, sd)
+    evidence : log marginal posterior density of the scores, up to a constant
+    alone : variances of the offsets given the SDs and their means (offset,)
+    given : precision of all unknowns given the SDs
     """
 
     known: Floats
@@ -106,23 +88,11 @@ class _Look(NamedTuple):
 def settle_spreads(
     density: Density, x: Floats, kept: Callable[[Floats], bool] = lambda _: True
 ) -> tuple[Floats, Spreads] | None:
-    """Move the SDs to their mode, and all else to its mode given them.
+    """Move the SDs of a mode ``x`` to their marginal mode, and all else to its mode given them.
 
-    Parameters
-    ----------
-    density : Density
-        On which nothing is centred.
-    x : ndarray (value,)
-        A mode with the SDs held.
-    kept : callable
-        Whether a point still belongs to this mode. With other SDs a climb may end in another, which
-        would have its own evidence to be weighed by.
-
-    Returns
-    -------
-    x : ndarray (value,)
-    spreads : Spreads
-        None in the place of both if there is no peak with the SDs held.
+    The density must have no centred block. ``kept`` says whether a point still belongs to this
+    mode, as a climb with other SDs may end in another mode. Return None if the mode is no proper
+    peak.
     """
     scores = normal_scores(density, spreads_of(density))
     look = _look(density, x, scores)
@@ -139,29 +109,11 @@ def settle_spreads(
 def settle_again(
     density: Density, x: Floats, before: Spreads, given: Precision
 ) -> tuple[Floats, Spreads, Precision]:
-    """Move SDs that a sample settled to their mode given all data, and all else with them.
+    """Move SDs that a sample settled to their marginal mode given all data, and all else with them.
 
-    The curvature is not computed again. As one matrix it is known with other SDs
-    (:func:`assay.inference.group_sd_curvature.carry`); in centred coordinates it hardly hangs on
-    them.
-
-    Parameters
-    ----------
-    density : Density
-        Of all data, every block of offsets centred.
-    x : ndarray (value,)
-        A mode of it with the SDs held.
-    before : Spreads
-        Of the sample.
-    given : Precision
-        The negative Hessian there of all unknowns but the SDs.
-
-    Returns
-    -------
-    x : ndarray (value,)
-    spreads : Spreads
-    given : Precision
-        With the SDs where they are now.
+    ``given`` is the precision of all other unknowns at ``x``; it returns last, for the new SDs. The
+    curvature is not computed again: :func:`assay.inference.group_sd_curvature.carry` adapts a dense
+    one, and in centred coordinates it hardly depends on the SDs.
     """
     scores = before.scores
     look = _look(density, x, scores, given)
@@ -187,14 +139,10 @@ def _rise(
     *,
     quick: bool = False,
 ) -> tuple[Floats, _Look]:
-    """Go from look to look, never to where there is less evidence.
+    """Alternate steps and computations of the curvature; never accept a clear loss of evidence.
 
-    Parameters
-    ----------
-    again : callable
-        Looks where a step has led, from a point and the look there; None if that is out of bounds.
-    quick : bool
-        Whether climbs on the way are guided by the curvature, which pays where data are large.
+    ``again`` returns the new :class:`_Look`, None if the point is out of bounds. With ``quick`` the
+    curvature preconditions the climbs, which saves time on large data.
     """
     reach = REACH
     for _ in range(LOOKS):
@@ -220,7 +168,7 @@ def _steps(
     reach: float,
     near: Precision | None = None,
 ) -> Floats:
-    """Go Newton's steps with the curvature of one look; ``x`` itself if there is no way to go."""
+    """Take Newton's steps with one curvature; return ``x`` itself if it needs no step."""
     still, start = scores.at, x
     _, owner, _ = offset_places(density, still)
     first = scores.scores(start[still])
@@ -228,12 +176,12 @@ def _steps(
     for _ in range(STEPS):
         score = scores.scores(x[still])
         slope, _ = scores.slopes(score)
-        # What data tell of an offset grows with the square of its SD.
+        # The information of data about an offset grows with the square of its SD.
         known = look.known * np.exp(2 * (x[still] - start[still]))[owner]
         surplus = offset_values(density, x) ** 2 + 1 / (1 + known) - 1
         gain = np.bincount(owner, surplus, len(still))
         step = np.linalg.solve(look.bends, slope * gain - score)
-        # Steps back and forth are too long.
+        # Damp steps that reverse the last one.
         damping = damping / 2 if step @ last < 0 else min(1.0, 1.5 * damping)
         last = step
         step = np.clip(score + damping * step, first - reach, first + reach) - score
@@ -247,7 +195,7 @@ def _steps(
 def _look(
     density: Density, x: Floats, scores: NormalScores, given: Precision | None = None
 ) -> _Look | None:
-    """Compute Louis's information about the scores of SDs, and the curvature if not ``given``."""
+    """Compute Louis's information about the SDs' scores, and the curvature unless ``given``."""
     still = scores.at
     given = curvature(density, x, still) if given is None else given
     if given is None:
@@ -264,7 +212,7 @@ def _look(
     information = slope[:, None] * (complete - missing) * slope
     information += np.diag(1 - bend * (member @ (z**2 + variance - 1)))
     values, vectors = np.linalg.eigh((information + information.T) / 2)
-    # Data do not make an SD less certain than its prior.
+    # The posterior of an SD is not wider than its prior.
     steep, known = np.maximum(np.abs(values), 1.0), np.maximum(values, 1.0)
     other = np.where(mean < 0, -1, mean - np.searchsorted(still, mean))
     return _Look(
@@ -280,7 +228,7 @@ def _look(
 def precision_with_spreads(
     density: Density, x: Floats, spreads: Spreads, given: Precision | None = None
 ) -> Precision | None:
-    """Return the precision of the normal approximation; ``given`` the SDs is that of all else."""
+    """Return the normal approximation's precision; ``given`` is that of all else given SDs."""
     still = spreads.scores.at
     given = curvature(density, x, still) if given is None else given
     if given is None:
@@ -291,17 +239,10 @@ def precision_with_spreads(
 
 
 def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -> Precision | None:
-    """Join what is known of the SDs with the curvature of all else.
+    """Join the information about the SDs' scores with the precision ``given`` them of all else.
 
-    The SDs stand by their scores, with the information about them when the rest is integrated out;
-    the rest has its curvature given them, and follows them as its mode does.
-
-    Parameters
-    ----------
-    given : Precision
-        The negative Hessian of all unknowns but the SDs.
-    cross : ndarray (sd, other)
-        Negative second derivatives by the logarithms of the SDs and these.
+    ``cross`` holds the negative second derivatives by log SDs and all else, (sd, other): they say
+    how the mode of all else follows the SDs.
     """
     still = spreads.scores.at
     own = dense(spreads.information.copy())
@@ -313,7 +254,7 @@ def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -
 
 
 def _with_spreads(density: Density, x: Floats, logs: Floats, still: Ints) -> Floats:
-    """Give the SDs other values; offsets that stand as they are keep what they add to means."""
+    """Change the SDs; non-centred offsets are rescaled so that their effects stay the same."""
     moved = x.copy()
     if not density.centred:
         offset, owner, _ = offset_places(density, still)

@@ -1,15 +1,14 @@
-"""Labels of a fit whose classes may not be what their names say, each doubt with a code.
+"""Doubts about what the classes of a fitted label mean, each with a code.
 
-A latent class has its name from the prior alone. Where the answers can be explained better with a
-class that means something else, or with one that is empty, numbers that rest on its name mislead,
-whatever their intervals say. A doubt is found once, in the fit, and stands beside every such
-number: rankings of raters, metrics, comparisons and claims.
+Only the prior names a latent class. If another meaning, or an empty class, explains the answers
+better, results that rest on the name mislead, whatever their intervals. A doubt is found once, at
+the fit, and marks every such result: rankings of raters, metrics, comparisons and claims.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -21,7 +20,7 @@ from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.inference.assumptions import denied_labels, label_votes
-from assay.inference.data_doubts import marks_of_difference, marks_of_values
+from assay.inference.data_doubts import DataDoubt, marks_of_difference, marks_of_values
 from assay.inference.diagnostics import MODE_LIMIT, reference_drifts
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
@@ -30,49 +29,44 @@ Floats = NDArray[np.float64]
 Code = Literal["class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"]
 
 RIVAL = 1.5
-"""How many times as often as its own name items of a class get another answer, where it may have
-drifted: as in the warnings of names (:mod:`assay.inference.diagnostics`)."""
+"""Least ratio of another answer to the own answer, on items of a class that may have drifted."""
 GROWN = 2.0
-"""Share of a class among the items, in shares of the answers, above which it may have drifted. In
-54 simulated sets of the fitted model no class of 256 met both conditions, nor in 20 real sets
-by the default; where a class of ConvAbuse had become something else, it was 2.6 to 5.4."""
+"""Ratio of a class's share of items to its share of answers above which it may have drifted.
+
+In 54 simulated data sets of the fitted model, none of 256 classes met this and ``RIVAL``, nor
+did any in 20 real data sets. A drifted class of ConvAbuse had ratios of 2.6 to 5.4.
+"""
 EMPTY = 0.1
-"""The same below which a class counts as empty, if it has fewer than ``EMPTY_ITEMS`` items. In the
-simulated sets 3 classes were so: they had 1 to 5 % of the items, and 23 to 38 % of the answers."""
+"""The same ratio below which a class with fewer than ``EMPTY_ITEMS`` items counts as empty.
+
+In the simulated sets 3 classes were empty: 1 to 5 % of the items, 23 to 38 % of the answers.
+"""
 EMPTY_ITEMS = 5
-"""Expected items of a class below which hardly an item tells how raters answer such items."""
+"""Expected items of a class below which the data say little of how raters answer such items."""
 MANY_SAY = 0.2
-"""Share of the answers from which on many say a class."""
+"""Least share of the answers at which a class is common."""
 MIN_ITEMS = 10
-"""Expected items of a class, answers, or items of known truth, from which on they count."""
+"""Least expected items of a class, answers, or items of known truth, that count as evidence."""
 MIN_CLASS_ITEMS = 1.0
 """Expected items of a class below which its confusions are those of the prior."""
 DRIFT_TRUTH = 50
-"""Items of a drifted class whose truth brought it back, on ConvAbuse by the vote; 20 did not."""
+"""Known items of a drifted class that restored its meaning on ConvAbuse; 20 did not."""
 CLASS_TRUTH = 20
-"""Items, of 60, whose truth brought an empty class back in 12 of 12 crowds; 10 did not in one."""
+"""Known items, of 60, that restored an empty class in 12 of 12 crowds; 10 failed in one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelDoubt:
-    """Why numbers that rest on a label's classes may mislead.
+    """A reason why results that rest on a label's classes may mislead.
 
-    Attributes
-    ----------
-    code : {"class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"}
-        A class has come to mean something else; hardly an item is of a class that many answers
-        name; the reported mode has hardly any evidence, as the heavier one has other names; scores
-        alone say what a class is; or the confusions of a class are those of the prior,
-        which is in doubt of the raters alone.
-    label : str
-    classes : tuple of str
-        Those in doubt.
-    mark : str
-        What stands at the numbers.
-    warning : str
-        What is wrong, what it means, and what would settle it; empty if a mark is enough.
-    numbers : mapping of str to float
-        The numbers that the mark and the warning show, by name.
+    code : ``class-drift`` (a class has another meaning), ``empty-class`` (many answers, hardly an
+        item), ``mode-weight`` (the reported mode has hardly any evidence, the heavier one has other
+        names), ``scores-alone`` (classes are clusters of scores), or ``prior-confusions`` (a
+        class's confusions are the prior's, a doubt about raters only)
+    classes : the doubted classes
+    mark : short text beside results
+    warning : problem, meaning and remedy; empty if the mark is enough
+    numbers : the numbers in the mark and the warning, by name
     """
 
     code: Code
@@ -87,11 +81,11 @@ class LabelDoubt:
 
     @property
     def level(self) -> str:
-        """``warning``, or ``note`` if a mark at the numbers is enough."""
+        """``warning``, or ``note`` if the mark is enough."""
         return "warning" if self.warning else "note"
 
     def note(self) -> Note:
-        """Return the warning, for the notes of a fit."""
+        """Return the warning as a note of a fit."""
         return Note(self.warning, code=self.code, numbers=self.numbers)
 
     def __str__(self) -> str:
@@ -109,16 +103,16 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Returns
     -------
     tuple of LabelDoubt
-        Empty if the classes of all labels can be taken for what their names say.
+        Empty if no class is doubted.
 
     Notes
     -----
-    With the share :math:`q_k` of the answers, averaged over items, and the expected share
-    :math:`\hat\pi_k` of the items, a class may have *drifted* where :math:`\hat\pi_k > 2 q_k` and
-    its items get another answer 1.5 times as often as its own. It is *empty* where it has fewer
-    than five items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. It has drifted, too,
-    where the fit denies it to most items of which all raters say so. Classes of which ten items
-    are known are not doubted, nor are those of a reference, unless its raters call them otherwise.
+    Let :math:`q_k` be a class's share of the answers, averaged over items, and :math:`\hat\pi_k`
+    its expected share of the items. The class may have *drifted* if :math:`\hat\pi_k > 2 q_k` and
+    its items get another answer 1.5 times as often as its own. It has also drifted if the fit
+    denies it to most items with unanimous answers for it. It is *empty* if it has fewer than five
+    items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. Classes with ten known items are
+    not doubted, nor are those of a reference whose raters agree with them.
 
     Examples
     --------
@@ -140,13 +134,13 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     )
 
 
-def doubts_json(doubts: Sequence[LabelDoubt]) -> str:
-    """Write doubts as the attribute of a fit."""
+def doubts_json(doubts: Sequence[LabelDoubt] | Sequence[DataDoubt]) -> str:
+    """Return doubts as JSON, for an attribute of a fit."""
     return json.dumps([asdict(doubt) for doubt in doubts])
 
 
 def doubts_by_class(fit: xr.DataTree) -> dict[tuple[str, str], str]:
-    """Say of each class whose confusions may mislead why."""
+    """Return the marks of doubted classes, by label and class, without wholly doubted labels."""
     by_label = doubts_by_label(fit)
     found = {}
     for doubt in label_doubts(fit):
@@ -157,7 +151,7 @@ def doubts_by_class(fit: xr.DataTree) -> dict[tuple[str, str], str]:
 
 
 def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
-    """Say of each label whose raters cannot be ranked why, a line for each doubt."""
+    """Return the first mark of each label that does not allow a ranking of raters."""
     found: dict[str, str] = {}
     for doubt in label_doubts(fit):
         if doubt.code != "prior-confusions":
@@ -166,9 +160,9 @@ def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
 
 
 def doubt_about(fit: xr.DataTree, labels: Sequence[str] | None, task: Task) -> str:
-    """Say why a number that rests on some labels may mislead; ``""`` if nothing speaks for it.
+    """Return the marks of a result that rests on some labels (all by default), ``""`` without any.
 
-    Without ``labels`` it rests on all. A label whose gate asks for a doubted one is doubted too.
+    A label whose gate depends on a doubted label is doubted too.
     """
     doubted, asked = doubts_by_label(fit), _asked(task, labels)
     marks = [doubted[name] for name in asked if name in doubted]
@@ -178,23 +172,23 @@ def doubt_about(fit: xr.DataTree, labels: Sequence[str] | None, task: Task) -> s
 def doubt_about_difference(
     fit: xr.DataTree, labels: Sequence[str] | None, task: Task, *systems: str
 ) -> str:
-    """Say why a difference between systems may mislead besides, as :func:`doubt_about`."""
+    """Return the additional marks of a difference between systems, as :func:`doubt_about`."""
     return "; ".join(dict.fromkeys(marks_of_difference(fit, _asked(task, labels), *systems)))
 
 
 def both_doubts(one: str, other: str) -> str:
-    """Join two doubts, each of which may be empty."""
+    """Join two marks, each possibly empty."""
     return "; ".join(filter(None, (one, other)))
 
 
 def _asked(task: Task, labels: Sequence[str] | None) -> list[str]:
-    """Return the labels that a number rests on, with those that their gates ask for."""
+    """Return the labels of a result, together with the labels that their gates need."""
     names = labels or task.label_names
     return list(dict.fromkeys(name for label in names for name in _with_gates(task, label)))
 
 
 def _with_gates(task: Task, name: str) -> list[str]:
-    """Return a label and all labels that its gates ask for."""
+    """Return a label and all labels that its gates need."""
     (label,) = (one for one in task.labels if one.name == name)
     if not label.asked_if:
         return [name]
@@ -202,19 +196,8 @@ def _with_gates(task: Task, name: str) -> list[str]:
     return [name, *(other for gate in before for other in _with_gates(task, gate))]
 
 
-def find_doubts(
-    structure: Structure, values: Mapping[str, NDArray[Any]], probabilities: Floats
-) -> list[LabelDoubt]:
-    """Find the labels whose classes may not be what their names say.
-
-    Parameters
-    ----------
-    structure : Structure
-    values : mapping of str to ndarray (draw, ...)
-        The parameters.
-    probabilities : ndarray (item, state)
-        Posterior probabilities of the states.
-    """
+def find_doubts(structure: Structure, probabilities: Floats) -> list[LabelDoubt]:
+    """Return the doubts about all labels, from state probabilities (item, state)."""
     told = [
         *denied_labels(structure, probabilities),
         *reference_drifts(structure, probabilities),
@@ -233,10 +216,10 @@ def find_doubts(
 
 
 def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]:
-    """Doubt all labels where the result is a mode of hardly any evidence.
+    """Doubt all labels if the reported mode has hardly any evidence.
 
-    It is reported since its classes are what raters call them; what the heavier mode is, and that
-    known truth would tell, stands in the warnings of modes.
+    That mode is reported since its classes have the raters' names; the warnings of modes describe
+    the heavier one.
     """
     if reported_weight(modes) >= MODE_LIMIT:
         return []
@@ -252,16 +235,11 @@ def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Shares:
-    """A label's classes in the fit, and in the answers to the items that have any.
+    """A label's classes in the fit and in the answers, over items that have any.
 
-    Attributes
-    ----------
-    items : ndarray (class,)
-        Expected number of items.
-    answers : ndarray (class, class)
-        Expected number of answers (column) to items of a class (row).
-    said : ndarray (class,)
-        Share of the answers, averaged over items.
+    items : expected number of items (class,)
+    answers : expected number of answers (column) to items of a class (row)
+    said : share of the answers, averaged over items (class,)
     """
 
     items: Floats
@@ -270,7 +248,7 @@ class _Shares:
 
 
 def _shares(structure: Structure, probabilities: Floats, label: int, classes: int) -> _Shares:
-    """Hold a fit's classes against the answers."""
+    """Count items and answers of each class of a label."""
     ratings, states = structure.ratings, structure.prevalence.space.states
     votes = label_votes(ratings, ratings.answers[:, label], classes)
     rated = votes.sum(axis=1) > 0
@@ -284,7 +262,7 @@ def _shares(structure: Structure, probabilities: Floats, label: int, classes: in
 def _of_label(
     structure: Structure, probabilities: Floats, number: int, label: Label
 ) -> Iterator[LabelDoubt]:
-    """Find the classes of a label that have drifted, are empty, or are known by the prior alone."""
+    """Yield doubts about classes that have drifted, are empty, or rest on the prior alone."""
     found = _shares(structure, probabilities, number, len(label.classes))
     if found.answers.sum() < MIN_ITEMS:
         return
@@ -324,7 +302,7 @@ def _of_label(
 
 
 def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelDoubt:
-    """Say that a class is much more common than its name."""
+    """Return the doubt that a class is much more common among items than among answers."""
     name, other = label.classes[k], label.classes[rival]
     share, said, own, given = numbers
     mark = (
@@ -346,7 +324,7 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
 
 
 def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
-    """Say that hardly an item is of a class that many answers name."""
+    """Return the doubt that many answers name a class which hardly an item has."""
     mark = (
         f"empty class: {share:.1%} of the items are {name!r} ({label.name}) by this fit, and "
         f"{said:.0%} of the answers"
@@ -364,7 +342,7 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
 
 
 def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelDoubt]:
-    """Say where scores alone tell what a class is: it is a cluster of scores."""
+    """Yield a doubt about each label whose classes are clusters of scores."""
     ratings, spec = structure.ratings, structure.spec
     if spec.anchored or "scored" not in spec.rater_parts:
         return
@@ -389,7 +367,7 @@ def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[Label
 
 
 def _cuts(structure: Structure, probabilities: Floats, label: int) -> list[float]:
-    """Mean scores of items that tell each class and those above from those below."""
+    """Return the mean scores that best separate neighbouring classes."""
     ratings, states = structure.ratings, structure.prevalence.space.states[:, label]
     score = ratings.scores[:, label]
     told = np.isfinite(score)
@@ -402,7 +380,7 @@ def _cuts(structure: Structure, probabilities: Floats, label: int) -> list[float
     found = []
     for k in range(1, int(states.max(initial=MISSING)) + 1):
         above = probabilities[scored][:, states >= k].sum(axis=1)[order]
-        # Items below a place that are of the upper classes, and items above it that are not.
+        # Expected misclassified items: of upper classes below a cut, of lower ones above it.
         wrong = np.r_[0.0, np.cumsum(above)] + np.r_[np.cumsum((1 - above)[::-1])[::-1], 0.0]
         place = int(wrong.argmin())
         if 0 < place < len(mean):

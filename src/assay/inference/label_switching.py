@@ -1,23 +1,12 @@
-"""Label switching: modes and draws whose classes are not what their names say.
+"""Label switching: modes and draws whose classes do not have their names' meaning.
 
-A latent class has its name from the prior alone, which says that raters mostly call it so. The
-likelihood knows of no names, and a mode may have classes with each other's names; or a class that
-hardly an answer names (a flag that is seldom raised) is taken for what makes the answers to other
-questions hang together, such as items that are hard to judge. The more data there are, the less a
-prior of some group's means can say against that. What a class *is*, is what raters call it: unless
-somebody says what is true, such modes stand behind all others, and are sought again put right.
+Only the prior names a latent class, by assuming that raters mostly call it so. A mode may exchange
+names, or use a rarely named class for something else, such as items that are hard to judge. More
+data outweigh the prior. A class *is* what raters call it: unless truth is known, misnamed modes
+come last, and are searched again with corrected names. Small data may also have draws with
+exchanged classes; means over all draws then mix both.
 
-References
-----------
-Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
-
-The posterior of a small crowd may hold a region in which two classes are exchanged, beside the one
-in which they are what raters call them. A chain that goes there for a stretch tells so by its
-effective sample size alone, and means over all draws hold both.
-
-References
-----------
-Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
+Reference: Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,44 +24,35 @@ from assay.modelling.structure import Structure
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Values = Mapping[str, Floats]
-"""Parameters at one point: ndarray (1, ...)."""
+"""Parameters at one point, ndarray (1, ...)."""
 CLEARLY = 2.0
-"""How many times as often as its own name raters call a class by another one."""
+"""Least ratio of another answer to a class's own answer for a misnamed class."""
 GAIN = 0.1
-"""By how much the chances of right answers, added up over classes, rise with other names."""
+"""Least increase of the chances of right answers, summed over classes, for other names."""
 CAMP = 0.25
-"""The same for one rater and a class, from which on that rater answers another way round."""
+"""Least such increase, per class, for a rater whose scale is reversed."""
 CAMP_RATINGS = 0.25
-"""Share of the ratings from which on those who answer another way round may be right."""
+"""Least share of ratings of such raters for which they may be right."""
 LEFT_OPEN = 1e-3
-"""Probability of what is taken for a class, where another is the true one."""
+"""Probability of the states that an almost known item does not have."""
 
 
 def is_misnamed(structure: Structure, values: Values) -> bool:
-    """Whether raters clearly call some class by the name of another.
+    """Return whether raters clearly call a class by another's name.
 
-    Where truth is known, or a group's consensus is the truth, raters may be wrong as they are:
-    there only names that more than two classes have of each other count.
+    With known truth or a reference, raters may be wrong; then only exchanges among three or more
+    classes count.
     """
     exchanged = any((names != np.arange(len(names))).any() for names in _names(structure, values))
     return exchanged or bool(_drifted(structure, values).any())
 
 
 def put_right(structure: Structure, values: Values) -> Data | None:
-    """Return the data with what a misnamed point takes for the truth, under the raters' names.
+    """Return data in which a misnamed point's labels, renamed, are almost known.
 
-    Parameters
-    ----------
-    structure : Structure
-    values : mapping of str to ndarray (1, ...)
-
-    Returns
-    -------
-    Data or None
-        In which each cell's likeliest state, renamed, is all but known; where no other names are
-        right, those cells are all but known not to have a class that raters call otherwise. The
-        mode of such data is near that of the data themselves with the right names. None if that
-        tells nothing.
+    Each cell's likeliest state, renamed, is almost known. If no renaming is right, such cells are
+    almost known not to have the misnamed class. The mode of these data is near the correctly named
+    mode. None if this says nothing.
     """
     states = structure.prevalence.space.states
     renamed = _renamed(states, _names(structure, values))
@@ -85,22 +65,11 @@ def put_right(structure: Structure, values: Values) -> Data | None:
 
 
 def other_camp(structure: Structure, values: Values) -> Data | None:
-    """Return the data with what other raters say for the truth, if a point has them mostly wrong.
+    """Return data with the labels of the raters who are mostly wrong at a point.
 
-    Where some raters answer a question the other way round, another mode takes them for right and
-    the others for wrong. With as many raters on each side it weighs the same, and climbs from a few
-    places may all miss it.
-
-    Parameters
-    ----------
-    structure : Structure
-    values : mapping of str to ndarray (1, ...)
-
-    Returns
-    -------
-    Data or None
-        In which each cell's likeliest state, by the names of classes of those who are wrong, is all
-        but known. None if they have less than a quarter of the ratings, or some truth is known.
+    If some raters have a reversed scale, another mode takes them for right. With two equal camps it
+    has the same weight, and a few climbs may miss it. None if these raters have less than
+    ``CAMP_RATINGS`` of the ratings, or some truth is known.
     """
     states = structure.prevalence.space.states
     if _is_anchored(structure):
@@ -110,17 +79,11 @@ def other_camp(structure: Structure, values: Values) -> Data | None:
 
 
 def one_camp(structure: Structure) -> Data | None:
-    """Return the data with what one rater says for the truth, if raters contradict each other.
+    """Return data with one rater's answers almost known, if raters contradict each other.
 
-    Where as many raters answer one way as the other way round, their votes cancel, and climbs from
-    where all are right on average end where everything is of one class.
-
-    Returns
-    -------
-    Data or None
-        In which the states of one rater's items are all but known to be what that rater says: of
-        those who agree with most others less than by chance, the one with most ratings. None if
-        nobody clearly does, if no answer of that rater is a state, or some truth is known.
+    With two equal camps votes cancel, and climbs end where all items have one class. The rater is
+    the one with most ratings among those with most contradictions. None without clear
+    contradictions, if none of this rater's answers is a state, or if some truth is known.
     """
     ratings = structure.ratings
     pairs = [] if _is_anchored(structure) else opposite_pairs(ratings, share=1.0)
@@ -144,7 +107,7 @@ def one_camp(structure: Structure) -> Data | None:
 
 
 def _camp_names(structure: Structure, values: Values) -> list[Ints]:
-    """Say what raters who are clearly wrong call each class, label by label."""
+    """Return the names that mostly wrong raters give each class, by label."""
     by_unit = structure.reliability(values)[0]
     weight = np.concatenate([part.n_ratings for part in structure.parts])
     found = []
@@ -162,12 +125,12 @@ def _camp_names(structure: Structure, values: Values) -> list[Ints]:
 
 
 def _gain(table: Floats) -> float:
-    """By how much the chances of right answers, added up, rise with the best names."""
+    """Return the increase of the chances of right answers, summed, by the best names."""
     return float(table[linear_sum_assignment(table, maximize=True)].sum() - np.trace(table))
 
 
 def _renamed(states: NDArray[np.int16], names: Sequence[Ints]) -> NDArray[np.int16]:
-    """Give the classes of states other names: (state, label)."""
+    """Rename the classes of states, (state, label)."""
     renamed = states.copy()
     for n, other in enumerate(names):
         asked = states[:, n] >= 0
@@ -176,16 +139,16 @@ def _renamed(states: NDArray[np.int16], names: Sequence[Ints]) -> NDArray[np.int
 
 
 def _possible(states: NDArray[np.int16], renamed: NDArray[np.int16]) -> NDArray[np.bool_]:
-    """Return what each state can be if it was renamed: (state, state).
+    """Return which states each renamed state can be, (state, state).
 
-    Where the rules forbid what a state becomes, nothing is said of its items.
+    If rules forbid a renamed state, all states are possible.
     """
     same = (renamed[:, None] == states[None]).all(axis=2)
     return np.asarray(same | ~same.any(axis=1, keepdims=True))
 
 
 def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> Data | None:
-    """Return the data in which cells are all but known to be what their likeliest state can be."""
+    """Return data in which each cell is almost known to be what its likeliest state can be."""
     count = len(possible)
     if np.array_equal(possible, np.eye(count, dtype=bool)):
         return None
@@ -195,13 +158,9 @@ def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> 
 
 
 def _with_masks(data: Data, possible: NDArray[np.bool_], of_cell: Ints) -> Data:
-    """Return data in which each cell is all but known to be in one of some states.
+    """Return data in which each cell is almost known to be in one of some states.
 
-    Parameters
-    ----------
-    possible : ndarray (variant, state)
-    of_cell : ndarray (cell,)
-        The variant of each cell.
+    ``possible`` is (variant, state), and ``of_cell`` the variant of each cell.
     """
     told = np.where(possible, 0.0, np.log(LEFT_OPEN))
     masks = (data.masks[:, None] + told[None]).reshape(-1, possible.shape[1])
@@ -209,7 +168,7 @@ def _with_masks(data: Data, possible: NDArray[np.bool_], of_cell: Ints) -> Data:
 
 
 def _likeliest(structure: Structure, values: Values) -> Ints:
-    """State that is the likeliest for the items of each cell: (cell,)."""
+    """Return the likeliest state of each cell's items, (cell,)."""
     pattern = structure.pattern
     probability = recover(structure, values, np.random.default_rng(0)).probabilities
     by_cell = np.zeros((len(pattern.data.cell_mask), probability.shape[1]))
@@ -218,12 +177,10 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
 
 
 def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
-    """Yield the mean confusion label by label: (2, true class, reported class).
+    """Yield each label's mean confusion on the easiest items, (2, true class, reported class).
 
-    That of an average rater, and that of an average rating, on the easiest items. What raters call
-    a class is what both
-    say: the first alone is that of a crowd's spammers if most have few ratings, the second alone
-    that of one who has most of the ratings.
+    The first is over raters, the second over ratings; a class's name must hold in both. Spammers
+    with few ratings dominate the first, a rater with most ratings the second.
     """
     easiest = structure.difficulty.positions[0]
     mean = structure.mean_reliability(values, easiest)[:, 0]
@@ -234,11 +191,10 @@ def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
 
 
 def _names(structure: Structure, values: Values) -> list[Ints]:
-    """Say what raters mostly call each class, one name for each, label by label.
+    """Return what raters mostly call each class, by label, each name used once.
 
-    That is the assignment of names that makes raters right most often, if it is clearly better than
-    that of the classes' own names. Two classes have each other's names if both are drifted, and no
-    truth is known by which raters are wrong.
+    It is the assignment with most right answers if clearly better than the present names. Two
+    classes are exchanged only if both are misnamed and no truth is known.
     """
     anchored = _is_anchored(structure)
     found = []
@@ -253,14 +209,10 @@ def _names(structure: Structure, values: Values) -> list[Ints]:
 
 
 def best_names(tables: Floats, gain: float) -> Ints:
-    """Say which names make raters right most often: (class,).
+    """Return the names that make raters right most often, (class,).
 
-    Parameters
-    ----------
-    tables : ndarray (weighting, true class, reported class)
-    gain : float
-        By how much they have to be right more often, added up over classes, than by the classes'
-        own names, under every weighting alike; else those are returned.
+    ``tables`` is (weighting, true class, reported class). All weightings must agree, and gain more
+    than ``gain`` right answers, summed over classes; otherwise the present names are returned.
     """
     own = np.arange(tables.shape[-1])
     found = own
@@ -273,19 +225,19 @@ def best_names(tables: Floats, gain: float) -> Ints:
 
 
 def _is_anchored(structure: Structure) -> bool:
-    """Whether known truth or a reference says what classes are."""
+    """Return whether known truth or a reference defines the classes."""
     known = np.isneginf(structure.pattern.data.masks).any()
     return structure.spec.anchored or bool(known)
 
 
 def _called_otherwise(tables: Floats) -> NDArray[np.bool_]:
-    """Whether raters clearly call each class by another name, under every weighting: (class,)."""
+    """Return whether raters clearly call each class otherwise, under every weighting, (class,)."""
     own = np.diagonal(tables, axis1=-2, axis2=-1)
     return np.asarray((tables.max(axis=-1) > CLEARLY * own).all(axis=0))
 
 
 def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
-    """Whether each state has a class that raters clearly call otherwise; no truth is known."""
+    """Return whether each state has a misnamed class; none if classes are anchored."""
     states = structure.prevalence.space.states
     found = np.zeros(len(states), bool)
     if _is_anchored(structure):
@@ -297,30 +249,18 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
     return found
 
 
-CLEARLY_EXCHANGES = 0.1
-"""By how much the chances of right answers, added up over classes, rise with other names."""
 LOOKED_AT = 1000
-"""Draws that are looked at."""
+"""Draws used."""
 AT_ONCE = 20
 SHARE = (0.02, 0.5)
-"""Of the draws, from which on that is said: fewer do not move a mean, and where it is most of them,
-it is the mode that has other names."""
+"""Range of the share of draws with exchanged names for a warning.
+
+Fewer do not change a mean; if it is most of them, the mode itself has other names.
+"""
 
 
 def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> list[Note]:
-    """Say in which share of the draws raters call classes by each other's names.
-
-    Parameters
-    ----------
-    structure : Structure
-    values : mapping of str to ndarray (draw, ...)
-        The parameters.
-
-    Returns
-    -------
-    list of Note
-        A warning for each label of which at least one draw in fifty is so.
-    """
+    """Warn of labels whose classes are exchanged in some draws."""
     draws = len(next(iter(values.values())))
     some = {name: value[:: -(-draws // LOOKED_AT)] for name, value in values.items()}
     found = []
@@ -351,7 +291,7 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
 
 
 def _mean_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[Floats]:
-    """Yield the mean confusions label by label: (draw, weighting, true class, reported class)."""
+    """Yield each label's mean confusions, (draw, weighting, true class, reported class)."""
     draws = np.arange(len(next(iter(values.values()))))
     blocks = [structure.mean_reliability(some).swapaxes(0, 1) for _, some in _take(values, draws)]
     tables = np.nan_to_num(np.concatenate(blocks))
@@ -361,26 +301,25 @@ def _mean_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator
 
 
 def _exchanges_names(tables: Floats) -> Ints:
-    """Say what raters mostly call each class, one name for each: (draw, class).
+    """Return what raters mostly call each class, each name used once, (draw, class).
 
-    Of two classes they have each other's names only if raters call either by the other's: that they
-    miss many of one of them is nothing unusual.
+    Two classes are exchanged only if raters call both by the other's name, as they often miss one.
     """
     count = tables.shape[-1]
     names = np.tile(np.arange(count), (len(tables), 1))
     otherwise = (tables.argmax(axis=-1) != np.arange(count)).sum(axis=-1) >= 2
     for draw in np.flatnonzero(otherwise.all(axis=1)):
-        names[draw] = best_names(tables[draw], CLEARLY_EXCHANGES)
+        names[draw] = best_names(tables[draw], GAIN)
     return names
 
 
 def _are_other_readings(
     structure: Structure, values: Mapping[str, Floats], label: int, names: Ints
 ) -> NDArray[np.bool_]:
-    """Whether other names make each rater what it is in the other draws: (draw,).
+    """Return whether renamed classes bring raters closer to the other draws, (draw,).
 
-    Where as many raters answer one way as the other way round, their mean is near chance, and
-    other names fit it in some draws by accident: no rater is turned round there.
+    With two equal camps mean confusions are near chance, and other names fit them by accident,
+    although no rater is reversed.
     """
     count = names.shape[1]
     weight = np.concatenate([part.n_ratings for part in structure.parts])[:, None, None]
@@ -401,7 +340,7 @@ def _are_other_readings(
 
 
 def _take(values: Mapping[str, Floats], draws: Ints) -> Iterator[tuple[Ints, dict[str, Floats]]]:
-    """Yield some draws in stretches: tables of all raters, in many draws, need gigabytes."""
+    """Yield blocks of draws, as all raters' tables in many draws need gigabytes."""
     for start in range(0, len(draws), AT_ONCE):
         here = draws[start : start + AT_ONCE]
         yield here, {name: value[here] for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""The normal approximation to the posterior at a mode: its draws, density and widths."""
+"""Laplace's approximation, the normal distribution at a mode: draws, density and scales."""
 
 from contextlib import suppress
 
@@ -13,20 +13,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 WIDEST = 100
-"""Unknowns of a block of which the covariances are looked at: more would make steps slow."""
+"""Largest block of unknowns with a full covariance: more would make steps slow."""
 SLIGHT = 0.05
-"""Entry of a block's root, in SDs of its unknown, below which it is left out."""
+"""Entry of a block's Cholesky factor, in SDs of its unknown, below which it is set to 0."""
 
 
 def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
-    """Draw from the normal approximation at a mode: (draw, value)."""
+    """Draw from the normal approximation at a mode, (draw, value)."""
     assert mode.precision is not None
     noise = rng.standard_normal((count, len(mode.x)))
     return _unscored(mode, _scored(mode, mode.x) + mode.precision.draws(noise))
 
 
 def laplace_log_density(mode: Mode, x: Floats) -> Floats:
-    """Log density of the normal approximation at points (draw, value)."""
+    """Return the log density of the normal approximation at points (draw, value)."""
     assert mode.precision is not None
     points = _scored(mode, x)
     constant = mode.precision.log_determinant - len(mode.x) * np.log(2 * np.pi)
@@ -38,14 +38,14 @@ def laplace_log_density(mode: Mode, x: Floats) -> Floats:
 
 
 def mode_scale(mode: Mode) -> Floats:
-    """Return the SDs of the normal approximation; 0.1 where there is no proper peak."""
+    """Return the SDs of the normal approximation; 0.1 if the mode has no precision."""
     if mode.precision is None:
         return np.full(len(mode.x), 0.1)
     return np.asarray(np.sqrt(mode.precision.variances) * _slopes(mode))
 
 
 def _slopes(mode: Mode) -> Floats:
-    """Slopes of the unknowns by what the precision is of: of SDs by their scores, of all else 1."""
+    """Return the derivatives of the unknowns by their coordinates: 1, except for group SDs."""
     found = np.ones(len(mode.x))
     if mode.spreads is not None:
         scores = mode.spreads.scores
@@ -54,16 +54,11 @@ def _slopes(mode: Mode) -> Floats:
 
 
 def mode_root(density: Density, mode: Mode) -> csr_array:
-    """Return a root of the normal approximation's covariance, by blocks.
+    """Return the block Cholesky factor of the normal approximation's covariance, (value, value).
 
-    What data say of one number of a rater hangs on the rater's others: of three or more classes
-    they know the differences of a row's logits, and their common shift from the prior alone. A
-    rater's offsets are one block, and what raters share is one.
-
-    Returns
-    -------
-    csr_array (value, value)
-        Lower triangular within blocks; of the scale alone where there is no proper peak.
+    The blocks are each rater's offsets, and the shared unknowns. With three or more classes, data
+    determine only the differences of a row's logits, so a rater's offsets are correlated. Without a
+    precision the factor is diagonal.
     """
     if mode.precision is None:
         return csr_array(diags_array(mode_scale(mode)))
@@ -74,7 +69,7 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
         scale = np.sqrt(np.diag(covariance))
         root = np.diag(scale)
         if 1 < len(block) <= WIDEST:
-            # What rounding leaves of a matrix that is nearly singular may have no root.
+            # After rounding, a nearly singular matrix may have no Cholesky factor.
             with suppress(np.linalg.LinAlgError):
                 root = np.linalg.cholesky(covariance)
                 root[np.abs(root) < SLIGHT * scale[:, None]] = 0
@@ -87,7 +82,7 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
 
 
 def _blocks(density: Density) -> list[Ints]:
-    """Positions of what raters share, and of the offsets of each rater."""
+    """Return the positions of the shared unknowns, and of the offsets of each rater."""
     shared, blocks = [], []
     for n, parameter in enumerate(density.parameters):
         own = np.arange(*density.starts[n : n + 2])
@@ -99,7 +94,7 @@ def _blocks(density: Density) -> list[Ints]:
 
 
 def _scored(mode: Mode, x: Floats) -> Floats:
-    """Put the scores of SDs in the place of their logarithms: points (..., value)."""
+    """Replace log SDs by their normal scores, in points (..., value)."""
     if mode.spreads is None:
         return x
     scores, points = mode.spreads.scores, x.copy()
@@ -108,7 +103,7 @@ def _scored(mode: Mode, x: Floats) -> Floats:
 
 
 def _unscored(mode: Mode, points: Floats) -> Floats:
-    """Put the logarithms of SDs in the place of their scores: points (..., value)."""
+    """Replace normal scores of SDs by log SDs, in points (..., value)."""
     if mode.spreads is None:
         return np.asarray(points)
     scores, x = mode.spreads.scores, np.array(points)

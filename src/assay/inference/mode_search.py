@@ -1,18 +1,14 @@
-"""The search for the modes of the posterior, from several starts.
+"""The search for posterior modes from several starts.
 
-With weak data a model of raters has a mirror image in which every rater is wrong and every label
-is turned round, and with more classes or labels modes in which classes are not what their names
-say (:mod:`assay.inference.label_switching`). Several starts find such modes,
-:mod:`assay.inference.modes` weighs them, and the heaviest is the one that a fit reports: of those
-in which raters call the classes by their names, if there is one. Where items may be hard, a further
-start is the mode of the model in which none is (:func:`assay.inference.optimise.equally_hard`).
-Where raters contradict each other, a further start takes one of them at its word, and a further one
-those who are then wrong.
+With weak data a rater model has mirrored modes, in which raters are wrong and labels reversed, and
+modes whose classes are misnamed (:mod:`assay.inference.label_switching`). The reported mode is the
+heaviest one without a misnamed class, if there is one. Further starts are the mode without
+difficulty (:func:`assay.inference.optimise.equally_hard`) and, if raters contradict each other, the
+labels of one of them and of those who are then wrong.
 
-On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
-(:mod:`assay.inference.optimise`); then the SDs of those that matter are settled
-(:mod:`assay.inference.group_sds`). On large data all this happens on a sample, and its modes are
-followed on all data, with the SDs that the sample settled.
+On small data, modes are weighed with held SDs, and then the SDs of relevant modes are settled
+(:mod:`assay.inference.group_sds`). On large data this is done on a sample, and the modes are then
+followed on all data.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -50,21 +46,22 @@ from assay.modelling.structure import Structure
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
-"""From a start to the mode above it and its height; the precision is that of :func:`climb`."""
+"""From a start to a mode and its height; the precision is that of :func:`climb`."""
 
 KEPT_LABELS = 0.2
-"""How far the labels of a mode may move, in total variation, when its SDs do."""
+"""Largest total variation of a mode's labels when its SDs move."""
 GROWTH = 10
+"""Ratio of the sizes of successive samples of large data."""
 FORGOTTEN = 1e-12
 """Weight on the sample below which a mode is not followed on all data."""
 NOWHERE = -1e11
-"""Height at or below which no climb has found the density finite."""
+"""Height up to which the density counts as not finite."""
 PUT_RIGHT = 100.0
-"""Nats of evidence below the best mode from which a misnamed one is not put right."""
+"""Nats of evidence below the best mode at which a misnamed mode is not corrected."""
 ROUNDS = 2
-"""How often: a mode whose classes had each other's names may have a class without one besides."""
+"""Rounds of correction: a mode with exchanged names may also have a class without a name."""
 RIVAL = 0.01
-"""Weight from which the SDs of a mode other than the heaviest are settled too."""
+"""Weight above which the SDs of modes other than the heaviest are settled."""
 
 
 def find_modes(
@@ -77,28 +74,16 @@ def find_modes(
     ascend: Climb | None = None,
     widths: bool = True,
 ) -> list[Mode]:
-    """Climb from several starts and weigh the distinct modes, on large data by way of samples.
+    """Return the distinct modes from several starts, weighed; large data go through samples.
 
-    Parameters
-    ----------
-    density : Density
-        On which nothing is centred.
-    starts : int
-        The first start is the centre of the prior, where raters are better than chance; the
-        others are scattered twice as widely as a standard normal around it, so that some of them
-        are mirror images.
-    centre : ndarray, optional
-        In the place of the centre of the prior.
-    ascend : callable, optional
-        How to climb; :func:`assay.inference.optimise.climb`, or ``hold`` on small data, if not
-        given.
-    widths : bool
-        Whether the curvature is asked for where there is one mode alone, and nothing to weigh.
+    Modes have falling evidence, those with a misnamed class last.
 
-    Returns
-    -------
-    list of Mode
-        By falling evidence, those with a misnamed class last.
+    density : without centred blocks
+    starts : the centre of the prior, and points with twice the scatter of a standard normal around
+        it, so that some are mirrored
+    centre : replaces the centre of the prior
+    ascend : replaces :func:`assay.inference.optimise.hold`
+    widths : whether a single mode needs its precision
     """
     samples = samples_of(density, rng)
     centre = prior_centre(density) if centre is None else centre
@@ -124,12 +109,9 @@ def seek_modes(
     widths: bool = True,
     rival: float = RIVAL,
 ) -> list[Mode]:
-    """Climb from points and weigh the distinct modes, by falling evidence.
+    """Return the distinct modes above the points, by falling evidence.
 
-    Parameters
-    ----------
-    rival : float
-        Weight from which the SDs of a mode other than the heaviest are settled too.
+    The SDs of modes with a weight above ``rival`` are settled.
     """
 
     def above(density: Density, point: Floats) -> tuple[Floats, float]:
@@ -142,10 +124,10 @@ def seek_modes(
     data = one_camp(structure)
     if data is not None:
         peaks.append((*above(density, _told_start(density, data, above)), 1))
-    # A climb from where the density is not finite ends where it began.
+    # Drop climbs that began where the density is not finite.
     peaks = [peak for peak in peaks if peak[1] > NOWHERE] or peaks
     still = spreads_of(density)
-    # A mode whose SDs are held gets its width when they are settled.
+    # Held SDs: the precision is computed when they are settled.
     widths = widths and not len(still)
     modes = distinct(structure, density, peaks, still, widths=widths)
     seen: list[float] = []
@@ -169,7 +151,7 @@ def seek_modes(
     for n, mode in enumerate(modes):
         weighty = n == 0 or mode.weight > rival
         _take_in(structure, density, found, settled(structure, density, mode) if weighty else mode)
-    # Raters may call a class otherwise now that SDs have moved: then another mode comes first.
+    # Settled SDs may change which classes are misnamed, and thus which mode comes first.
     for _ in modes:
         found = in_order(found)
         if found[0].spreads is not None:
@@ -179,25 +161,20 @@ def seek_modes(
 
 
 def require_density(density: Density, mode: Mode) -> None:
-    """Refuse a posterior whose density is not finite where its mode was found.
-
-    Raises
-    ------
-    FitError
-    """
+    """Raise FitError if the density is not finite at a mode."""
     height, gradient = density(mode.x)
     if not height > NOWHERE or not np.isfinite(gradient).all():
         raise FitError(NOT_FINITE, code="density-not-finite")
 
 
 def _first_and_heaviest(modes: Sequence[Mode]) -> list[Mode]:
-    """Return the mode that comes first, and the heaviest one if another is."""
+    """Return the first mode, and the heaviest if it is another one."""
     heaviest = max(modes, key=lambda mode: mode.weight)
     return [modes[0]] if heaviest is modes[0] else [modes[0], heaviest]
 
 
 def _misnamed(modes: Sequence[Mode], seen: Sequence[float]) -> list[Mode]:
-    """Choose misnamed modes that may weigh, of heights not seen before."""
+    """Return misnamed modes with enough evidence, without those at heights already seen."""
     floor = modes[0].evidence - PUT_RIGHT
     return [m for m in modes if m.misnamed and not m.evidence < floor and m.height not in seen]
 
@@ -208,7 +185,7 @@ def _put_right(
     modes: Sequence[Mode],
     above: Callable[[Density, Floats], tuple[Floats, float]],
 ) -> Iterator[Floats]:
-    """Make a start for each misnamed mode: the same, put right."""
+    """Yield a start for each misnamed mode, its classes renamed."""
     for mode in modes:
         data = put_right(structure, density.constrain(mode.x[None]))
         if data is not None:
@@ -218,13 +195,13 @@ def _put_right(
 def _told_start(
     density: Density, data: Data, above: Callable[[Density, Floats], tuple[Floats, float]]
 ) -> Floats:
-    """Return the mode of data in which states are all but known, as a start."""
+    """Return the mode of data with almost known states, as a start."""
     told = replace(density, data=data)
     return above(told, prior_centre(told))[0]
 
 
 def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mode) -> None:
-    """Add a mode; or, if its labels are those of another now that SDs moved, its weight to that."""
+    """Add a mode; if another has the same labels now, add the weight to that one."""
     labels = labels_at(structure, density, mode.x[None]) if modes else np.zeros(0)
     for n, other in enumerate(modes):
         if alike(labels, labels_at(structure, density, other.x[None])):
@@ -236,7 +213,7 @@ def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mo
 
 
 def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
-    """Move the SDs of a mode, which were held, to the mode of their own posterior."""
+    """Move the held SDs of a mode to their marginal mode."""
     found = settle_spreads(density, mode.x, labels_kept(structure, density, mode.x))
     if found is None:
         x, height = climb(density, mode.x)
@@ -246,7 +223,7 @@ def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
 
 
 def labels_kept(structure: Structure, density: Density, x: Floats) -> Callable[[Floats], bool]:
-    """Return a function that says whether a point has much the same labels as ``x``."""
+    """Return a function that says whether a point has about the same labels as ``x``."""
     labels = labels_at(structure, density, x[None])
     return lambda there: distance(labels, labels_at(structure, density, there[None])) < KEPT_LABELS
 
@@ -259,7 +236,7 @@ def at_spreads(
     spreads: Spreads,
     given: Precision | None = None,
 ) -> Mode:
-    """Return a mode as it is with settled SDs; ``given`` them is the precision of all else."""
+    """Return a mode with settled SDs; ``given`` is the precision of all else given them."""
     return replace(
         mode, x=x, height=density(x)[0], spreads=spreads,
         precision=precision_with_spreads(density, x, spreads, given),
@@ -276,16 +253,10 @@ def follow_modes(
     ascend: Climb | None = None,
     widths: bool = True,
 ) -> list[Mode]:
-    """Follow modes of the first sample on growing samples, with the SDs that it settled.
+    """Follow the modes of the first sample through nested, growing samples.
 
-    These move at the end alone, and only where every block of offsets is centred.
-
-    Parameters
-    ----------
-    density : Density
-        In whose coordinates the modes stand.
-    samples : sequence of Density
-        Of nested samples; their data alone matter.
+    SDs stay as the first sample settled them; they move at the end, and only if every block of
+    offsets is centred. ``density`` defines the coordinates, and samples only give data.
     """
     still = modes[0].held
     found = [replace(mode, precision=None, spreads=None) for mode in modes]
@@ -312,7 +283,7 @@ def follow_modes(
 def _with_spreads(
     structure: Structure, density: Density, mode: Mode, before: Sequence[Mode], still: Ints
 ) -> Mode:
-    """Give a mode back what a sample settled of its SDs, moved to where all data have them."""
+    """Give a mode the SDs of the sample's nearest mode, moved to their mode given all data."""
     gaps = [np.abs(other.x[still] - mode.x[still]).max() for other in before]
     spreads = before[int(np.argmin(gaps))].spreads
     mode = replace(mode, spreads=spreads)
@@ -326,9 +297,9 @@ def _with_spreads(
 
 
 def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
-    """Nested random samples of large data, each ``GROWTH`` times the one before; last, all data.
+    """Return nested random samples of large data, each ``GROWTH`` times the last, then all data.
 
-    On the way through them each climb starts near its end. Small data are their own sample.
+    Climbs on a sample start close to their end. Small data have no smaller sample.
     """
     if not is_large(density):
         return [density]
@@ -344,5 +315,5 @@ def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
 
 
 def mass(data: Data) -> float:
-    """Rows of all items, whether collapsed or not."""
+    """Return the number of rows of all items before collapsing."""
     return float(bundle_sizes(data) @ data.bundle_weight)

@@ -1,10 +1,8 @@
-"""Modes told apart by the labels they give, how much each weighs, and what two of them trade.
+"""Posterior modes: which are distinct, their weights, and which classes they exchange.
 
-Climbs from several starts end in peaks, and often in the same ones. Laplace's approximation to the
-evidence of each says what share of the posterior mass lies around it.
-
-Nothing but the prior says which of two such modes is the right one. What differs between them is
-the names of some classes, and with these the prevalence and what raters are taken for.
+Climbs from several starts often reach the same modes. Laplace's approximation to the evidence of
+each estimates its share of the posterior mass. Two modes may differ only in the names of classes,
+which the prior alone decides, and with them in prevalence and the raters' accuracy.
 """
 
 from collections.abc import Sequence
@@ -28,55 +26,44 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NONE = np.zeros(0, np.int64)
 Peak = tuple[Floats, float, int]
-"""Place, height, and how many starts led there."""
+"""Position, height, and number of starts that led there."""
 SAME_LABELS = 0.02
+"""Largest total variation between label probabilities of the same mode."""
 SAME_PLACE = 0.1
+"""Largest difference of an unknown between two ends of climbs to the same mode."""
 SAME_HEIGHT = 0.5
+"""Largest difference of their log densities."""
 NEAR_GUESSING = 0.15
-"""Part of the way from guessing to always right, or wrong, within which raters stand as if they
-guessed: of two classes, mean accuracies of 0.43 to 0.57, as where half of them are turned round."""
+"""Share of the way from chance to always right (or wrong) within which raters seem to guess.
+
+With two classes these are mean accuracies of 0.43 to 0.57, as when half of the raters are reversed.
+"""
 HALF = 0.5
 HOPELESS = 10.0
-"""Nats for each unknown by which a mode is so low that its width is of no account."""
+"""Nats per unknown below the best mode at which a mode's width is not computed."""
 LOOKED_AT = 1000
-"""Draws, about, whose labels are held against those of the modes."""
+"""Approximate number of draws whose labels are compared with those of the modes."""
 RARELY = 1e-3
-"""Chance that a state has at least: draws around a mode know labels less surely than its peak."""
+"""Least probability of a state, since a mode's labels are more certain than those of its draws."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mode:
     """A mode of the posterior, on unconstrained values.
 
-    Attributes
-    ----------
-    x : ndarray (value,)
-    height : float
-        Log posterior density there.
-    precision : Precision or None
-        Of the normal approximation: the negative Hessian, with ones for SDs that are held; or
-        where SDs were settled that of :func:`assay.inference.group_sds.precision_with_spreads`.
-        None if it is not positive definite, or nothing needed it.
-    evidence : float
-        Laplace's approximation to the log of the posterior mass around the mode, where SDs of
-        offsets were held at the centre of their prior; NaN where nothing needed it.
-    accuracy : float
-        Mean probability of the right answer over raters and classes, on the label whose raters
-        stand lowest against guessing.
-    chance : float
-        What guessing gives on that label.
-    weight : float
-        Share of the evidence of all modes seen.
-    misnamed : bool
-        Whether raters clearly call some class by the name of another.
-    starts : int
-        How many starts led here, other than modes whose classes were given other names.
-    visited : float
-        Share of the posterior draws whose labels are more likely in this mode than in the others.
-    spreads : Spreads or None
-        Of a mode whose SDs were settled.
-    trades : str
-        Which classes have each other's places in the reported mode, in words; empty if none.
+    height : log posterior density
+    precision : of the normal approximation. With held SDs the negative Hessian, with ones for
+        these; with settled SDs :func:`assay.inference.group_sds.precision_with_spreads`. None if it
+        is not positive definite or not needed
+    evidence : Laplace's log evidence, SDs held at the centre of their prior; NaN if not needed
+    accuracy : mean probability of a right answer, on the label where it is lowest against chance
+    chance : accuracy of guessing on that label
+    weight : share of the evidence of all modes found
+    misnamed : whether raters clearly call a class by another's name
+    starts : number of starts that led here; not those of modes with renamed classes
+    visited : share of draws whose labels are most likely under this mode
+    spreads : the SDs, if they were settled
+    trades : in words, classes exchanged relative to the reported mode; may be empty
     """
 
     x: Floats
@@ -94,24 +81,24 @@ class Mode:
 
     @property
     def held(self) -> Ints:
-        """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
+        """Positions of the SDs among the unknowns, if they were settled."""
         return NONE if self.spreads is None else self.spreads.scores.at
 
     @property
     def given_spreads(self) -> Precision | None:
-        """Precision of all else given its settled SDs; None where there is none."""
+        """Precision of all unknowns given the settled SDs; None if there is none."""
         if self.spreads is None or not isinstance(self.precision, Regressed):
             return None
         return self.precision.given
 
     @property
     def mirrored(self) -> bool:
-        """Whether raters are wrong more often than by guessing, on some label."""
+        """Whether accuracy on some label is below chance."""
         return self.accuracy < self.chance
 
     @property
     def kind(self) -> str:
-        """How raters stand there, in words."""
+        """The raters' accuracy at this mode, in words."""
         span = self.chance if self.mirrored else 1 - self.chance
         near = abs(self.accuracy - self.chance) < NEAR_GUESSING * span
         if self.mirrored and not near:
@@ -127,7 +114,7 @@ class Mode:
         return "raters are mostly right"
 
     def __str__(self) -> str:
-        """Say what the mode is and how much it weighs."""
+        """Describe the mode and its weight."""
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
         found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
         trades = f"; beside the reported mode {self.trades}" if self.trades else ""
@@ -138,7 +125,7 @@ class Mode:
 
 
 def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
-    """Probabilities of the states (item, state), averaged over points (point, value)."""
+    """Return state probabilities (item, state), averaged over points (point, value)."""
     values = density.constrain(points)
     return recover(structure, values, np.random.default_rng(0)).probabilities
 
@@ -146,7 +133,7 @@ def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
 def visits(
     modes: Sequence[Mode], probabilities: Sequence[Floats], states: NDArray[np.int16]
 ) -> list[Mode]:
-    """Say which share of the drawn states (draw, item) is likeliest by the labels of each mode."""
+    """Set ``visited`` of modes: the share of drawn states (draw, item) that each explains best."""
     some = states[:: max(1, len(states) // LOOKED_AT)]
     items = np.arange(states.shape[1])
     scores = []
@@ -158,7 +145,10 @@ def visits(
 
 
 def seen_weight(modes: Sequence[Mode]) -> float:
-    """Weight of the modes that the draws lie in, of all but those that are no result by name."""
+    """Return the share of evidence in the first mode and those with draws.
+
+    Misnamed modes without draws are left out.
+    """
     known = [m for m in modes if np.isfinite(m.evidence) and not (m.misnamed and not m.visited)]
     missed = sum(mode.weight for mode in known if mode is not modes[0] and mode.visited == 0)
     total = sum(mode.weight for mode in known)
@@ -166,9 +156,9 @@ def seen_weight(modes: Sequence[Mode]) -> float:
 
 
 def reported_weight(modes: Sequence[Mode]) -> float:
-    """Share of the evidence of all modes, whatever their names, of those that are the result.
+    """Return the share of all modes' evidence in the first mode and others that have draws.
 
-    These are the first, and others that draws lie in; 1 where nothing had to be weighed.
+    It is 1 if there was only one mode.
     """
     known = [mode for mode in modes if np.isfinite(mode.evidence)]
     total = sum(mode.weight for mode in known)
@@ -178,24 +168,24 @@ def reported_weight(modes: Sequence[Mode]) -> float:
 
 
 def alike(a: Floats, b: Floats) -> bool:
-    """Whether probabilities (item, state) are those of one mode."""
+    """Return whether probabilities (item, state) belong to the same mode."""
     return distance(a, b) < SAME_LABELS
 
 
 def distance(a: Floats, b: Floats) -> float:
-    """Mean total variation between probabilities (item, state)."""
+    """Return the mean total variation distance between probabilities (item, state)."""
     return float(np.abs(a - b).sum(axis=1).mean() / 2)
 
 
 def same_peak(a: tuple[Floats, float], b: tuple[Floats, float]) -> bool:
-    """Whether two places are as near, and their heights as like, as ends of climbs to one peak."""
+    """Return whether two climbs ended in the same peak, by position and height."""
     return abs(a[1] - b[1]) < SAME_HEIGHT and bool(np.abs(a[0] - b[0]).max() < SAME_PLACE)
 
 
 def distinct(
     structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints, *, widths: bool
 ) -> list[Mode]:
-    """Tell peaks apart, and weigh them."""
+    """Return the distinct modes among peaks, weighed if there are several or ``widths`` is set."""
     if len(peaks) == 1 and not widths:
         return [_alone(structure, density, *peaks[0])]
     groups: list[tuple[Floats, float, Floats, int]] = []
@@ -214,7 +204,7 @@ def distinct(
 
 
 def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
-    """Return a mode without rivals, its width left aside."""
+    """Return a mode that has no rival; its precision is not computed."""
     return Mode(
         x=x, height=height, precision=None, evidence=np.nan, starts=starts,
         **standing(structure, density, x)._asdict(),
@@ -222,7 +212,7 @@ def _alone(structure: Structure, density: Density, x: Floats, height: float, sta
 
 
 def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints) -> list[Mode]:
-    """Weigh peaks against each other, by evidence; the unknowns ``still`` are held."""
+    """Weigh peaks by Laplace's evidence, with the unknowns ``still`` held."""
     modes: list[Mode] = []
     saddles: list[Mode] = []
     best = max(height for _, height, _ in peaks)
@@ -235,7 +225,7 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
             evidence=laplace_evidence(height, precision, size), starts=count,
             **standing(structure, density, x)._asdict(),
         )  # fmt: skip
-        # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+        # A point without a positive definite precision is a saddle; its evidence is not comparable.
         (modes if hopeless or precision is not None else saddles).append(mode)
     return by_evidence(modes or saddles)
 
@@ -243,13 +233,13 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
 def in_order(modes: Sequence[Mode]) -> list[Mode]:
     """Order modes by falling evidence, those with a misnamed class last.
 
-    What the answers tell apart is a class, and its name is what raters mostly call it.
+    A class is defined by the answers, and its name is what raters mostly call it.
     """
     return sorted(modes, key=lambda mode: (mode.misnamed, -mode.evidence))
 
 
 def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
-    """Order modes, and say what share of the evidence of all each has."""
+    """Order modes, and set their weights."""
     ordered = in_order(modes)
     evidence = np.array([mode.evidence for mode in ordered])
     weights = np.exp(evidence - evidence.max())
@@ -260,13 +250,13 @@ def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
 
 
 def laplace_evidence(height: float, precision: Precision | None, size: int) -> float:
-    """Laplace's approximation to the log evidence."""
+    """Return Laplace's approximation to the log evidence."""
     width = 0.0 if precision is None else 0.5 * precision.log_determinant
     return height + 0.5 * size * float(np.log(2 * np.pi)) - width
 
 
 class Standing(NamedTuple):
-    """How raters stand at a point, as :class:`Mode` has it."""
+    """The raters' accuracy at a point, see :class:`Mode`."""
 
     accuracy: float
     chance: float
@@ -274,9 +264,9 @@ class Standing(NamedTuple):
 
 
 def standing(structure: Structure, density: Density, x: Floats) -> Standing:
-    """Return the raters' mean accuracy, what guessing gives, and whether a class is misnamed.
+    """Return accuracy, chance and ``misnamed``, on the label with the lowest accuracy.
 
-    Of the label whose raters stand lowest against guessing: a mirror image of one label shows.
+    Accuracy is compared with chance, so that the mirror image of one label shows.
     """
     values = density.constrain(x[None])
     classes = np.array([len(label.classes) for label in structure.ratings.task.labels])
@@ -291,9 +281,9 @@ def standing(structure: Structure, density: Density, x: Floats) -> Standing:
 
 
 def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:
-    """Give the cluster loadings of every draw the sign they have at the mode.
+    """Give the cluster loadings of every draw the sign that they have at the mode.
 
-    The likelihood does not change if all of them change sign; nothing else depends on it.
+    The likelihood depends on the loadings only up to a common sign.
     """
     if "cluster_loading" not in values:
         return values
@@ -303,21 +293,13 @@ def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> d
 
 
 GAIN = 0.1
-"""Share of the items on which two modes agree more once classes have traded places."""
+"""Least increase of the share of items on which two modes agree, to report exchanged classes."""
 
 
 def name_trades(
     structure: Structure, modes: Sequence[Mode], probabilities: Sequence[Floats]
 ) -> list[Mode]:
-    """Say of each mode which classes have the places of others in the first.
-
-    Parameters
-    ----------
-    structure : Structure
-    modes : sequence of Mode
-    probabilities : sequence of ndarray (item, state)
-        What each mode says of the labels.
-    """
+    """Say which classes each mode exchanges relative to the first, by their label probabilities."""
     labels, states = structure.ratings.task.labels, structure.prevalence.space.states
     found = []
     for mode, there in zip(modes, probabilities, strict=True):
@@ -331,9 +313,9 @@ def name_trades(
 
 
 def _trade(label: Label, classes: NDArray[np.integer], here: Floats, there: Floats) -> str:
-    """Say which classes of a label trade places between two modes; nothing if none clearly do."""
+    """Describe the classes of a label that two modes exchange; ``""`` if none clearly."""
     member = np.arange(len(label.classes)) == classes[:, None]
-    given = there @ member  # where gates close the label, no class
+    given = there @ member  # no class where gates close the label
     both = (here @ member).T @ given
     asked = both.sum()
     _, names = linear_sum_assignment(both, maximize=True)

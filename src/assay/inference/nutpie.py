@@ -1,13 +1,11 @@
-"""NUTS through nutpie on a density: chains side by side, interruption, checkpoints.
+"""NUTS with nutpie: chains in parallel, interruption, checkpoints.
 
-Trajectories are made of rotations, which are exact where the posterior is normal, and of kicks by
-what it is not: in the coordinates of :mod:`assay.inference.partial_centring` it nearly is one, and
-a step goes twice as far as a leapfrog's.
+Trajectories alternate rotations, exact for a normal posterior, with kicks by its departure from
+normality. In the coordinates of :mod:`assay.inference.partial_centring` the posterior is nearly
+normal, so steps are twice as long as a leapfrog's.
 
-References
-----------
-Shahbaba, B., Lan, S., Johnson, W. O. & Neal, R. M. (2014). Split Hamiltonian Monte Carlo.
-Statistics and Computing 24, 339-349.
+Reference: Shahbaba, B., Lan, S., Johnson, W. O. & Neal, R. M. (2014). Split Hamiltonian Monte
+Carlo. Statistics and Computing 24, 339-349.
 """
 
 import hashlib
@@ -36,11 +34,11 @@ from assay.likelihood.c_functions import c_functions, cards
 from assay.likelihood.partition import cores
 
 Chain = dict[str, NDArray[Any]]
-"""Of one chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
+"""One chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
 
 
 def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
-    """Name the file of a chain by everything that it depends on."""
+    """Return the checkpoint of a chain; its name hashes everything the chain depends on."""
     folder.mkdir(parents=True, exist_ok=True)
     mark = hashlib.sha256()
     density = walk.density
@@ -54,13 +52,9 @@ def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
 
 
 def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
-    """Refuse a folder that holds chains of other runs, and none of this one.
+    """Raise FitError if a checkpoint folder holds only chains of other runs.
 
-    Whoever gives a folder means to go on: a run that begins anew without a word may cost a day.
-
-    Raises
-    ------
-    FitError
+    A user who gives a folder wants to resume; a silent new start may cost a day.
     """
     files = {chain_file(folder, walk, seed).name for seed in seeds}
     found = {file.name for file in folder.glob("chain-*.npz")}
@@ -76,10 +70,7 @@ def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
 
 
 def keep_chain(chain: Chain, file: Path) -> bool:
-    """Write a chain that has come to its end; returns whether that was possible.
-
-    A full disk is no reason to lose a chain that is in memory.
-    """
+    """Save a finished chain; return whether that worked, so that a full disk loses no chain."""
     try:
         with draft(file) as unfinished, unfinished.open("wb") as stream:
             np.savez(stream, **chain)  # type: ignore[arg-type]
@@ -89,24 +80,18 @@ def keep_chain(chain: Chain, file: Path) -> bool:
 
 
 def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | None:
-    """Read a chain that an earlier run finished; None if it is not there, or damaged.
+    """Read a chain with these statistics from its checkpoint.
 
-    A damaged one is run again, and a warning says so.
-
-    Parameters
-    ----------
-    file : path
-    walk : Walk
-    statistics : collection of str
-        What a chain has besides its draws.
+    Return None if the file is missing or damaged; a damaged one gives a warning, and the chain is
+    run again.
     """
     if not file.exists():
         return None
     try:
-        # Opened here: an archive that numpy cannot read would stay open.
+        # np.load would leave a damaged archive open.
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             found = dict(stored)
-    except Exception as error:  # archives raise whatever they meet
+    except Exception as error:  # damaged archives raise errors of many types
         warnings.warn(_damaged(file, error), stacklevel=2)
         return None
     lengths = {len(array) for array in found.values() if array.ndim}
@@ -132,32 +117,22 @@ STATISTICS = {
     "step_size": "step_size",
     "energy": "energy",
 }
-"""nutpie's names, and ours."""
+"""nutpie's names of statistics, and ours."""
 TRAJECTORIES = {"trajectory_kind": "ExactNormal"}
-"""Among nutpie's settings; not one of the arguments of ``nutpie.sample``."""
+"""Setting of nutpie that ``nutpie.sample`` has no argument for."""
 NO_START = "initialization points"
-"""What nutpie says where it cannot start a chain."""
+"""Part of nutpie's message if it cannot start a chain."""
 PAUSE = 0.1
-"""Seconds between two looks at whether to go on."""
+"""Seconds between two checks for an interruption."""
 
 
 def sample_nuts(
     density: Density, start: Start, effort: Effort, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample with nutpie, in units of the posterior's width at the mode.
+    """Sample with nutpie: draws x (chain, draw, value), and statistics (chain, draw) by name.
 
-    Parameters
-    ----------
-    density : Density
-    start : Start
-    effort : Effort
-    seed : int
-
-    Returns
-    -------
-    x : ndarray (chain, draw, value)
-    stats : dict of ndarray (chain, draw)
-        ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``, ``energy``.
+    The statistics are ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``,
+    ``energy``.
     """
     walk, chains = walk_of(density, start, effort), effort.chains
     seeds = chain_seeds(seed, chains)
@@ -189,7 +164,7 @@ def sample_nuts(
         try:
             while not all(future.done() for future in running.values()):
                 time.sleep(PAUSE)
-        except BaseException as error:  # an interrupted run must not pass for a whole one
+        except BaseException as error:  # an interrupted run must not look complete
             stop.set()
             pool.shutdown(cancel_futures=True)
             if not (effort.keep_interrupted and isinstance(error, KeyboardInterrupt)):
@@ -212,9 +187,9 @@ def sample_nuts(
 def sample_on_workers(
     density: Density, start: Start, effort: Effort, seed: int, executor: Executor
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample as :func:`sample_nuts` does, each chain on a worker, with the same bits.
+    """Sample as :func:`sample_nuts`, one chain per task of an executor, with identical draws.
 
-    The progress bar moves when a chain has ended.
+    The progress bar moves when a chain ends.
     """
     walk, chains = walk_of(density, start, effort), effort.chains
     given = executor.send(walk)
@@ -229,7 +204,7 @@ def sample_on_workers(
 
 
 def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:
-    """Return the chains that an earlier run finished, by their place."""
+    """Return the chains with a checkpoint, by their number."""
     kept = {
         n: read_chain(file, walk, STATISTICS.values())
         for n, file in enumerate(files)
@@ -239,7 +214,7 @@ def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:
 
 
 def chain_seeds(seed: int, chains: int) -> list[int]:
-    """Return the seed of each chain of a run."""
+    """Return a seed for each chain."""
     return [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
 
 
@@ -249,7 +224,7 @@ def sample_chain(walk: Walk, seed: int) -> Chain:
 
 
 def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
-    """Run one chain, to its end or until it is told to stop; returns nutpie's trace."""
+    """Run one chain until it ends or ``stop`` is set; return nutpie's trace."""
     chain = _start(walk, seed, show)
     while True:
         try:
@@ -284,7 +259,7 @@ def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
 
 
 def _compiled(walk: Walk) -> Any:
-    """Give nutpie the density as a C function: Python's lock would make chains wait."""
+    """Return the density as nutpie's model: a C function, as chains would share Python's lock."""
     size, arrays = walk.density.size, arrays_of(walk)
     log_density, copy = c_functions()
     return _model_class()(
@@ -297,7 +272,7 @@ def _compiled(walk: Walk) -> Any:
         compiled_logp_func=log_density,
         compiled_expand_func=copy,
         initial_point_func=lambda seed: np.random.default_rng(seed % 2**63).standard_normal(size),
-        # Kept alive as long as their addresses are in use.
+        # References that keep the arrays alive while their addresses are used.
         shared_data={str(n): array for n, array in enumerate(arrays)},
         shared_var_keys={},
         user_data=cards(*arrays),
@@ -308,7 +283,7 @@ def _compiled(walk: Walk) -> Any:
 
 @cache
 def _model_class() -> Any:
-    """Return nutpie's class of models, with trajectories of its own: it makes their sampler."""
+    """Return a subclass of nutpie's model whose sampler uses ``TRAJECTORIES``."""
     from nutpie.compile_pymc import CompiledPyMCModel
 
     class Model(CompiledPyMCModel):  # type: ignore[misc]
@@ -320,7 +295,7 @@ def _model_class() -> Any:
 
 
 def _arrays(trace: Any, walk: Walk) -> Chain:
-    """Take the draws after the warm-up, and their statistics, out of nutpie's trace."""
+    """Return the draws after warm-up and their statistics from nutpie's trace."""
     import pyarrow as pa
 
     (points,), (stats,) = trace.get_arrow_trace()
@@ -337,10 +312,10 @@ def _arrays(trace: Any, walk: Walk) -> Chain:
 
 
 def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Put chains into arrays (chain, draw, ...).
+    """Stack chains into arrays (chain, draw, ...).
 
-    Of an interrupted run: the chains that have at least half as many draws as the longest, all cut
-    to the shortest of them.
+    After an interruption, chains with less than half the longest one's draws are dropped, and the
+    others cut to the shortest.
     """
     longest = max(len(chain["x"]) for chain in chains)
     kept = [chain for chain in chains if 2 * len(chain["x"]) >= longest]

@@ -1,9 +1,8 @@
-"""Climbs to the modes of a density, from the centre of the prior or elsewhere.
+"""Climbs to the modes of a density.
 
-Offsets of raters and their SD have no joint mode that is like its surroundings: the larger the SD,
-the less an offset costs, so that the height there says little of the mass around it. On small data
-climbs therefore hold the SDs at the centre of their prior (:func:`hold`), where Laplace's
-approximation is good; :mod:`assay.inference.group_sds` moves the SDs afterwards.
+Offsets and their SD have no useful joint mode: a larger SD makes each offset's prior cheaper, so
+the height says little of the mass nearby. On small data, climbs therefore hold the SDs at the
+centre of their prior (:func:`hold`); :mod:`assay.inference.group_sds` moves them afterwards.
 """
 
 import numpy as np
@@ -20,16 +19,15 @@ Ints = NDArray[np.int64]
 
 
 NO_DIFFICULTY = 1e-3
-"""What a hard item takes from the log odds of a right answer where, in effect, none is hard."""
+"""Effect of difficulty on log odds at which, in practice, all items are equally hard."""
 EACH = 10
-"""Rows of this sample for each unknown, at least: many raters need many ratings to be known."""
+"""Least rows for each unknown in the first sample, since many raters need many ratings."""
 
 
 def prior_centre(density: Density) -> Floats:
-    """Unconstrained values at the centre of the prior.
+    """Return the unconstrained values at the centre of the prior.
 
-    Cluster loadings start half an SD away from 0: the likelihood is even in them, so that 0 is a
-    saddle which no climb by gradients leaves.
+    Cluster loadings start at half an SD: at 0 the likelihood, even in them, has a saddle.
     """
     values = {}
     for parameter in density.parameters:
@@ -41,20 +39,13 @@ def prior_centre(density: Density) -> Floats:
 
 
 class Held:
-    """A density in which some unknowns do not move.
-
-    Attributes
-    ----------
-    density : Density
-    still : ndarray of int
-        Positions of the unknowns that are held.
-    """
+    """A density with the unknowns at positions ``still`` held constant."""
 
     def __init__(self, density: Density, still: Ints) -> None:
         self.density, self.still = density, still
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Log density, and its gradient with nothing along what is held."""
+        """Return the log density and its gradient, 0 for held unknowns."""
         value, gradient = self.density(x)
         gradient[self.still] = 0.0
         return value, gradient
@@ -63,9 +54,9 @@ class Held:
 def climb(
     density: Density | Held, start: Floats, precision: Precision | None = None
 ) -> tuple[Floats, float]:
-    """Go from a start to the mode above it (L-BFGS).
+    """Climb from a start to a mode with L-BFGS; return the mode and its height.
 
-    A ``precision`` like the curvature there makes it a walk of few steps.
+    A ``precision`` near the curvature is a preconditioner and saves steps.
     """
 
     def place(z: Floats) -> Floats:
@@ -77,10 +68,10 @@ def climb(
             return 1e12, np.zeros_like(z)
         return -value, -gradient if precision is None else -precision.walk_back(gradient)
 
-    # With a precision the unit is the posterior's width: a thousandth of it is near enough.
+    # With a precision the unit is the posterior's SD, and 0.001 of it is close enough.
     near = 1e-6 if precision is None else 1e-3
     options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": near}
-    # Its matrices are tiny: threads would spend their time waiting for each other.
+    # L-BFGS has tiny matrices, for which threads cost more than they save.
     with threadpool_limits(limits=1, user_api="blas"):
         first = start if precision is None else np.zeros_like(start)
         found = minimize(downhill, first, jac=True, method="L-BFGS-B", options=options)
@@ -88,20 +79,17 @@ def climb(
 
 
 def is_large(density: Density) -> bool:
-    """Whether the data are so many that modes are sought on a sample first."""
+    """Return whether the data are so large that modes are first sought on a sample."""
     return bool(bundle_sizes(density.data).sum() > 2 * sample_rows(density))
 
 
 def sample_rows(density: Density) -> int:
-    """How many rows the first sample of large data has."""
+    """Return the number of rows of the first sample of large data."""
     return max(LARGE, EACH * density.size)
 
 
 def spreads_of(density: Density) -> Ints:
-    """Positions of the SDs of offsets among the unknowns, on small data; none on large data.
-
-    There every rater's numbers are pinned down, and the SDs with them.
-    """
+    """Return the positions of the offsets' SDs; none on large data, which determine them."""
     names = {parameter.spread for parameter in density.parameters} - {""}
     if is_large(density):
         return np.zeros(0, np.int64)
@@ -116,9 +104,9 @@ def spreads_of(density: Density) -> Ints:
 
 
 def hold(density: Density, x: Floats) -> tuple[Floats, float]:
-    """Climb from ``x``, on small data with the SDs held at the centre of their prior.
+    """Climb from ``x``; on small data the SDs are held at the centre of their prior.
 
-    Offsets keep what they add to their means, so that the climb begins in the same basin.
+    Offsets are rescaled so that their effects stay the same and the climb begins in the same basin.
     """
     still = spreads_of(density)
     if not len(still):
@@ -135,16 +123,10 @@ def hold(density: Density, x: Floats) -> tuple[Floats, float]:
 
 
 def equally_hard(density: Density) -> Floats | None:
-    """Return a start: the mode of the model in which all items are equally hard.
+    """Return the mode of the model without difficulty as a start; None if items have no difficulty.
 
-    Where some items may be harder, a climb from the centre of the prior can take these for a class
-    of their own before it knows the classes.
-
-    Returns
-    -------
-    ndarray (value,) or None
-        With what difficulty takes from the log odds back at the centre of its prior. None where
-        items have no difficulty.
+    From the centre of the prior, a climb may take hard items for a class of their own. In the
+    result the effect of difficulty is back at the centre of its prior.
     """
     loadings = [
         np.arange(*density.starts[n : n + 2])

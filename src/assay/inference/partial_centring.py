@@ -1,29 +1,24 @@
-r"""Coordinates of hierarchical blocks that suit the data.
+r"""Partially centred coordinates of hierarchical offsets.
 
-An offset of a block :math:`\mu + \sigma z_j` can stand in the vector of unknowns as it is, good
-where data say little, or with its SD and mean, good where they pin the rater down. In the wrong
-coordinates samplers crawl, and a normal approximation has the wrong width. Here it stands as its
-distance from what is expected of it, in SDs of what is known of it. Data whose likelihood is that
-of one observation :math:`t_j` of :math:`\mu + \sigma z_j` with variance :math:`\tau_j^2` leave
+An offset :math:`z_j` of :math:`\mu + \sigma z_j` can be an unknown itself (non-centred, good with
+little data), or with its SD and mean (centred, good with much). The wrong choice slows samplers and
+distorts a normal approximation. Here the unknown is the standardised distance to the offset's
+conditional mean. If the likelihood is that of one observation :math:`t_j` of
+:math:`\mu + \sigma z_j` with variance :math:`\tau_j^2`, then
 
 .. math:: z_j \mid \mu, \sigma, y \sim \mathrm{Normal}(m_j, 1 / p_j), \qquad
           p_j = 1 + \frac{\sigma^2}{\tau_j^2}, \qquad
           m_j = \frac{\sigma (t_j - \mu)}{\tau_j^2 p_j},
 
-and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal whatever the mean and the SD are: there is
-no funnel, and no ridge between mean and offsets. Where the SD is next to 0 this is :math:`z_j`,
-where it is large :math:`(\mu + \sigma z_j - t_j) / \tau_j`. What the data tell is taken from the
-curvature at a mode with the SD :math:`\hat\sigma`,
-:math:`\hat\sigma^2 / \tau_j^2 = 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`, and from the
-mode itself, :math:`m_j = \hat z_j`. The model is the same, and so are the parameters that a fit
-reports.
+and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal for any mean and SD, without a funnel. For a
+small SD it is :math:`z_j`, for a large one :math:`(\mu + \sigma z_j - t_j) / \tau_j`. The curvature
+at a mode with the SD :math:`\hat\sigma` gives
+:math:`\hat\sigma^2 / \tau_j^2 = 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`, and the mode
+gives :math:`m_j = \hat z_j`. The model and its reported parameters stay the same.
 
-References
-----------
-Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). A general framework for the parametrization
-of hierarchical models. Statistical Science 22, 59-73.
-Gorinova, M. I., Moore, D. & Hoffman, M. D. (2020). Automatic reparameterisation of probabilistic
-programs. ICML, 3648-3657.
+References: Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). A general framework for the
+parametrization of hierarchical models. Statistical Science 22, 59-73. Gorinova, M. I., Moore, D. &
+Hoffman, M. D. (2020). Automatic reparameterisation of probabilistic programs. ICML, 3648-3657.
 """
 
 from collections.abc import Mapping
@@ -61,21 +56,10 @@ def find_centred_modes(
     starts: int = 4,
     times: float = 1.0,
 ) -> tuple[Density, list[Mode]]:
-    """Seek modes as :func:`assay.inference.mode_search.find_modes` does, in coordinates that suit
-    the data.
+    """Find modes like ``mode_search.find_modes``, in partially centred coordinates.
 
-    Parameters
-    ----------
-    density : Density
-        On which nothing is centred.
-    starts : int
-    times : float
-        How many times larger the data are if those of the density are a sample.
-
-    Returns
-    -------
-    density : Density
-    modes : list of Mode
+    ``density`` has no centred block; the returned one has. If its data are a sample, all data are
+    ``times`` as large.
     """
     samples = samples_of(density, rng)
     whole = times == len(samples) == 1
@@ -102,23 +86,9 @@ def seek_centred_modes(
     times: float,
     rival: float,
 ) -> tuple[Density, list[Mode]]:
-    """Seek the modes of a sample, and stand them in coordinates that suit ``times`` its data.
+    """Find the modes of a sample, in coordinates that suit ``times`` its data.
 
-    Parameters
-    ----------
-    density : Density
-        Of the sample; nothing is centred on it.
-    starts : int
-    times : float
-        How many times larger all data are.
-    rival : float
-        As in :func:`assay.inference.mode_search.seek_modes`.
-
-    Returns
-    -------
-    density : Density
-        Of the sample.
-    modes : list of Mode
+    ``rival`` as in :func:`assay.inference.mode_search.seek_modes`.
     """
     points = starting_points(prior_centre(density), rng, starts)
     modes = seek_modes(structure, density, points, rival=rival)
@@ -129,16 +99,7 @@ def seek_centred_modes(
 def centre_informed(
     structure: Structure, density: Density, mode: Mode, *, times: float = 1.0
 ) -> Density:
-    """Return the density in the coordinates that suit a mode of it with settled SDs.
-
-    Parameters
-    ----------
-    density : Density
-    mode : Mode
-        Of the density, or of a sample of its data.
-    times : float
-        How many times larger than the sample the data are.
-    """
+    """Return the density with blocks centred for a mode with settled SDs and ``times`` its data."""
     if mode.spreads is None:
         return density
     centred = informed(density, mode.x, mode.spreads, times)
@@ -147,7 +108,7 @@ def centre_informed(
 
 
 def in_coordinates(structure: Structure, density: Density, moved: Density, mode: Mode) -> Mode:
-    """Return a mode of one density as it stands in the coordinates of another."""
+    """Return a mode of ``density`` in the coordinates of ``moved``."""
     if moved is density:
         return mode
     x = unconstrain(moved, density.constrain(mode.x))
@@ -161,7 +122,7 @@ def in_coordinates(structure: Structure, density: Density, moved: Density, mode:
 def informed(
     density: Density, x: Floats, spreads: Spreads, times: float = 1.0
 ) -> Mapping[str, Centring]:
-    """Say what the data tell of each block of offsets."""
+    """Return each offset block's :class:`Centring`, by the curvature at a mode."""
     at = spreads.scores.at
     offset, owner, mean = offset_places(density, at)
     told, pull, sd = np.empty((3, density.size))

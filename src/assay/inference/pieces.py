@@ -1,7 +1,7 @@
-"""A piece: some clusters of the data with all that a worker needs to compute on them.
+"""Pieces: some clusters of the data, with all that a worker needs for computations.
 
-The tables of the likelihood depend on the parameters alone. What pieces share, a *frame*, is the
-model without its data; a piece is a frame with the pattern of its own items.
+The likelihood's tables depend on the parameters alone. A *frame* is the model without data, the
+same for all pieces; a piece is a frame with the pattern of its items.
 """
 
 from dataclasses import dataclass, replace
@@ -25,34 +25,26 @@ NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Piece:
-    """Some clusters of the data under one model.
-
-    Attributes
-    ----------
-    structure : Structure
-        Of the whole model, with the pattern of these clusters; it holds no rating.
-    density : Density
-        The same; its data are the pattern's.
-    """
+    """Some clusters of the data under one model; ``structure`` has their pattern, no ratings."""
 
     structure: Structure
     density: Density
 
     @cached_property
     def prior(self) -> Density:
-        """The density without any data."""
+        """The density without data."""
         return without_clusters(self.density)
 
     def likelihood(self, x: Floats) -> tuple[float, Floats]:
-        """Log-likelihood of the piece at unconstrained values, and its gradient."""
+        """Return the piece's log-likelihood and gradient at unconstrained values."""
         value, gradient = self.density(x)
         prior, by_prior = self.prior(x)
         return value - prior, gradient - by_prior
 
     def curvature(self, x: Floats) -> Floats:
-        """Negative Hessian of the log-likelihood, by differences of gradients: (value, value).
+        """Return the negative Hessian of the log-likelihood by differences, (value, value).
 
-        Each row takes the data that its unknown touches.
+        Each row uses only the data that its unknown affects.
         """
         found = np.empty((len(x), len(x)))
         for unknowns, density in neighbourhoods(self.density, x, np.arange(len(x))):
@@ -62,17 +54,17 @@ class Piece:
         return found
 
     def gradient(self, x: Floats) -> Floats:
-        """Gradient of the log-likelihood alone."""
+        """Return the gradient of the log-likelihood."""
         return self.likelihood(x)[1]
 
 
 def without_clusters(density: Density) -> Density:
-    """Return a density without any data: the prior."""
+    """Return a density without data: the prior."""
     return replace(density, data=take_bundles(density.data, NONE)[0], threads=1)
 
 
 def make_frame(structure: Structure, density: Density) -> Piece:
-    """Return the model without its data, small enough to be sent to every worker."""
+    """Return the model without its data, to be sent to every worker."""
     design = structure.prevalence.design
     bare = replace(
         design,
@@ -96,7 +88,7 @@ def make_frame(structure: Structure, density: Density) -> Piece:
 
 
 def _without_ratings(part: Any) -> Any:
-    """Return a part without the numbers of each rating, which its tables do not need."""
+    """Return a part without its arrays by rating, which tables do not need."""
     bare = {"unit": NONE, "repeats": replace(part.repeats, row=NONE)}
     if hasattr(part, "responses"):
         bare["responses"] = replace(part.responses, row=NONE)
@@ -104,7 +96,7 @@ def _without_ratings(part: Any) -> Any:
 
 
 def make_piece(frame: Piece, pattern: Pattern) -> Piece:
-    """Put a pattern into the frame."""
+    """Return a frame with a pattern."""
     return Piece(
         structure=replace(frame.structure, pattern=pattern),
         density=replace(frame.density, data=pattern.data),
@@ -112,17 +104,14 @@ def make_piece(frame: Piece, pattern: Pattern) -> Piece:
 
 
 def put_in_coordinates(piece: Piece, density: Density) -> Piece:
-    """Return a piece on other unconstrained values: those of a density of the same model."""
+    """Return a piece in the coordinates of a density of the same model."""
     return replace(piece, density=replace(density, data=piece.density.data))
 
 
 def take_clusters(pattern: Pattern, clusters: Ints) -> tuple[Pattern, Ints]:
     """Return the pattern of some clusters, and the positions of their items.
 
-    Parameters
-    ----------
-    clusters : ndarray of int
-        Positions of clusters (of items where there is no cluster effect), none twice.
+    Without a cluster effect, clusters are items.
     """
     first, order = pattern.cluster_items
     bundles, cluster_bundle = np.unique(pattern.cluster_bundle[clusters], return_inverse=True)

@@ -1,9 +1,8 @@
-r"""The precision matrix of a normal distribution, known by what is asked of it.
+r"""Precision matrices of normal distributions, with the operations that they allow.
 
-A few thousand unknowns have it as one matrix (:class:`Dense`). Of more unknowns only products with
-vectors are at hand (:class:`assay.inference.curvature.RaterBlocks`). In either case some
-unknowns may stand first, with a precision of their own, and all others be regressed on them
-(:class:`Regressed`):
+A few thousand unknowns have a :class:`Dense` one. With more, only products with vectors exist
+(:class:`assay.inference.curvature.RaterBlocks`). :class:`Regressed` joins a dense precision of some
+unknowns f with one of all others r given them:
 
 .. math:: f \sim \mathrm{Normal}(0, P^{-1}), \qquad
           r \mid f \sim \mathrm{Normal}(B f, H^{-1}).
@@ -26,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 class Precision(ABC):
-    """What can be asked of a precision matrix: all vectors have the unknowns on their last axis."""
+    """Operations on a precision matrix H; vectors have the unknowns on their last axis."""
 
     @property
     @abstractmethod
@@ -36,16 +35,16 @@ class Precision(ABC):
     @property
     @abstractmethod
     def log_determinant(self) -> float:
-        """Logarithm of the determinant."""
+        """Log determinant of H."""
 
     @property
     @abstractmethod
     def variances(self) -> Floats:
-        """Variance of each unknown: the diagonal of the inverse."""
+        """Marginal variance of each unknown, the diagonal of the inverse."""
 
     @abstractmethod
     def draws(self, noise: Floats) -> Floats:
-        """Turn standard normal noise (draw, value) into draws with this precision and mean 0."""
+        """Turn standard normal noise (draw, value) into draws with mean 0."""
 
     @abstractmethod
     def quadratic(self, points: Floats) -> Floats:
@@ -57,7 +56,7 @@ class Precision(ABC):
 
     @abstractmethod
     def walk(self, z: Floats) -> Floats:
-        """Go from coordinates in which the precision is about the identity to the unknowns."""
+        """Map coordinates in which the precision is about the identity to the unknowns."""
 
     @abstractmethod
     def walk_back(self, gradient: Floats) -> Floats:
@@ -65,22 +64,16 @@ class Precision(ABC):
 
     @abstractmethod
     def times(self, factor: float) -> Self:
-        """Multiply the precision by a number."""
+        """Return the precision multiplied by a number."""
 
     @abstractmethod
     def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:
-        """Return the covariance of each of some blocks of unknowns."""
+        """Return the covariance of each block of unknowns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dense(Precision):
-    """A precision matrix that is held as one.
-
-    Attributes
-    ----------
-    factor : ndarray (value, value)
-        Upper Cholesky factor.
-    """
+    """A precision matrix by its upper Cholesky factor (value, value)."""
 
     factor: Floats
 
@@ -130,18 +123,12 @@ class Dense(Precision):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Regressed(Precision):
-    """Some unknowns first, all others regressed on them.
+    """Some unknowns first, and all others regressed on them.
 
-    Attributes
-    ----------
-    first : ndarray of int (first,)
-        Positions of those that stand first.
-    own : Dense
-        Their precision when the others are integrated out.
-    slopes : ndarray (other, first)
-        Coefficients of the regression.
-    given : Precision
-        Of the others, given the first.
+    first : positions of the first unknowns
+    own : their marginal precision
+    slopes : regression coefficients (other, first)
+    given : precision of the others given the first
     """
 
     first: Ints
@@ -218,18 +205,11 @@ class Regressed(Precision):
 
 
 def dense(matrix: Floats) -> Dense | None:
-    """Return the precision that a matrix is, which is used up; None if it is not positive definite.
-
-    Examples
-    --------
-    >>> found = dense(np.array([[4.0, 0.0], [0.0, 1.0]]))
-    >>> found.variances
-    array([0.25, 1.  ])
-    """
+    """Return a matrix, which is overwritten, as a precision; None if not positive definite."""
     if not np.isfinite(matrix).all():
         return None
     try:
-        # Symmetric: the transpose is the same matrix in the order in which LAPACK wants it.
+        # The transpose of a symmetric matrix has the memory order that LAPACK needs.
         factor = upper_factor(matrix.T, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
@@ -237,7 +217,7 @@ def dense(matrix: Floats) -> Dense | None:
 
 
 def beside(precision: Precision, still: Ints) -> Precision:
-    """Put unknowns of precision 1 beside those of a precision, at the positions ``still``."""
+    """Add independent unknowns of precision 1 at the positions ``still``."""
     if not len(still):
         return precision
     own = Dense(factor=np.eye(len(still)))
@@ -246,4 +226,4 @@ def beside(precision: Precision, still: Ints) -> Precision:
 
 
 LARGE = 30_000
-"""Rows of the sample on which modes of larger data are sought first, at least."""
+"""Least number of rows in the first sample of large data."""

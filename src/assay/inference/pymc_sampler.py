@@ -1,4 +1,4 @@
-"""NUTS through PyMC on the model of ``build_model``: slow, and independent of the density."""
+"""NUTS with PyMC on the model of ``build_model``: slow, and independent of ``Density``."""
 
 import logging
 from collections.abc import Iterator
@@ -18,31 +18,16 @@ from assay.modelling.structure import Structure
 Floats = NDArray[np.float64]
 STATISTICS = ("lp", "diverging", "n_steps", "tree_depth", "step_size", "energy")
 BROKEN_REWRITE = "scalarize"
-"""Of PyTensor 3.3: it breaks the compilation of a Dirichlet of shape (1, n) with named dims."""
+"""Rewrite of PyTensor 3.3 that fails for a Dirichlet of shape (1, n) with named dims."""
 
 
 def sample_nuts(
     structure: Structure, density: Density, start: Start, effort: Effort, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample the ``pm.Model`` of a structure with ``pymc.sample``.
+    """Sample the ``pm.Model`` of a structure: draws x (chain, draw, value) and statistics by name.
 
-    Parameters
-    ----------
-    structure : Structure
-    density : Density
-        Of the structure: it names the places of the unknowns in a vector.
-    start : Start
-        Chains begin about its centre, as far apart as its scale.
-    effort : Effort
-        Chains run one after the other: processes forked beside the threads of others may hang.
-    seed : int
-
-    Returns
-    -------
-    x : ndarray (chain, draw, value)
-    stats : dict of ndarray (chain, draw)
-        ``lp`` (up to a constant), ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``,
-        ``energy``.
+    Chains start within about an SD of ``start``, and run one after the other, since forked
+    processes may hang beside threads. ``density`` orders the unknowns; ``lp`` is up to a constant.
     """
     import pymc as pm
     from pytensor.compile.mode import get_default_mode
@@ -76,7 +61,7 @@ def sample_nuts(
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Let PyMC log warnings alone: what it is about to do is on the progress bar."""
+    """Limit PyMC's log to warnings; the progress bar shows the rest."""
     logger = logging.getLogger("pymc")
     before = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""How a method of ``fit`` runs: its settings as one value, and which arguments are allowed."""
+"""Settings of a run of ``fit``, and checks of its arguments."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,25 +24,12 @@ Sampler = Literal["nutpie", "pymc"]
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """What is asked of a method; all but ``draws``, ``chains`` and ``progress`` is of NUTS alone.
+    """Settings of a method; all but ``draws``, ``chains`` and ``progress`` are for NUTS alone.
 
-    Attributes
-    ----------
-    draws, tune, chains : int
-        Draws kept and warm-up draws of each chain, number of chains.
-    target_accept : float
-        Between 0 and 1.
-    progress : bool
-        Whether to show a bar on standard error.
-    sampler : {"nutpie", "pymc"}
-    checkpoint : path, optional
-        A folder in which nutpie's chains are kept as they finish, and from which they are taken if
-        the very same run is made again.
-    keep_interrupted : bool
-        Whether Ctrl-C returns nutpie's draws so far; else it is raised. Ctrl-C during the warm-up
-        is raised always: there are no draws yet.
-    executor : Executor, optional
-        Whose workers run nutpie's chains.
+    tune : warm-up draws of each chain
+    checkpoint : folder of nutpie's finished chains, which the same run reads again
+    keep_interrupted : whether Ctrl-C after the warm-up returns nutpie's draws so far
+    executor : its workers run nutpie's chains
     """
 
     draws: int
@@ -57,22 +44,17 @@ class Effort:
 
     @property
     def total(self) -> int:
-        """Number of draws of a chain, those of the warm-up among them."""
+        """Draws of a chain, with the warm-up."""
         return self.tune + self.draws
 
 
 MODES_ALONE = ("map", "em")
-"""Methods that leave out the uncertainty of the parameters."""
+"""Methods that ignore the uncertainty of the parameters."""
 SAMPLERS = get_args(Sampler)
 
 
 def check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
-    """Refuse arguments of ``fit`` that are out of range.
-
-    Raises
-    ------
-    ModelError, FitError
-    """
+    """Raise ModelError or FitError for arguments of ``fit`` out of range."""
     require_ratings("fit", ratings)
     require_storable(ratings)
     require_choice("method", method, METHODS)
@@ -88,12 +70,7 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
 
 
 def check_read(ratings: Ratings, spec: Spec) -> None:
-    """Refuse ratings of scores alone where no rater's family reads scores.
-
-    Raises
-    ------
-    FitError
-    """
+    """Raise FitError if all ratings are scores and no family of the model reads scores."""
     if (ratings.answers >= 0).any() or "scored" in spec.rater_parts:
         return
     raise FitError(
@@ -111,12 +88,7 @@ def check_sampler(
     executor: Any,
     client: Any,
 ) -> None:
-    """Refuse a sampler that there is not, and what a sampler or another method cannot do.
-
-    Raises
-    ------
-    ModelError, FitError
-    """
+    """Raise ModelError or FitError for an unknown sampler, or options not available."""
     require_choice("sampler", sampler, SAMPLERS)
     require_flag("keep_interrupted", keep_interrupted)
     if checkpoint is not None:

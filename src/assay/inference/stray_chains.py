@@ -1,11 +1,8 @@
-"""Chains that went to a mode of no weight, or of wrong names: found, named, and made again.
+"""Stray chains, in a mode of negligible weight or with misnamed classes: found and run again.
 
-A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
-round or exchanged, a chain now and then comes to lie in such a mode and leaves it late or never.
-Its draws are no part of the posterior in any number that matters; of four chains they would be a
-quarter. A mode in which raters call a class, or its hard items, by the name of another is no part
-of the result whatever its weight (:mod:`assay.inference.mode_search`): its labels mean something
-else, and no average of the two means anything.
+A chain starts near the heaviest mode, but its first steps are long, and it may enter a mirrored or
+exchanged mode. Its draws then misrepresent the posterior. A mode with misnamed classes is excluded
+whatever its weight (:mod:`assay.inference.mode_search`), as its labels mean something else.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,18 +19,20 @@ from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 PARTS = 4
-"""Stretches of a chain that are looked at one by one."""
+"""Stretches of a chain, each checked."""
 LOOKED_AT = 20
-"""Draws of each of them that are looked at."""
+"""Draws checked in each stretch."""
 APART = 0.2
-"""Mean distance of label probabilities, in total variation, from which two worlds differ."""
+"""Least mean total variation distance between label probabilities of different modes."""
 NO_WEIGHT = 0.01
+"""Weight below which a mode is negligible."""
 HALF = 0.5
+"""Share of misnamed draws above which a stretch lies in a misnamed mode."""
 TRIES = 6
-"""Chains that are made again at most, of all chains together."""
+"""Largest number of new chains in a run."""
 Chains = tuple[Floats, dict[str, NDArray[Any]]]
 Place = tuple[Mode, Floats]
-"""A mode, and what it says of the labels: (item, state)."""
+"""A mode, and its label probabilities (item, state)."""
 
 
 def without_strays(
@@ -43,22 +42,11 @@ def without_strays(
     chains: Chains,
     run: Callable[[int], Chains],
 ) -> tuple[Chains, list[Note]]:
-    """Make chains again that lie in another mode of no weight, or of wrong names.
+    """Run stray chains again; return the chains and a note for each stray one.
 
-    Parameters
-    ----------
-    modes : sequence of Mode
-        Those that were found; the first is the one that is reported.
-    chains : (x, stats)
-        Draws (chain, draw, value) and the sampler's statistics (chain, draw).
-    run : callable
-        Makes one chain; takes the number of the try.
-
-    Returns
-    -------
-    chains : (x, stats)
-    notes : list of Note
-        One for each chain that was made again, and for each that lies elsewhere still.
+    modes : those found; the first is reported
+    chains : draws (chain, draw, value) and statistics (chain, draw)
+    run : runs one chain, given the number of the attempt
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
     notes: list[Note] = []
@@ -97,9 +85,9 @@ def _stray_mode(
     rivals: Sequence[Place],
     chain: Floats,
 ) -> Mode | None:
-    """Return the mode that a part of a chain lies in and should not; None if it lies at home.
+    """Return the mode that a stretch of a chain strays into; None if there is none.
 
-    A chain that comes home late has lain there for a share of its draws that is no posterior's.
+    Each stretch counts, as a chain that returns late has spent too many draws elsewhere.
     """
     parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * LOOKED_AT else [chain]
     found = (_stray_part(structure, density, home, rivals, part) for part in parts)
@@ -113,7 +101,7 @@ def _stray_part(
     rivals: Sequence[Place],
     chain: Floats,
 ) -> Mode | None:
-    """Return the mode of wrong names whose labels the draws have, or one without weight."""
+    """Return the misnamed or negligible mode whose labels these draws have; None otherwise."""
     some = chain[:: max(1, len(chain) // LOOKED_AT)]
     there, (mode, at_home) = labels_at(structure, density, some), home
     away = distance(there, at_home)

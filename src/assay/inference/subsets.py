@@ -1,4 +1,4 @@
-"""Some items of ratings, and ratings of several sets of items joined."""
+"""Subsets of the items of ratings, and joins of ratings of different items."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,19 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def take_items(ratings: Ratings, items: Ints) -> Ratings:
-    """Return some items, in their order, with their ratings and places; all raters stay.
-
-    Parameters
-    ----------
-    items : ndarray of int
-        Positions, ascending.
-
-    Examples
-    --------
-    >>> from assay.io.datasets import anesthesia_ratings
-    >>> take_items(anesthesia_ratings(), np.array([0, 2]))
-    <assay.Ratings of task single: 14 ratings, 2 items, 5 raters>
-    """
+    """Return the ratings of some items (ascending positions); all raters stay."""
     place = np.full(len(ratings.items), -1, np.int64)
     place[items] = np.arange(len(items))
     taken = take_ratings(ratings, place[ratings.item] >= 0)
@@ -43,12 +31,9 @@ def take_items(ratings: Ratings, items: Ints) -> Ratings:
 
 
 def join_ratings(sets: Sequence[Ratings]) -> Ratings:
-    """Join ratings of different items under one task: items in turn, raters by name.
+    """Join ratings of different items under one task; raters are matched by name.
 
-    Raises
-    ------
-    RatingsError
-        If a rater is in one group here and in another there.
+    RatingsError is raised if a rater is in several groups.
     """
     raters = pd.concat([ratings.raters for ratings in sets])
     raters = raters[~raters.reset_index().duplicated().to_numpy()]
@@ -80,6 +65,6 @@ def join_ratings(sets: Sequence[Ratings]) -> Ratings:
 
 
 def with_raters(ratings: Ratings, raters: pd.DataFrame) -> Ratings:
-    """Take over the order of another table of raters, which has them all."""
+    """Return ratings with another table of raters, which must have all of theirs."""
     code = raters.index.get_indexer(ratings.raters.index).astype(np.int64)
     return replace(ratings, raters=raters, rater=code[ratings.rater])

@@ -1,4 +1,4 @@
-"""A fit as one tree: its groups, and its attributes."""
+"""A fit as a DataTree: its groups and attributes."""
 
 import json
 import platform
@@ -37,7 +37,7 @@ def attributes(
     seed: int,
     **effort: Any,
 ) -> dict[str, Any]:
-    """Return the attributes of a fit: what it is, how it was made, and what to know of it."""
+    """Return the attributes of a fit: the model, the run, and its warnings."""
     ratings, spec = structure.ratings, structure.spec
     weights = {"mode_weight": seen_weight(modes), "reported_weight": reported_weight(modes)}
     return {
@@ -60,7 +60,7 @@ def attributes(
 
 
 def whose_truth(structure: Structure) -> str:
-    """Say whose truth the numbers of a fit are about: a consensus is none where truth is given."""
+    """Return the reference of a fit; a consensus is replaced or completed by known truth."""
     reference, truth = structure.spec.truth, structure.ratings.truth
     if reference not in CONSENSUSES or (truth == MISSING).all():
         return reference
@@ -87,7 +87,7 @@ def assemble(
     stats: Mapping[str, NDArray[Any]],
     chains: int,
 ) -> xr.DataTree:
-    """Put all groups of a fit into one tree."""
+    """Return the DataTree of a fit with all groups."""
     observed, constant = ratings_datasets(structure.ratings)
     constant = constant.assign(design_variables(structure.prevalence.design.by_item()))
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
@@ -129,7 +129,7 @@ def assemble(
 
 
 def difficulty_variables(structure: Structure, chance: Floats) -> dict[str, Any]:
-    """How hard each item is: the probability that it is hard, or its expected difficulty."""
+    """Return each item's probability of being hard, or its expected difficulty."""
     found: dict[str, Any] = {}
     for name, numbers in structure.difficulty.by_item(chance).items():
         dims = ("item", "label")[: numbers.ndim]
@@ -141,12 +141,12 @@ def difficulty_variables(structure: Structure, chance: Floats) -> dict[str, Any]
 def by_unit(
     constant: xr.Dataset, structure: Structure, log_likelihood: Floats
 ) -> tuple[xr.Variable, Floats]:
-    """Log-likelihood (draw, cluster) where there are clusters, else (draw, item), and its names."""
+    """Return the log-likelihood by cluster if there are clusters, else by item, and its names."""
     item = constant["item"].variable
     codes, names = pd.factorize(constant["item_cluster"].values)
     if len(names) == len(item):
         return item, log_likelihood
-    # As they are: xarray would make every string anew.
+    # The fast path avoids a copy of every string.
     cluster = xr.Variable(("cluster",), names, fastpath=True)
     if log_likelihood.shape[1] == len(names) and structure.prevalence.has_clusters:
         return cluster, log_likelihood

@@ -1,6 +1,6 @@
-"""The marginal likelihood: arrays in, a number and its gradient out.
+"""The marginal likelihood: arrays in, value and gradient out.
 
-Numba compiles the loops, a recorder makes formulas differentiable, an Op hands both to PyTensor.
-The compiled functions hold no lock, so that chains run side by side. Loops are written out:
+Numba compiles the loops, a tape differentiates formulas, and an Op connects both to PyTensor.
+Compiled functions release Python's lock, so chains run in parallel. Loops are explicit, as
 whole-array expressions take many times as long to compile.
 """

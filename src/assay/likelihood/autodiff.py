@@ -1,12 +1,11 @@
-"""Formulas as a tape: value and gradient without compiling anything for each model.
+"""Automatic differentiation of formulas on a tape, without compilation for each model.
 
-The formulas of the model are written once, over ``xp`` (see :mod:`assay._util.arrays`). Run with a
-:class:`Tape` as ``xp`` they record what they do; one compiled interpreter then plays the tape
-forwards and backwards. The interpreter is compiled once per machine (Numba's cache on disk), so
-that a new model starts to sample at once, and it holds no lock, so that chains run side by side.
+Formulas of a model take a namespace ``xp`` (see :mod:`assay._util.arrays`). With a :class:`Tape` as
+``xp`` they record their operations, which one compiled interpreter runs forwards and backwards. It
+is compiled once per machine (Numba's cache on disk), so a new model samples at once.
 
-Every symbol is an array of positions in one buffer of numbers: indexing, reshaping and joining
-symbols only moves positions and costs nothing when the tape is played.
+A symbol is an array of positions in a buffer of numbers: indexing, reshaping and joining symbols
+only move positions, and cost nothing later.
 """
 
 from collections.abc import Sequence
@@ -34,9 +33,9 @@ ELEMENTWISE = (EXP, LOG, LOG1P)
 
 
 class Symbol:
-    """An array of unknown numbers: where each of them will stand in the buffer."""
+    """An array of unknown numbers, as their positions in the buffer."""
 
-    __array_ufunc__ = None  # so that ndarray + Symbol asks the Symbol
+    __array_ufunc__ = None  # ndarray + Symbol calls Symbol.__radd__
 
     def __init__(self, tape: "Tape", at: Ints) -> None:
         self.tape, self.at = tape, at
@@ -55,7 +54,7 @@ class Symbol:
         return Symbol(self.tape, self.at[key])
 
     def reshape(self, shape: Sequence[int]) -> "Symbol":
-        """Give the same numbers another shape."""
+        """Return the same numbers in another shape."""
         return Symbol(self.tape, self.at.reshape(shape))
 
     def swapaxes(self, first: int, second: int) -> "Symbol":
@@ -63,7 +62,7 @@ class Symbol:
         return Symbol(self.tape, self.at.swapaxes(first, second))
 
     def sum(self, axis: int | None = None) -> "Symbol":
-        """Add along one axis, or all numbers."""
+        """Sum along one axis, or all numbers."""
         at = self.at.reshape(-1) if axis is None else np.moveaxis(self.at, axis, -1)
         return self.tape.record(SUM, at)
 
@@ -89,7 +88,7 @@ class Symbol:
 
 
 class Tape:
-    """A namespace of array functions that records what is done with symbols."""
+    """A namespace of array functions that records operations on symbols."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -103,14 +102,14 @@ class Tape:
         )
 
     def unknown(self, *shape: int) -> Symbol:
-        """Make a symbol whose numbers are given when the tape is played."""
+        """Return a symbol whose numbers are set when the tape runs."""
         count = int(np.prod(shape, dtype=int))
         at = np.arange(self.size, self.size + count, dtype=np.int64).reshape(shape)
         self.size += count
         return Symbol(self, at)
 
     def symbol(self, value: Any) -> Symbol:
-        """Turn numbers into a symbol of constants; symbols stay as they are."""
+        """Return numbers as a symbol of constants, and a symbol unchanged."""
         if isinstance(value, Symbol):
             return value
         numbers = np.asarray(value, float)
@@ -126,10 +125,7 @@ class Tape:
         return found
 
     def record(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
-        """Append an operation over the last axis of its arguments.
-
-        What is asked for again, of the same numbers, is done once.
-        """
+        """Record an operation over the last axis of its arguments; duplicates are computed once."""
         if code == SUM and a.shape[-1] == 1:
             return Symbol(self, a[..., 0])
         if code not in (SUM, DOT, *ELEMENTWISE) or a.ndim == 0:
@@ -154,28 +150,28 @@ class Tape:
         return self.known[key]
 
     def exp(self, x: Any) -> Any:
-        """Exponential; of constants at once."""
+        """Return the exponential; that of constants is computed at once."""
         return self.record(EXP, x.at) if isinstance(x, Symbol) else np.exp(x)
 
     def log(self, x: Any) -> Any:
-        """Natural logarithm; of constants at once."""
+        """Return the natural logarithm; that of constants is computed at once."""
         return self.record(LOG, x.at) if isinstance(x, Symbol) else np.log(x)
 
     def log1p(self, x: Any) -> Any:
-        """Logarithm of 1 + x."""
+        """Return log(1 + x)."""
         return self.record(LOG1P, x.at)
 
     def logsumexp(self, x: Any, axis: int) -> Symbol:
-        """Logarithm of the sum of exponentials over the last axis."""
+        """Return the log of the sum of exponentials over the last axis."""
         return self.record(LOG_SUM_EXP, x.at)
 
     def add_products(self, pairs: Sequence[tuple[Any, Any]]) -> Symbol:
-        """Add up products of numbers."""
+        """Return the sum of products."""
         every = np.broadcast_arrays(*(self.symbol(x).at for pair in pairs for x in pair))
         return self.record(DOT, np.stack(every[::2], axis=-1), np.stack(every[1::2], axis=-1))
 
     def matmul(self, a: Any, b: Any) -> Any:
-        """Matrix product; either side may be constant, a vector counts as one row."""
+        """Return the matrix product; either side may be constant, and a vector is one row."""
         if not isinstance(a, Symbol) and not isinstance(b, Symbol):
             return np.matmul(a, b)
         left, right = self.symbol(a).at, np.swapaxes(self.symbol(b).at, -1, -2)
@@ -202,7 +198,7 @@ class Tape:
         return self.full_like(x, 0.0)
 
     def unlogged(self, x: Symbol) -> Symbol | None:
-        """Return what numbers are the logarithms of, if the tape made all of them so."""
+        """Return the numbers whose logs are ``x``; None unless the tape took all of these logs."""
         argument, wanted = np.full(self.size, -1, np.int64), np.zeros(self.size, bool)
         wanted[x.at] = True
         made = [operation for operation in self.operations if wanted[operation[1]].any()]
@@ -215,21 +211,11 @@ class Tape:
         return None if (found < 0).any() else Symbol(self, found)
 
     def finish(self, wanted: Ints | None = None) -> TapeArrays:
-        """Return the buffer with its constants, the operations and their positions.
+        """Return the constants, the operations and their positions as arrays.
 
-        Parameters
-        ----------
-        wanted : ndarray of int, optional
-            Operations that these numbers do not hang on are left out; none if not given.
-
-        Returns
-        -------
-        constants : ndarray (number,)
-            The buffer before it is played.
-        operations : ndarray of int (operation, 6)
-            Code, first output, outer length, inner length, where the positions of the first and
-            of the second argument begin.
-        positions : ndarray of int
+        Only operations that ``wanted`` numbers depend on are kept, or all. A row of ``operations``
+        has code, first output, outer and inner length, and the first position of each of two
+        arguments.
         """
         buffer = np.zeros(self.size)
         for at, numbers in self.constants:
@@ -246,7 +232,7 @@ class Tape:
         return TapeArrays(buffer, table, np.concatenate([*positions, np.zeros(0, np.int64)]))
 
     def _behind(self, wanted: Ints) -> list[tuple[int, Ints, Ints, Ints]]:
-        """Return the operations on which some numbers hang."""
+        """Return the operations that some numbers depend on."""
         needed = np.zeros(self.size, bool)
         needed[wanted] = True
         found = []
@@ -259,11 +245,11 @@ class Tape:
 
 
 WIDEST = 4
-"""Positions of one result up to which equal ones are looked for."""
+"""Largest number of positions for one result that are searched for duplicates."""
 
 
 def _distinct(rows: Ints, size: int) -> tuple[Ints, Ints]:
-    """Return where each distinct row of positions is first, and which of them each row is."""
+    """Return the first row of each distinct row, and the number of the distinct row of each row."""
     if not rows.size or rows.shape[1] > WIDEST:
         return np.arange(len(rows)), np.arange(len(rows))
     first, back = np.unique(rows[:, 0], return_index=True, return_inverse=True)[1:]

@@ -1,6 +1,4 @@
-"""The interpreter of tapes: plays what :class:`assay.likelihood.autodiff.Tape` records, forwards
-and backwards.
-"""
+"""The interpreter of tapes that :class:`assay.likelihood.autodiff.Tape` records."""
 
 from typing import NamedTuple
 
@@ -13,9 +11,7 @@ SUM, DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, SOFTMAX, LOG_SUM_EXP = range(8)
 
 
 class TapeArrays(NamedTuple):
-    """A recorded tape as the compiled functions take it
-    (:meth:`assay.likelihood.autodiff.Tape.finish`).
-    """
+    """A tape for compiled functions, from :meth:`assay.likelihood.autodiff.Tape.finish`."""
 
     constants: np.ndarray
     operations: np.ndarray
@@ -24,7 +20,7 @@ class TapeArrays(NamedTuple):
 
 @compiled()
 def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def]
-    """Fill the buffer with the results of all operations."""
+    """Compute the results of all operations in the buffer."""
     for o in range(operations.shape[0]):
         code = operations[o, 0]
         out, outer, inner, first, second = _places(operations, o)
@@ -56,7 +52,7 @@ def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def
 
 @compiled(inline="always")
 def _places(operations, o):  # type: ignore[no-untyped-def]
-    """Where an operation writes, its sizes, and where the positions that it reads begin."""
+    """Return an operation's output position, its sizes, and the start of its input positions."""
     return (
         at(operations[o, 1]),
         at(operations[o, 2]),
@@ -68,7 +64,7 @@ def _places(operations, o):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _normalise(code, buffer, positions, begin, inner, out, n):  # type: ignore[no-untyped-def]
-    """Log-sum-exp, softmax or log-softmax of one row."""
+    """Compute log-sum-exp, softmax or log-softmax of one row."""
     top = -np.inf
     for k in range(inner):
         top = max(top, buffer[at(positions[begin + k])])
@@ -94,7 +90,7 @@ def _normalise(code, buffer, positions, begin, inner, out, n):  # type: ignore[n
 
 @compiled()
 def play_backwards(buffer, adjoint, operations, positions):  # type: ignore[no-untyped-def]
-    """Carry the adjoints of the outputs back to the inputs."""
+    """Propagate the adjoints of outputs to the inputs."""
     for o in range(operations.shape[0] - 1, -1, -1):
         code = operations[o, 0]
         out, outer, inner, first, second = _places(operations, o)
@@ -129,7 +125,7 @@ def play_backwards(buffer, adjoint, operations, positions):  # type: ignore[no-u
 
 @compiled(inline="always")
 def _normalise_back(code, buffer, adjoint, positions, begin, inner, here):  # type: ignore[no-untyped-def]
-    """Adjoints of one row of a softmax or log-softmax."""
+    """Propagate the adjoints of one row of a softmax or log-softmax."""
     total = 0.0
     if code == SOFTMAX:
         for k in range(here, here + inner):

@@ -1,9 +1,8 @@
-"""Likelihood of bundles and panels: cells that share the effect of a cluster, or of a system on
-it.
+"""Likelihood of bundles and panels: cells that share the effect of a cluster, or of a system on it.
 
-Panels have the same nodes as clusters. ``mixing`` (node, node) has the chances of a panel's node,
-in columns, given its cluster's, in rows; summed out, a panel is to its bundle what a cell is
-elsewhere.
+Panels have the same nodes as clusters. ``mixing`` (node, node) has the probabilities of a panel's
+node (column) given its cluster's (row). A panel, its node summed out, is a factor of its bundle
+like a cell.
 """
 
 import numpy as np
@@ -11,28 +10,22 @@ import numpy as np
 from assay.likelihood.compiling import at, compiled
 
 RESCALE_AFTER = 8
-"""Factors of at least 1e-300 relative to their largest; products of so few stay useful numbers."""
+"""Factors of at least 1e-300 multiplied before rescaling; more could underflow."""
 
 
 @compiled(fastmath={"reassoc", "contract"})
 def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped-def]
-    """Likelihood of each cell at each node, relative to its mean over the nodes.
+    """Return the likelihood of each cell at each node over its mean, and the inverse mean.
 
-    The logarithm of that mean is added to ``height``, so that products over the cells of a bundle
-    need no logarithms. (A mean is summed with vector instructions, a largest is not.)
-
-    Returns
-    -------
-    chance : ndarray (cell, node)
-    shrink : ndarray (cell,)
-        One divided by the mean.
+    The log of the mean is added to ``height``, so products over a bundle's cells need no logs. A
+    mean, unlike a maximum, is vectorised.
     """
     cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
     chance, shrink = np.empty((cells, nodes)), np.empty(cells)
     for cell in range(cells):
         g = at(data.cell_context[cell])
         total = 1e-300
-        if nodes == 1:  # as below, without the cost of loops over one node
+        if nodes == 1:  # the same without loops over nodes
             for s in range(states):
                 total += prevalence[g, s, 0] * evidence[cell, s]
             chance[cell, 0] = total
@@ -54,9 +47,9 @@ def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped
 
 @compiled(fastmath={"reassoc", "contract"})
 def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ignore[no-untyped-def]
-    """Log-likelihood of each bundle (bundle,), and its nodes' posterior (bundle, node).
+    """Return bundles' log-likelihoods (bundle,) and the posterior of their nodes (bundle, node).
 
-    A bundle is cells and their counts (the data's bundles or panels), or panels and theirs.
+    Members and their counts are cells (of bundles or panels), or panels.
     """
     bundles, nodes = start.shape[0] - 1, log_weight.shape[0]
     value = np.empty(bundles)
@@ -93,21 +86,10 @@ def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ig
 
 @compiled(fastmath={"reassoc", "contract"})
 def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
-    """Likelihood of each panel at its own nodes and at those of its cluster.
+    """Return panels' likelihoods at their own nodes and their cluster's, and log scales.
 
-    Parameters
-    ----------
-    mixing : ndarray (node, node)
-    chance, height : ndarray
-        From :func:`~assay.likelihood.bundles.cell_chances`.
-    data : Data
-
-    Returns
-    -------
-    inner, outer : ndarray (panel, node)
-        Relative to the sum of the first.
-    panel_height : ndarray (panel,)
-        Logarithm of this sum.
+    Likelihoods are (panel, node), relative to the sum of the first, whose log is the scale
+    (panel,).
     """
     nodes = mixing.shape[0]
     panel_height, inner = bundle_shares(
@@ -124,14 +106,10 @@ def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
 
 @compiled(fastmath={"reassoc", "contract"})
 def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[no-untyped-def]
-    """Return the expected number of panels at each node of their own: (panel, node).
+    """Return the expected number of panels at each own node, (panel, node).
 
-    ``by_mixing``, the gradient by ``mixing``, is added to.
-
-    Parameters
-    ----------
-    shares : ndarray (bundle, node)
-        Posterior of the clusters' nodes.
+    ``shares`` is the posterior of clusters' nodes (bundle, node). The gradient by ``mixing`` is
+    added to ``by_mixing``.
     """
     panels, nodes = inner.shape
     pull = np.zeros((panels, nodes))
@@ -155,10 +133,10 @@ def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[
 
 @compiled(fastmath={"reassoc", "contract"})
 def _multiply(left, right, product):  # type: ignore[no-untyped-def]
-    """Fill a matrix product, and add next to nothing, so that it can be divided by.
+    """Compute a matrix product plus 1e-300, so that divisions by it are safe.
 
-    Two rows at once and four terms at once: what is read is used often, without a library whose
-    threads would come on top of those of the chains.
+    Blocks of two rows and four terms reuse what is read. A library's threads would compete with
+    those of the chains.
     """
     rows, terms, columns = left.shape[0], left.shape[1], right.shape[1]
     whole = terms - terms % 4
@@ -210,26 +188,15 @@ def _add_products(left, right, total):  # type: ignore[no-untyped-def]
 def panel_nodes(  # type: ignore[no-untyped-def]
     mixing, shares, inner, outer, cluster_bundle, cluster_start, kind, drawn, by_panel
 ):
-    """Posterior of each panel's node, and a draw of it given the drawn node of its cluster.
+    """Return the posterior of each panel's node (panel, node), and a draw of it (panel,).
 
-    Parameters
-    ----------
-    shares : ndarray (bundle, node)
-    inner, outer : ndarray (kind, node)
-        From :func:`panel_chances`.
-    cluster_bundle : ndarray of int (cluster,)
-    cluster_start : ndarray of int (cluster + 1,)
-        Where the panels of each cluster begin.
-    kind : ndarray of int (panel,)
-        Which of the distinct panels each is.
-    drawn : ndarray of int (cluster,)
-    by_panel : ndarray (panel,)
-        Uniform numbers.
-
-    Returns
-    -------
-    posterior : ndarray (panel, node)
-    node : ndarray of int (panel,)
+    shares : posterior of the clusters' nodes (bundle, node)
+    inner, outer : from :func:`panel_chances` (kind, node)
+    cluster_bundle : the bundle of each cluster
+    cluster_start : first panel of each cluster (cluster + 1,)
+    kind : number of each panel among the distinct ones
+    drawn : node drawn for each cluster
+    by_panel : uniform random numbers (panel,)
     """
     nodes = mixing.shape[0]
     posterior, node = np.empty((kind.shape[0], nodes)), np.empty(kind.shape[0], np.int64)
@@ -252,7 +219,7 @@ def panel_nodes(  # type: ignore[no-untyped-def]
 
 @compiled()
 def pick(weights, uniform):  # type: ignore[no-untyped-def]
-    """Position at which the running sum of weights passes ``uniform`` of the total."""
+    """Return the position where the cumulative weights exceed the share ``uniform`` of the sum."""
     goal = 0.0
     for n in range(weights.shape[0]):
         goal += weights[n]

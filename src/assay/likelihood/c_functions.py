@@ -1,7 +1,7 @@
-"""The log density as a C function, as nutpie calls it.
+"""The log density as a C function for nutpie.
 
-Chains in threads that call Python wait for its lock longer than a small density takes. A C
-function does not, and gets its arrays as a row of cards: address and shape of each.
+Threads that call Python would wait for its lock longer than a small density takes. A C function
+does not; its arrays come as cards, each the address and the shape of one array.
 """
 
 import math
@@ -19,13 +19,13 @@ from assay.likelihood.data import Data
 from assay.likelihood.density import Places, log_density, log_of_score
 
 CARD = 4
-"""Integers of a card: the address of an array, and its shape, up to three axes."""
+"""Integers of a card: the address of an array, and its shape with up to three axes."""
 CARDS = 31
 
 
 @cache
 def c_functions() -> tuple[Any, Any]:
-    """Compile the log density and the copy of a draw as C functions, as nutpie calls them."""
+    """Compile the log density, and the copy of a draw, as C functions for nutpie."""
     types = numba.types
     numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
     density = types.int64(types.uint64, numbers, numbers, numbers, table)
@@ -38,7 +38,7 @@ def c_functions() -> tuple[Any, Any]:
 
 
 def cards(*arrays: np.ndarray) -> np.ndarray:
-    """Return the cards of arrays, which have to outlive them."""
+    """Return the cards of arrays; the arrays must be kept alive."""
     found = np.ones((len(arrays), CARD), np.int64)
     for n, array in enumerate(arrays):
         found[n, 0] = array.ctypes.data
@@ -47,11 +47,10 @@ def cards(*arrays: np.ndarray) -> np.ndarray:
 
 
 def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
-    """Log density and gradient at ``centre + root @ z``; 0, or 3 or 4 where they are not finite.
+    """Compute log density and gradient at ``centre + root @ z``; return 0, or 3 or 4 if not finite.
 
-    The cards are those of the centre, the entries of the root, the tape, its places, the log
-    weights of the nodes, the data, the positions of unknowns that stand by their scores, their log
-    scales, and where the root's rows begin and in which columns its entries stand, in this order.
+    The cards, in order: centre, entries of the root, tape, places, log weights of the nodes, data,
+    positions of scored unknowns and their log scales, row starts and columns of the root.
     """
     size = np.int64(dim)
     table: Any = carray(table_, (CARDS * CARD,))
@@ -116,7 +115,7 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
 
 
 def _copy_point(dim: Any, expanded: Any, z_: Any, out_: Any, table_: Any) -> int:
-    """Hand a draw over as it is."""
+    """Copy a draw unchanged."""
     z: Any = carray(z_, (np.int64(dim),))
     out: Any = carray(out_, (np.int64(dim),))
     for n in range(np.int64(dim)):
@@ -125,7 +124,7 @@ def _copy_point(dim: Any, expanded: Any, z_: Any, out_: Any, table_: Any) -> int
 
 
 def _pointer_to(kind: Any) -> Any:
-    """Return a function, for compiled code, that takes an integer for an address."""
+    """Return a function for compiled code that turns an integer into an address."""
 
     @intrinsic
     def pointer(typing_context, address):  # type: ignore[no-untyped-def]

@@ -1,18 +1,12 @@
-"""Evidence of cells, items that look alike: how likely their ratings are given each state.
-
-A row has one axis for class of difficulty and state, which stand side by side.
+"""Evidence of cells: the likelihood of their ratings given each state.
 
 A cell stands for all items with the same context, known truth and rows
-(:mod:`assay.likelihood.collapse`). A view is what one group of raters says of it: through a layer
-of perception, or as it is.
+(:mod:`assay.likelihood.collapse`). A view is the part of its ratings from one group of raters, with
+or without a perception layer. Rows have one axis for difficulty class and state together.
 
-Evidence is a product of chances, taken relative to the largest of each row, so that there are no
-logarithms and exponentials for each cell. Where so many rows contradict each other that a product
-vanishes, the cell is done again by logarithms.
-
-Tables of rows have one axis for class of difficulty and state, which stand side by side.
-
-One loop gathers a cell's evidence and spreads its gradient while its rows are at hand.
+Evidence is a product of probabilities relative to each row's largest, so cells need no logs; where
+a product underflows, the cell is computed again with logs. One loop computes a cell's evidence and
+its gradient, while its rows are in the processor's cache.
 """
 
 import numpy as np
@@ -21,20 +15,16 @@ from assay.likelihood.compiling import at, compiled
 from assay.likelihood.hard_truths import entries, hard_prevalence
 
 TINY = 1e-300
-"""Chance in the place of 0, where its logarithm is needed."""
+"""Replaces a probability of 0 where its log is needed."""
 WIDE = 8
-"""Length from which rows are worked on as a whole, with vector instructions."""
+"""Least length of rows for vector instructions."""
 
 
 @compiled()
 def row_chances(response):  # type: ignore[no-untyped-def]
-    """Chances of each row, relative to its largest.
+    """Return probabilities of rows relative to their largest, their logs, and the largest's log.
 
-    Returns
-    -------
-    chance, log_chance : ndarray (row, difficulty * state)
-    height : ndarray (row,)
-        Logarithm of the largest.
+    Shapes are (row, difficulty * state) twice, and (row,).
     """
     classes, rows, states = response.shape
     chance = np.empty((rows, classes * states))
@@ -56,7 +46,7 @@ def row_chances(response):  # type: ignore[no-untyped-def]
 
 @compiled()
 def rows_of_chances(response):  # type: ignore[no-untyped-def]
-    """Return what `row_chances` does, of chances; logarithms are left out until they are used."""
+    """Return what :func:`row_chances` does, from probabilities; logs are empty until needed."""
     classes, rows, states = response.shape
     chance = np.empty((rows, classes * states))
     height = np.empty(rows)
@@ -77,8 +67,8 @@ def rows_of_chances(response):  # type: ignore[no-untyped-def]
 def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
     """Multiply ``parts`` by rows of a table.
 
-    Where they are short, a few at a time in registers: a product waits for itself, two do not wait
-    for each other.
+    Short rows are multiplied two entries at a time in registers, so that products do not wait for
+    each other.
     """
     length = parts.shape[0]
     if length >= WIDE:
@@ -104,7 +94,7 @@ def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-de
 
 @compiled()
 def add_rows(parts, tables, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Add logarithms of rows to ``parts``: the product of chances by their logarithms."""
+    """Add the logs of rows to ``parts``."""
     chance, log_chance = tables[0], tables[1]
     known = log_chance.shape[0] > 0
     for r in range(at(begin), at(end)):
@@ -115,7 +105,7 @@ def add_rows(parts, tables, rows, begin, end):  # type: ignore[no-untyped-def]
 
 @compiled()
 def exponentiate(parts, begin, end):  # type: ignore[no-untyped-def]
-    """Turn logarithms into numbers relative to the largest of them, whose logarithm is returned."""
+    """Replace logs by numbers relative to their largest; return the largest log."""
     top = -1e300
     for k in range(begin, end):
         top = max(top, parts[k])
@@ -149,11 +139,10 @@ def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-de
 
 @compiled()
 def value_of_heights(by_rows, height):  # type: ignore[no-untyped-def]
-    """Log-likelihood that chances relative to their largest leave out: ``height`` (row,).
+    """Return the log-likelihood that relative probabilities leave out, from ``height`` (row,).
 
-    Each rating adds the height of its row; its gradients by the logarithms of the row's chances sum
-    to its weight, since the likelihood is of the first degree in them. So ``by_rows`` knows how
-    often each row was given, and nobody has to count.
+    Each rating adds its row's height. The gradient by a row's log probabilities sums to the row's
+    number of ratings, so ``by_rows`` counts them.
     """
     value = 0.0
     for row in range(height.shape[0]):
@@ -165,31 +154,16 @@ def value_of_heights(by_rows, height):  # type: ignore[no-untyped-def]
 
 
 VANISHED = 1e-200
-"""Largest evidence of a cell, as a product, below which it is done by logarithms."""
+"""Largest evidence of a cell, as a product, below which logs are used."""
 
 
 @compiled(fastmath={"reassoc", "contract"})
 def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no-untyped-def]
-    """Evidence of each cell for each state, and its parts by class of difficulty.
+    """Return cells' evidence (cell, state), parts, log scales (cell,), and whether it underflowed.
 
-    Parameters
-    ----------
-    rows : tuple
-        From :func:`~assay.likelihood.cells.row_chances`.
-    difficulty, layer, hard_truth, data
-        As for :func:`~assay.likelihood.marginal.value_and_gradient`.
-
-    Returns
-    -------
-    evidence : ndarray (cell, state)
-        Likelihood of the cell's ratings given the state, relative to the largest. Where the truth
-        of hard items is drawn anew, given the state that the item has if it is easy.
-    parts : ndarray (cell, difficulty * state)
-        Its terms.
-    height : ndarray (cell,)
-        Logarithm of the largest likelihood, the heights of its rows left out.
-    vanished : ndarray of bool (cell,)
-        Whether the cell was done by logarithms.
+    The evidence is relative to its largest; parts (cell, difficulty * state) are its terms. Scales
+    exclude the rows' heights. With ``hard_truth``, evidence is given the state that the item has if
+    it is easy. Other arguments as for :func:`~assay.likelihood.marginal.value_and_gradient`.
     """
     chance = rows[0]
     cells, classes, states = data.cell_context.shape[0], difficulty.shape[1], data.masks.shape[1]
@@ -243,9 +217,9 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
 
 @compiled()
 def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
-    """Parts of a cell without ratings: (mask, difficulty * state).
+    """Return the parts of a cell without ratings, (mask, difficulty * state).
 
-    Without the chances of the classes of difficulty if these differ by context.
+    Probabilities of difficulty classes are left out if they differ between contexts.
     """
     known, states = masks.shape
     start = np.empty((known, difficulty.shape[1] * states))
@@ -259,7 +233,7 @@ def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
 
 @compiled()
 def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-def]
-    """Fill the logarithms of the parts (difficulty * state,) of a cell without ratings."""
+    """Compute the log parts (difficulty * state,) of a cell without ratings."""
     states = mask.shape[0]
     for d in range(difficulty.shape[0]):
         for s in range(states):
@@ -268,9 +242,9 @@ def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-de
 
 @compiled(inline="always")
 def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
-    """Fill the evidence (state,) with the sums of parts over difficulty; return the largest.
+    """Compute the evidence (state,) by summing parts over difficulty; return the largest.
 
-    ``redrawn`` lists the states of hard items, as ``entries`` does.
+    ``redrawn`` lists the states of hard items, from ``entries``.
     """
     start, column, chance = redrawn
     states = evidence.shape[0]
@@ -295,7 +269,7 @@ def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
 def _by_logarithms(  # type: ignore[no-untyped-def]
     parts, cell, tables, difficulty, layer, data, looks, highs, afresh
 ):
-    """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
+    """Compute the parts (difficulty * state,) of a cell with logs; return their log scale."""
     classes, states = difficulty.shape[0], data.masks.shape[1]
     logs_without_ratings(parts, difficulty, data.masks[data.cell_mask[cell]])
     for view in range(data.view_start[cell], data.view_start[cell + 1]):
@@ -316,9 +290,9 @@ def _by_logarithms(  # type: ignore[no-untyped-def]
 
 @compiled()
 def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  # type: ignore[no-untyped-def]
-    """Carry d value / d log evidence, ``along`` (cell, difficulty * state), to the tables.
+    """Propagate ``along``, the gradient by log parts (cell, difficulty * state), to the tables.
 
-    ``by_rows`` (row, difficulty * state) and ``by_layer`` are added to.
+    It is added to ``by_rows`` (row, difficulty * state) and ``by_layer``.
     """
     chance = rows[0]
     cells, states = along.shape[0], data.masks.shape[1]
@@ -360,7 +334,7 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
 
 @compiled()
 def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
-    """Fill ``looks`` with the chance of a view's answers by difficulty and perceived state."""
+    """Compute the probability of a view's answers by difficulty and perceived state."""
     for k in range(looks.shape[0]):
         looks[k] = 1.0
     multiply_rows(looks, chance, rows, begin, end)
@@ -368,7 +342,7 @@ def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
-    """Fill ``looks``, relative to the largest of each difficulty, and the logarithms of these."""
+    """Compute ``looks`` relative to each difficulty's largest, and the logs of these."""
     states = looks.shape[0] // highs.shape[0]
     for k in range(looks.shape[0]):
         looks[k] = 0.0
@@ -379,10 +353,10 @@ def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore
 
 @compiled()
 def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-untyped-def]
-    """Fill ``afresh``: the chance of a view's answers, by state, if its raters misperceive it.
+    """Compute the probability of a view's answers by true state, given misperception.
 
-    What the item then looks like stands in the layer's table after the classes of difficulty: one
-    row for all states, or a row each.
+    The layer's table has the perceived states after the difficulty classes, in one row or a row for
+    each state.
     """
     states = afresh.shape[0]
     each = layer.shape[1] - classes > 1
@@ -398,26 +372,11 @@ def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-unty
 
 @compiled()
 def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  # type: ignore[no-untyped-def]
-    """Log-likelihood and its gradients, as ``value_and_gradient`` has them for one node.
+    """Return the log-likelihood and its gradients with one node and without perception layers.
 
-    Parameters
-    ----------
-    prevalence : ndarray (context, state, 1)
-    rows : tuple
-        From :func:`~assay.likelihood.cells.row_chances`.
-    difficulty : ndarray (context, difficulty), or of one context for all
-    hard_truth : ndarray (hard class, state, state), or without classes
-    data : Data
-        Without layers of perception.
-
-    Returns
-    -------
-    value : float
-    by_prevalence, by_rows : ndarray
-        Like the tables.
-    by_part : ndarray (context, difficulty * state), or of one context for all
-        Gradient by the log weight of each class of difficulty and state.
-    by_hard_truth : ndarray
+    The gradients are by prevalence, by rows, by the log weight of each part (context, difficulty *
+    state), and by ``hard_truth``; shapes as in
+    :func:`~assay.likelihood.marginal.value_and_gradient`.
     """
     chance, _, row_height = rows
     weight = cell_weights(data)
@@ -466,7 +425,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
 
 @compiled()
 def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-untyped-def]
-    """Probabilities of the states for each class of difficulty: (context, length)."""
+    """Return the prevalence of states by difficulty class, (context, difficulty * state)."""
     contexts, states, _ = prevalence.shape
     found = np.empty((contexts, length))
     for g in range(contexts):
@@ -482,7 +441,7 @@ def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-unt
 
 @compiled()
 def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untyped-def]
-    """Carry the gradient by what `_for_each_difficulty` returns to what it is made of."""
+    """Propagate the gradient by ``_for_each_difficulty`` to prevalence and ``hard_truth``."""
     contexts, states, _ = prevalence.shape
     by_prevalence, by_hard_truth = np.zeros(prevalence.shape), np.zeros(hard_truth.shape)
     alike = states if hard_truth.shape[0] > 0 else by_before.shape[1]
@@ -502,7 +461,7 @@ def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untype
 
 @compiled(inline="always")
 def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
-    """Likelihood of a cell, from its parts (difficulty * state,)."""
+    """Return the likelihood of a cell from its parts (difficulty * state,)."""
     total = 0.0
     for k in range(parts.shape[0]):
         total += before[context, k] * parts[k]
@@ -511,7 +470,7 @@ def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
 
 @compiled()
 def cell_weights(data):  # type: ignore[no-untyped-def]
-    """How often each cell stands in the data: (cell,)."""
+    """Return the number of items of each cell, (cell,)."""
     weight = np.zeros(data.cell_context.shape[0])
     for b in range(data.bundle_weight.shape[0]):
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):

@@ -1,4 +1,4 @@
-r"""The one computation: the marginal log-likelihood of ratings, states summed out exactly.
+r"""The marginal log-likelihood of ratings, with the states summed out exactly.
 
 For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect :math:`u`
 
@@ -7,26 +7,25 @@ For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect
     \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_d \rho_d
              \sum_s \pi_{g(i)d}(s \mid u_q)\, m_i(s) \prod_v p_{id}(y_v \mid s),
 
-where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` what is known of the
-truth, :math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d`
-the classes of difficulty (one without that layer). The states of each class have the prevalence,
-:math:`\pi_{gd} = \pi_g`, but those of hard items where the truth is a consensus:
-:class:`~assay.modelling.layers.hard_truth.HardTruth`. A *view* :math:`v` is what one group of
-raters sees of the item. Without a perception layer :math:`p_{id}(y_v \mid s) = \prod_{a \in v}
-p_d(y_a \mid s)`; with one, what the item looks like is summed out,
+where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` the known truth,
+:math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d` the
+difficulty classes (one without that layer). All classes have the same prevalence, :math:`\pi_{gd} =
+\pi_g`, except hard items whose truth is a consensus:
+:class:`~assay.modelling.layers.hard_truth.HardTruth`. A *view* :math:`v` is the ratings of an item
+by one group of raters. Without a perception layer :math:`p_{id}(y_v \mid s) = \prod_{a \in v}
+p_d(y_a \mid s)`; with one, the perceived state is summed out,
 
 .. math::
 
     p_{id}(y_v \mid s) = (1 - \epsilon_d) \prod_{a \in v} p_d(y_a \mid s)
         + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
 
-Where systems have effects of their own on a cluster, the product is over its panels, each a sum
+If systems have effects within clusters, the product is over a cluster's panels, each a sum
 :math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.bundles`).
 
-Identical items
-are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of
-distinct rating patterns. Value and gradient come from one pass,
-:func:`~assay.likelihood.marginal.value_and_gradient`; this file prepares the data for it.
+Identical items are collapsed into weighted cells and identical clusters into bundles, so the cost
+grows with the number of distinct rating patterns. This file prepares the data;
+:func:`~assay.likelihood.marginal.value_and_gradient` computes value and gradient in one pass.
 """
 
 from dataclasses import dataclass
@@ -46,34 +45,24 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pattern:
-    """The data as the likelihood sees them: flat sorted arrays, nothing dense in items x raters.
+    """The data of the likelihood as flat sorted arrays; nothing has the size items x raters.
 
-    A *row* is a distinct (rater, answer pattern); a *cell* is a distinct (context, known truth,
-    rows) of an item; a *bundle* is a distinct multiset of cells: a cluster, or an item where
-    there is no cluster effect. Where systems have effects of their own on a cluster, a *panel* is a
-    distinct multiset of cells, and a bundle one of panels.
+    A *row* is a distinct (rater, answer pattern); a *cell* a distinct (context, known truth, rows)
+    of an item; a *bundle* a distinct multiset of cells, that of a cluster or of an item without
+    cluster effect. If systems have effects within clusters, a *panel* is a distinct multiset of
+    cells, and a bundle one of panels.
 
-    Attributes
-    ----------
-    data : Data
-        ``cell_context``, ``cell_mask`` (cell,): position of the cell's context in the prevalence
-        table, of its truth mask in ``masks``. ``view_start`` (cell + 1,), ``view_layer`` (view,):
-        the views of each cell, and the kind of perception of each (-1 if there is none).
-        ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): log
-        weight of the state; of a known truth 0 where it is possible, -inf elsewhere.
-        ``panel_start``, ``panel_cells``, ``panel_counts``: the cells of each panel and how many
-        items each stands for; no panels if systems have no effects of their own.
-        ``bundle_start``, ``bundle_cells``, ``bundle_counts``: likewise the cells of each bundle,
-        or its panels where there are any.
-        ``bundle_weight`` (bundle,): how many clusters are like this one.
-    item_cell : ndarray of int (item,)
-        The cell of each item.
-    cluster_bundle : ndarray of int (cluster,)
-        The bundle of each cluster (of each item without a cluster effect).
-    cluster_items : tuple of ndarray
-        ``(start, items)``: the items of each cluster, those of a panel side by side.
-    panels : PanelsOfClusters or None
-        If systems have effects of their own on a cluster.
+    data.cell_context, data.cell_mask : context of each cell, and its truth mask among ``masks``
+    data.view_start, data.view_layer : views of each cell, and the kind of perception of each, or -1
+    data.row_start, data.rows : rows of each view
+    data.masks : log weight of each state (mask, state); for known truth 0 if possible, else -inf
+    data.panel_start, data.panel_cells, data.panel_counts : cells of each panel and their counts
+    data.bundle_start, data.bundle_cells, data.bundle_counts : cells, or panels, of each bundle
+    data.bundle_weight : number of clusters with each bundle
+    item_cell : cell of each item
+    cluster_bundle : bundle of each cluster, or of each item without cluster effect
+    cluster_items : ``(start, items)``, the items of each cluster; those of a panel are adjacent
+    panels : if systems have effects within clusters
     """
 
     data: Data
@@ -86,14 +75,9 @@ class Pattern:
 class PanelsOfClusters(NamedTuple):
     """The panels of each cluster, one cluster after the other.
 
-    Attributes
-    ----------
-    cluster_start : ndarray of int (cluster + 1,)
-        Where the panels of each cluster begin.
-    kind : ndarray of int (panel,)
-        Which of the distinct panels of the data each is.
-    start : ndarray of int (panel + 1,)
-        Where its items begin among those of ``Pattern.cluster_items``.
+    cluster_start : first panel of each cluster (cluster + 1,)
+    kind : number of each panel among the distinct ones
+    start : first item of each panel in ``Pattern.cluster_items`` (panel + 1,)
     """
 
     cluster_start: Ints
@@ -102,15 +86,12 @@ class PanelsOfClusters(NamedTuple):
 
 
 def _starts(sorted_ids: Ints, count: int) -> Ints:
-    """Offsets of the runs of ``0 .. count - 1`` in a sorted array of ids."""
+    """Return the offsets of the runs of ``0 .. count - 1`` in a sorted array of ids."""
     return np.append(0, np.bincount(sorted_ids, minlength=count).cumsum())
 
 
 def _sorted_within(owner: Ints, member: Ints, count: int) -> tuple[Ints, Ints]:
-    """Sort pairs by owner, then by member, in one sort of whole numbers.
-
-    Returns the members of all owners, one owner after the other, and where those of each begin.
-    """
+    """Sort pairs by owner, then by member; return the members, and where each owner's begin."""
     width = int(member.max(initial=0)) + 1
     pairs = owner * width
     pairs += member
@@ -120,18 +101,18 @@ def _sorted_within(owner: Ints, member: Ints, count: int) -> tuple[Ints, Ints]:
 
 
 def _of_runs(start: Ints, chosen: Ints) -> NDArray[np.bool_]:
-    """Say which elements stand in the chosen runs."""
+    """Return which elements belong to the chosen runs."""
     among = np.zeros(len(start) - 1, bool)
     among[chosen] = True
     return np.repeat(among, np.diff(start))
 
 
 def _multiset_codes(member: Ints, start: Ints) -> Ints:
-    """Give one number to each distinct multiset: (owner,), -1 for those without members.
+    """Return a number for each distinct multiset, (owner,); -1 for empty ones.
 
-    Members are sorted within each owner. They are joined two by two, each pair becoming one
-    number, until every owner has one: as many rounds as the logarithm of the largest multiset.
-    Every owner takes every round, so that multisets of different sizes differ.
+    Members are sorted within owners. In each round pairs of neighbours become one number, until
+    every owner has one. Owners with one number take part too, so that multisets of different sizes
+    differ.
     """
     sizes = np.diff(start)
     width = int(member.max(initial=0)) + 1
@@ -139,12 +120,12 @@ def _multiset_codes(member: Ints, start: Ints) -> Ints:
         if (width + 1) ** 2 > LARGEST:
             member, distinct = pd.factorize(member)
             width = len(distinct)
-        # Every second place of a run, from its first on; runs may begin at odd positions.
+        # Every second member of a run leads; runs may begin at odd positions.
         leads = np.repeat((start[:-1] & 1).astype(bool), sizes)
         leads[::2] ^= True
         pair = member[leads]
         pair *= width + 1
-        # What does not lead follows; a last member may have none behind it, which counts as 0.
+        # The others follow; a last leader without a follower has 0 instead.
         pair[~np.append(leads[1:], True)[leads]] += member[~leads] + 1
         member, width = pair, width * (width + 1)
         sizes = (sizes + 1) // 2
@@ -168,30 +149,17 @@ def collapse(
 ) -> Pattern:
     """Collapse items into cells and clusters into bundles.
 
-    Parameters
-    ----------
-    item_of_row, row : ndarray of int (rating,)
-        The item and the row of each rating that has an answer.
-    context, mask : ndarray of int (item,)
-        Context of each item, and which of ``masks`` (mask, state) says its known truth.
-    cluster : ndarray of int (item,), optional
-        Cluster of each item if there is a cluster effect; without it items are independent.
-    panel : ndarray of int (item,), optional
-        Panel of each item, numbered in the order of the clusters, if systems have effects of their
-        own on a cluster.
-    layer_of_row : ndarray of int (row,), optional
-        Perception layer of the raters of each row; -1, or all if not given, for none.
-    contexts : int
-        Number of contexts: each perception layer has a kind for each of them.
-
-    Returns
-    -------
-    Pattern
+    item_of_row, row : item and row of each rating with an answer
+    context, mask : context of each item, and its known truth among ``masks`` (mask, state)
+    cluster : cluster of each item; None without a cluster effect
+    panel : panel of each item, numbered by cluster; None without effects of systems within clusters
+    layer_of_row : perception layer of each row's raters; -1, or None for all, without one
+    contexts : number of contexts; each perception layer has a kind for each of them
     """
     items = len(context)
     rows, per_item = _sorted_within(item_of_row, row, items)
-    del item_of_row, row  # the largest arrays: whoever called may have no other use for them
-    # ``shown`` is the first item of each cell, which stands for it; they stand in order.
+    del item_of_row, row  # frees the largest arrays, if the caller keeps no reference
+    # ``shown`` is the first item of each cell, in ascending order.
     shown, item_cell = unique_rows(context, mask, _multiset_codes(rows, per_item))
     sizes = np.diff(per_item)[shown]
     views = _views(rows[_of_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
@@ -237,7 +205,7 @@ def collapse(
 
 
 def take_panels(pattern: Pattern, clusters: Ints) -> PanelsOfClusters | None:
-    """Return the panels of some clusters, under the numbers that ``take_bundles`` gives them."""
+    """Return the panels of some clusters, numbered as by ``take_bundles``."""
     if pattern.panels is None:
         return None
     cluster_start, kind, start = pattern.panels
@@ -262,11 +230,11 @@ _NO_BUNDLES = _Bundles(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0,
 
 
 def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:
-    """Find the distinct multisets of cells, and which of them each cluster is."""
+    """Return the distinct multisets of cells, and the number of each cluster's."""
     clusters = int(bundle_of.max(initial=-1)) + 1
     cell, start = _sorted_within(bundle_of, item_cell, clusters)
     shown, cluster_bundle = unique_rows(_multiset_codes(cell, start))
-    # Bundles are numbered as they appear: the clusters that show them stand in order.
+    # Bundles are numbered by their first cluster.
     cells = cell[_of_runs(start, shown)]
     bundle = np.repeat(np.arange(len(shown)), np.diff(start)[shown])
     first = np.flatnonzero((np.diff(bundle, prepend=-1) != 0) | (np.diff(cells, prepend=-1) != 0))
@@ -279,7 +247,7 @@ def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:
 
 
 class _Views(NamedTuple):
-    """The views of each cell, their perception, and the rows of each view."""
+    """The views of each cell, their perception layers, and the rows of each view."""
 
     start: Ints
     layer: Ints
@@ -290,7 +258,7 @@ class _Views(NamedTuple):
 def _views(
     rows: Ints, sizes: Ints, context: Ints, layer_of_row: Ints | None, contexts: int
 ) -> _Views:
-    """Split the rows of each cell by the perception of their raters."""
+    """Split the rows of each cell by their raters' perception layers."""
     cells = len(sizes)
     ends = np.append(0, sizes.cumsum())
     if layer_of_row is None or (layer_of_row < 0).all():

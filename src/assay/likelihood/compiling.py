@@ -1,8 +1,7 @@
-"""How the functions of this package are compiled, and where machine code is kept.
+"""Compilation of functions, and the folder of their machine code.
 
-Numba compiles a function anew when the file in which it stands has changed, and takes no notice
-of the files of the functions that it calls. So machine code is kept in a folder that is named by a
-digest of all of these files: what was compiled from other sources is never found.
+Numba recompiles a function if its own file changes, but ignores the files of functions it calls.
+The folder is therefore named by a digest of all these files.
 """
 
 import hashlib
@@ -27,13 +26,7 @@ keep_freed_memory()
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a function, without Python's lock, and keeps it on disk.
-
-    Parameters
-    ----------
-    **options
-        Of ``numba.njit``.
-    """
+    """Return a decorator: ``numba.njit`` with these options, cached, without Python's lock."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         with kept_on_disk() as keep:
@@ -44,11 +37,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @contextmanager
 def kept_on_disk() -> Iterator[bool]:
-    """Have Numba keep what is decorated here in :func:`folder`; yields whether there is one.
-
-    Numba asks for its folder once for each function, when it is decorated.
-    """
-    # The setting is that of the whole process, and chains ask for their functions side by side.
+    """Make Numba cache functions decorated inside in :func:`folder`; yield whether it exists."""
+    # The setting is global to the process, and chains run in threads.
     with LOCK:
         before, chosen = SETTINGS.CACHE_DIR, folder()
         SETTINGS.CACHE_DIR = str(chosen or before)
@@ -61,11 +51,10 @@ def kept_on_disk() -> Iterator[bool]:
 
 @cache
 def folder() -> Path | None:
-    """Return where machine code of these sources is kept; None if nothing can be written.
+    """Return the folder of the machine code; None if none is writable.
 
-    Below the folder that ``NUMBA_CACHE_DIR`` names, else beside the sources, else below the
-    user's own. A folder that is somebody else's, or open to everybody, is passed over: machine
-    code from it would be run.
+    It is below ``NUMBA_CACHE_DIR``, else beside the sources, else in the user's cache. A folder
+    that others own or can write to is skipped, since its code would be run.
     """
     given, mark = SETTINGS.CACHE_DIR, digest()
     beside, own = Path(__file__).parent / "__pycache__", user_cache() / "numba"
@@ -84,9 +73,5 @@ def digest() -> str:
 
 @compiled(inline="always")
 def at(position):  # type: ignore[no-untyped-def]
-    """Return a position as an unsigned number.
-
-    Of a signed one Numba asks at each look whether it counts from the end of the array, which takes
-    longer than the look.
-    """
+    """Return a position as unsigned integer, for which Numba does not check negative indexing."""
     return np.uint64(position)

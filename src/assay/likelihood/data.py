@@ -1,4 +1,4 @@
-"""The data as the compiled functions take them."""
+"""The data as arrays for the compiled functions."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,7 @@ import numpy as np
 
 
 class Data(NamedTuple):
-    """The data as the compiled functions take them; :class:`assay.likelihood.collapse.Pattern` says
-    what.
-    """
+    """Arrays for the compiled functions, see :class:`assay.likelihood.collapse.Pattern`."""
 
     cell_context: np.ndarray
     cell_mask: np.ndarray

@@ -1,4 +1,4 @@
-"""The compiled density: a tape that ends in the marginal likelihood, unknowns by their scores."""
+"""The compiled density: a tape, then the marginal likelihood."""
 
 import math
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from assay.likelihood.marginal import value_of_rows
 
 @compiled()
 def log_of_score(score):  # type: ignore[no-untyped-def]
-    r"""Logarithm of the quantile of a score, its slope, and that of the slope's logarithm.
+    r"""Return log quantile of a score, its slope, and the slope of the log slope.
 
     .. math:: \log q, \quad q = -\log \Phi(-v), \qquad
               \frac{\mathrm d \log q}{\mathrm d v} = \frac{h}{q}, \quad
@@ -31,9 +31,9 @@ def log_of_score(score):  # type: ignore[no-untyped-def]
 
 
 class Places(NamedTuple):
-    """Where the log prior and the tables of the likelihood stand in a tape's buffer.
+    """Positions of the log prior and the likelihood's tables in a tape's buffer.
 
-    With ``chances`` the numbers of the rows are probabilities, else their logarithms.
+    With ``chances``, responses are probabilities, else log probabilities.
     """
 
     prior: int
@@ -48,7 +48,7 @@ class Places(NamedTuple):
 
 @compiled()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
-    """Log density and gradient at unconstrained values ``x``."""
+    """Return log density and gradient at unconstrained values ``x``."""
     buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
     rows = rows_of_chances(response) if places.chances else row_chances(response)
     value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
@@ -71,7 +71,7 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
 
 @compiled()
 def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
-    """Play the tape at unconstrained values ``x``: its buffer, and the tables of the likelihood."""
+    """Run the tape at ``x``; return its buffer and the tables, responses as logs."""
     buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
     if places.chances:
         for d in range(response.shape[0]):
@@ -83,7 +83,7 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _tables(x, tape, places):  # type: ignore[no-untyped-def]
-    """Play the tape: its buffer, and the tables as they stand in it."""
+    """Run the tape; return its buffer and the tables as recorded."""
     buffer = tape.constants.copy()
     for n in range(x.shape[0]):
         buffer[n] = x[n]
@@ -116,7 +116,7 @@ def carry_back(  # type: ignore[no-untyped-def]
     places,
     size,
 ):
-    """Gradient by the first ``size`` numbers of the buffer, the prior's included."""
+    """Return the gradient by the first ``size`` numbers of the buffer, with the prior's."""
     adjoint = np.zeros(buffer.shape)
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)
@@ -137,7 +137,7 @@ def carry_back(  # type: ignore[no-untyped-def]
 
 @compiled()
 def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
-    """Fill a table of three axes with the numbers that stand at given places."""
+    """Copy the buffer's numbers at given places to a table of three axes."""
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             for c in range(places.shape[2]):
@@ -146,7 +146,7 @@ def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _scatter(target, places, table):  # type: ignore[no-untyped-def]
-    """Add the numbers of a table of three axes at given places."""
+    """Add a table of three axes to the target at given places."""
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             for c in range(places.shape[2]):
@@ -155,7 +155,7 @@ def _scatter(target, places, table):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _scatter_by_log(target, places, table, buffer):  # type: ignore[no-untyped-def]
-    """Add derivatives by the logarithms of numbers at given places, as those by the numbers."""
+    """Add derivatives by logs of numbers to the derivatives by the numbers."""
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             for c in range(places.shape[2]):
@@ -165,7 +165,7 @@ def _scatter_by_log(target, places, table, buffer):  # type: ignore[no-untyped-d
 
 @compiled()
 def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
-    """Fill a table of two axes with the numbers that stand at given places."""
+    """Copy the buffer's numbers at given places to a table of two axes."""
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             table[a, b] = buffer[at(places[a, b])]
@@ -173,7 +173,7 @@ def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
-    """Add the numbers of a table of two axes at given places."""
+    """Add a table of two axes to the target at given places."""
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             target[at(places[a, b])] += table[a, b]

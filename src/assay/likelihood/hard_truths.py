@@ -1,4 +1,4 @@
-"""States of hard items: each class of them has a table, of which most entries can be 0."""
+"""States of hard items: a sparse table for each class of hard items."""
 
 import numpy as np
 
@@ -7,19 +7,10 @@ from assay.likelihood.compiling import at, compiled
 
 @compiled()
 def entries(hard_truth):  # type: ignore[no-untyped-def]
-    """List what is not 0 in the tables of hard items.
+    """List the nonzero entries of ``hard_truth`` by row: start, column, probability.
 
-    Parameters
-    ----------
-    hard_truth : ndarray (hard class, state, state)
-        Probabilities of a hard item's states, given the state that it has if it is easy.
-
-    Returns
-    -------
-    start : ndarray of int (hard class * state + 1,)
-        Where the entries of each row begin.
-    column : ndarray of int (entry,)
-    chance : ndarray (entry,)
+    An entry of ``hard_truth`` (hard class, state, state) is the probability of a hard item's state,
+    given the state that it has if it is easy.
     """
     classes, states, _ = hard_truth.shape
     start = np.zeros(classes * states + 1, np.int64)
@@ -38,7 +29,7 @@ def entries(hard_truth):  # type: ignore[no-untyped-def]
 
 @compiled()
 def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
-    """Probabilities of the states of hard items: (hard class, context, state, node)."""
+    """Return the state probabilities of hard items, (hard class, context, state, node)."""
     contexts, states, nodes = prevalence.shape
     classes = hard_truth.shape[0]
     found = np.zeros((classes, contexts, states, nodes))

@@ -1,7 +1,6 @@
-"""Machine code on disk with a checksum: what is damaged or foreign is compiled anew.
+"""Machine code on disk with a checksum; damaged or foreign files are compiled again.
 
-Numba unpickles and runs whatever stands in its files, so that a damaged one ends in a traceback,
-or ends the process.
+Numba unpickles and runs its files unchecked, so a damaged one may crash the process.
 """
 
 import hashlib
@@ -15,15 +14,15 @@ from numba.core import caching
 
 DIGEST = hashlib.sha256().digest_size
 FILES: Any = caching
-"""Numba's module, whose functions have no types."""
+"""Numba's module, untyped."""
 PlainFiles: Any = caching.IndexDataCacheFile
 
 
 class CheckedFiles(PlainFiles):  # type: ignore[misc]
-    """The index and the code of one function; unreadable ones count as absent."""
+    """Index and code of one function; unreadable files count as absent."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep code; a disk that is full, or closed to us, is no reason to fail."""
+        """Store code; errors of the disk are ignored."""
         with suppress(OSError):
             super().save(key, data)
 
@@ -62,7 +61,7 @@ class CheckedFiles(PlainFiles):  # type: ignore[misc]
 
 @contextmanager
 def checked_files() -> Iterator[None]:
-    """Have functions that are decorated here keep their code in :class:`CheckedFiles`."""
+    """Make functions that are decorated inside use :class:`CheckedFiles`."""
     FILES.IndexDataCacheFile = CheckedFiles
     try:
         yield

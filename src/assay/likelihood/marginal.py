@@ -1,4 +1,4 @@
-"""The marginal likelihood: states, difficulty, appearances and cluster effects summed out."""
+"""The marginal likelihood: states, difficulty, perception and cluster effects summed out."""
 
 import numpy as np
 
@@ -18,34 +18,18 @@ from assay.likelihood.hard_truths import entries
 def value_and_gradient(  # type: ignore[no-untyped-def]
     prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
-    """Log-likelihood and its gradients in one pass.
+    """Return the log-likelihood, and its gradients by the first six tables, in one pass.
 
-    Parameters
-    ----------
-    prevalence : ndarray (context, state, node)
-        Probabilities of the states.
-    response : ndarray (difficulty, row, state)
-        log p(answers of the row given the perceived state and the item's difficulty).
-    difficulty : ndarray (context, difficulty)
-        Log probabilities of the classes of difficulty; one context if they are the same in all.
-    layer : ndarray (kind, difficulty + look, state)
-        Of each kind of perception: the chances that an item is misperceived, by its difficulty and
-        state, and the probabilities of what it then looks like, in one row for all states or in a
-        row for each.
-    hard_truth : ndarray (hard class, state, state)
-        Probabilities of a hard item's states, given the state that it has if it is easy, for each
-        class of difficulty but the first. Without classes, hard items have the truth of easy ones.
-    mixing : ndarray (node, node)
-        Chances of a panel's node given its cluster's; without nodes, panels share their cluster's.
-    log_weight : ndarray (node,)
-        Log weights of the quadrature nodes.
-    data : Data
-
-    Returns
-    -------
-    value : float
-    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing : ndarray
-        Like the tables.
+    prevalence : probabilities of the states (context, state, node)
+    response : log p(answers of the row | perceived state, difficulty) (difficulty, row, state)
+    difficulty : log probabilities of difficulty classes (context, difficulty), one context if all
+        alike
+    layer : per kind of perception, probabilities of misperceiving by difficulty and state, then of
+        the perceived states, in one row or a row for each state (kind, difficulty + look, state)
+    hard_truth : probabilities of a hard item's states given its state if easy, for each difficulty
+        class but the first (hard class, state, state); empty if hard items have the same truth
+    mixing : probabilities of a panel's node given its cluster's (node, node); empty without panels
+    log_weight : log weights of the quadrature nodes (node,)
     """
     rows = row_chances(response)
     return value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
@@ -55,7 +39,7 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
 def value_of_rows(  # type: ignore[no-untyped-def]
     prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
-    """Log-likelihood and its gradients, of what :func:`row_chances` makes of the responses."""
+    """Return the log-likelihood and its gradients, with rows from :func:`row_chances`."""
     by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
     by_mixing = np.zeros(mixing.shape)
     kinds, classes = difficulty.shape
@@ -75,7 +59,7 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     weight, counts = data.bundle_weight, data.bundle_counts
     start, members = data.bundle_start, data.bundle_cells
-    if mixing.shape[0] > 0:  # what the bundles give, and from here on panels in their place
+    if mixing.shape[0] > 0:  # add the bundles' value, then continue with panels as bundles
         for b in range(value.shape[0]):
             total += weight[b] * value[b]
         shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
@@ -126,7 +110,7 @@ def value_of_rows(  # type: ignore[no-untyped-def]
 
 @compiled()
 def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: ignore[no-untyped-def]
-    """Log-likelihood and shares of the bundles, and the panels' likelihoods, if there are any."""
+    """Return log-likelihoods and node posteriors of bundles, and likelihoods of panels."""
     start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
     if mixing.shape[0] == 0:
         value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
@@ -138,7 +122,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
 
 @compiled()
 def _sums(by_part, classes):  # type: ignore[no-untyped-def]
-    """Add up numbers (context, difficulty * state) over the states: (context, difficulty)."""
+    """Sum numbers (context, difficulty * state) over the states."""
     contexts, length = by_part.shape
     found, states = np.zeros((contexts, classes)), length // classes
     for g in range(contexts):
@@ -149,7 +133,7 @@ def _sums(by_part, classes):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
-    """Give a table (row, difficulty * state) the axes (difficulty, row, state)."""
+    """Reshape a table (row, difficulty * state) to (difficulty, row, state)."""
     classes, rows, states = shape
     by_response = np.empty(shape)
     for d in range(classes):
@@ -163,21 +147,11 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 def bundle_nodes(  # type: ignore[no-untyped-def]
     prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
-    """Log-likelihood and posterior of the nodes of each bundle, and each cell's evidence.
+    """Return bundles' log-likelihoods and node posteriors, cells' parts, and panels' likelihoods.
 
-    Parameters are those of :func:`value_and_gradient`.
-
-    Returns
-    -------
-    value : ndarray (bundle,)
-        Log-likelihood of the bundle.
-    shares : ndarray (bundle, node)
-        Posterior probabilities of the nodes.
-    parts : ndarray (cell, difficulty, state)
-        Likelihood of the cell's ratings given state and difficulty, times the probability of the
-        difficulty, up to a factor of the cell.
-    inner, outer : ndarray (panel, node)
-        Likelihood of each panel at its own nodes and at its cluster's; none if it has the same.
+    Arguments as for :func:`value_and_gradient`. Parts (cell, difficulty, state) are up to a factor
+    of the cell. Panels' likelihoods (panel, node) are at their own and at their cluster's nodes;
+    empty without panels.
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)

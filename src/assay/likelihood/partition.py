@@ -1,8 +1,8 @@
-"""Data cut into pieces by clusters: likelihoods of pieces add up, and can run side by side.
+"""Data cut into pieces whose likelihoods add up and can be computed in parallel.
 
-The log-likelihood is a sum over bundles (clusters, or items without a cluster effect), and so is
-its gradient: a piece of the data is a set of bundles with the cells that they need. Rows and
-contexts keep their numbers, so that every piece takes the same tables.
+The log-likelihood is a sum over bundles (clusters, or items without a cluster effect). A piece has
+some bundles and their cells. Rows and contexts keep their numbers, so all pieces use the same
+tables.
 """
 
 import os
@@ -20,34 +20,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIECE = 20_000
-"""Rows of cells that a piece has at least: below, starting a thread costs more than it saves."""
+"""Least number of rows of a piece; for fewer, a thread costs more than it saves."""
 
 
 def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
-    """Return the data of some bundles, and which cells they are.
-
-    Parameters
-    ----------
-    chosen : ndarray of int
-        Positions of bundles, none twice.
-
-    Returns
-    -------
-    part : Data
-    cells : ndarray of int
-        Positions in ``data`` of the cells of ``part``.
-
-    Examples
-    --------
-    >>> import assay, numpy as np
-    >>> from assay.modelling.structure import build_structure
-    >>> from assay.modelling.spec import make_spec
-    >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    >>> data = build_structure(ratings, make_spec("pooled", "dirichlet")).pattern.data
-    >>> part, cells = take_bundles(data, np.array([0, 2]))
-    >>> bool((part.bundle_weight == data.bundle_weight[[0, 2]]).all())
-    True
-    """
+    """Return the data of some bundles, none twice, and the positions of their cells in ``data``."""
     of_bundle, bundle_start = _spans(data.bundle_start, chosen)
     cells, bundle_cells = _distinct(data.bundle_cells[of_bundle])
     of_panel: Ints | slice = slice(0)
@@ -78,17 +55,17 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
 
 
 def has_panels(data: Data) -> bool:
-    """Whether bundles are made of panels."""
+    """Return whether bundles consist of panels."""
     return len(data.panel_start) > 1
 
 
 def panels_of(data: Data, bundles: Ints) -> Ints:
-    """Return which panels of the data those of :func:`take_bundles` are."""
+    """Return the positions of the panels that :func:`take_bundles` keeps."""
     return _distinct(data.bundle_cells[_spans(data.bundle_start, bundles)[0]])[0]
 
 
 def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct numbers in order, and the position of each number among them."""
+    """Return the sorted distinct numbers, and the position of each number among them."""
     if (numbers[1:] > numbers[:-1]).all():
         return numbers, np.arange(len(numbers))
     found, position = np.unique(numbers, return_inverse=True)
@@ -96,14 +73,14 @@ def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
 
 
 def _span(chosen: Ints | slice) -> Ints | slice:
-    """Return positions as a slice if they are a run: what it takes is a view, not a copy."""
+    """Return consecutive positions as a slice, which gives a view instead of a copy."""
     if isinstance(chosen, slice) or not len(chosen) or (np.diff(chosen) != 1).any():
         return chosen
     return slice(int(chosen[0]), int(chosen[-1]) + 1)
 
 
 def _spans(start: Ints, chosen: Ints | slice) -> tuple[Ints | slice, Ints]:
-    """Positions as :func:`runs` gives them, or as a slice where the chosen ones are a run."""
+    """Return what :func:`runs` does, with a slice for consecutive runs."""
     span = _span(chosen)
     if not isinstance(span, slice):
         return runs(start, span)
@@ -112,7 +89,7 @@ def _spans(start: Ints, chosen: Ints | slice) -> tuple[Ints | slice, Ints]:
 
 
 def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """Positions of all members of the chosen runs, and where each run begins among them."""
+    """Return positions of all members of the chosen runs, and where each run begins among them."""
     length = start[chosen + 1] - start[chosen]
     begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
     positions = np.arange(begin[-1])
@@ -121,13 +98,13 @@ def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def bundle_sizes(data: Data) -> Ints:
-    """Count the rows that stand behind each bundle: what its likelihood costs."""
+    """Return the number of rows of each bundle, which is its cost."""
     of_cell = data.row_start[data.view_start[1:]] - data.row_start[data.view_start[:-1]] + 1
     return _by_bundle(data, of_cell)
 
 
 def _by_bundle(data: Data, of_cell: Ints) -> Ints:
-    """Add up a number of each cell over the distinct cells of each bundle, or of its panels."""
+    """Sum a number of each cell over the distinct cells of each bundle, or of its panels."""
     if has_panels(data):
         of_cell = _run_sums(of_cell[data.panel_cells], data.panel_start)
     return _run_sums(of_cell[data.bundle_cells], data.bundle_start)
@@ -139,18 +116,7 @@ def _run_sums(numbers: Ints, start: Ints) -> Ints:
 
 
 def shares(data: Data, pieces: int | None = None) -> list[Ints]:
-    """Divide the bundles of data into shares of about equal cost.
-
-    Parameters
-    ----------
-    pieces : int, optional
-        How many at most; as many as have ``PIECE`` rows if not given. None is smaller.
-
-    Returns
-    -------
-    list of ndarray
-        Positions of the bundles of each share.
-    """
+    """Divide bundles into shares of about equal cost, at most ``pieces``, of ``PIECE`` rows."""
     sizes = bundle_sizes(data)
     total = int(sizes.sum())
     most = max(1, total // PIECE)
@@ -158,24 +124,13 @@ def shares(data: Data, pieces: int | None = None) -> list[Ints]:
     if count == 1:
         return [np.arange(len(sizes))]
     owner = (np.cumsum(sizes) - sizes) * count // total
-    # Owners stand in order: each share is a run of bundles.
+    # Owners are sorted, so each share is a run of bundles.
     ends = np.searchsorted(owner, np.arange(count + 1))
     return [np.arange(a, b) for a, b in pairwise(ends.tolist()) if b > a]
 
 
 def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
-    """Cut data into pieces of about equal cost.
-
-    Parameters
-    ----------
-    pieces : int, optional
-        As for :func:`shares`.
-
-    Returns
-    -------
-    list of (Data, bundles, cells)
-        Each piece, and which bundles and cells of ``data`` it has.
-    """
+    """Cut data into pieces as :func:`shares` does; return each with its bundles and cells."""
     every = shares(data, pieces)
     if len(every) == 1:
         return [(data, every[0], np.arange(len(data.cell_context)))]
@@ -187,7 +142,7 @@ def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
 
 
 def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say which bundles contain some of the rows of the response table."""
+    """Return which bundles contain any of these rows of the response table."""
     hit = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows[data.rows])])
     by_view = hit[data.row_start]
     by_cell = by_view[data.view_start[1:]] > by_view[data.view_start[:-1]]
@@ -195,12 +150,12 @@ def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def cores() -> int:
-    """Count the processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_threads(work: Callable[[Any], Any], jobs: Sequence[Any], threads: int) -> list[Any]:
-    """Do jobs side by side; their compiled parts hold no lock."""
+    """Apply a function to jobs in parallel threads."""
     if threads == 1 or len(jobs) == 1:
         return [work(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:

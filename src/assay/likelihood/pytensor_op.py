@@ -1,4 +1,4 @@
-"""The marginal likelihood as a PyTensor operation: one compiled pass gives value and gradient."""
+"""The marginal likelihood as a PyTensor operation, with value and gradient from one pass."""
 
 import hashlib
 from functools import cache
@@ -18,14 +18,14 @@ from assay.likelihood.data import Data
 from assay.likelihood.marginal import value_and_gradient
 
 TABLES = 6
-"""The first inputs, which depend on the parameters."""
+"""Number of first inputs, which depend on the parameters."""
 
 
 class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
     Inputs are the six tables of :class:`~assay.modelling.structure.Tables` by state, the log
-    weights of the nodes and the arrays of :class:`~assay.likelihood.data.Data`.
+    weights of the nodes, and the arrays of :class:`~assay.likelihood.data.Data`.
     """
 
     __props__ = ()
@@ -36,7 +36,7 @@ class MarginalLogLikelihood(Op):
         return Apply(self, tensors, [pt.dscalar(), *(x.type() for x in tensors[:TABLES])])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        """Run the compiled pass."""
+        """Compute value and gradients."""
         arrays = [np.ascontiguousarray(x) for x in inputs]
         arguments: Any = (*arrays[: TABLES + 1], Data(*arrays[TABLES + 1 :]))
         results = value_and_gradient(*arguments)
@@ -44,12 +44,12 @@ class MarginalLogLikelihood(Op):
             storage[0] = np.asarray(result)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
-        """Scale the gradients that the pass has already computed."""
+        """Scale the gradients that are already computed."""
         still = [pytensor.gradient.DisconnectedType()() for _ in inputs[TABLES:]]
         return [*(cotangents[0] * by_table for by_table in outputs[1:]), *still]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        """Only the tables influence the value."""
+        """Return that only the tables influence the value."""
         gradients = [False] * TABLES
         return [[n < TABLES, *gradients] for n in range(len(node.inputs))]
 
@@ -74,10 +74,10 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
 
 @cache
 def cache_key() -> int:
-    """Return a number for the sources of all that the operation is compiled from.
+    """Return a number for the sources of the operation's compiled code.
 
-    PyTensor keeps machine code on disk by such a number, and takes no notice of functions that
-    the operation calls: code of an older version would be found, and read tables wrongly.
+    PyTensor caches machine code by it and ignores functions that the operation calls, so code of an
+    older version would be used.
     """
     found = hashlib.sha256(digest().encode() + Path(__file__).read_bytes())
     return int(found.hexdigest()[:15], 16)

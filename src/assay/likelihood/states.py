@@ -1,4 +1,4 @@
-"""The states of one draw, given its parameters."""
+"""Draws of the states given the parameters."""
 
 import numpy as np
 
@@ -23,13 +23,15 @@ def recover_draw(  # type: ignore[no-untyped-def]
     probabilities,
     difficulties,
 ):
-    """Fill the states and add up the probabilities of one draw.
+    """Draw the states of all items, and add up their probabilities and those of difficulty classes.
 
-    ``prevalence`` is (context, state, node); ``hard`` (hard class, context, state, node) is that of
-    hard items whose truth is drawn anew, else without classes. ``difficulties`` (item, difficulty)
-    adds up the probabilities of the classes of difficulty. Items that share an effect stand
-    together: their run begins at ``start``, its node is ``drawn``, and ``share_of`` says which of
-    ``shares`` has its posterior.
+    prevalence : (context, state, node)
+    hard : prevalence of hard items with a redrawn truth (hard class, context, state, node), or
+        empty
+    shares, share_of : node posteriors, and the row of each run of items that share an effect
+    start, members : items of each run
+    drawn : node of each run
+    probabilities, difficulties : sums over draws (item, state), (item, difficulty)
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]
     chance, evidence = np.empty(count), np.empty(count)
@@ -78,7 +80,7 @@ def recover_draw(  # type: ignore[no-untyped-def]
 
 @compiled()
 def draw_nodes(shares, cluster_bundle, by_cluster):  # type: ignore[no-untyped-def]
-    """Draw the node of each cluster: (cluster,)."""
+    """Draw the node of each cluster, (cluster,)."""
     drawn = np.empty(cluster_bundle.shape[0], np.int64)
     for c in range(cluster_bundle.shape[0]):
         drawn[c] = pick(shares[at(cluster_bundle[c])], by_cluster[c])

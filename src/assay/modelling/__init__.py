@@ -1,1 +1,1 @@
-"""A specification into a model: families, layers, prevalence, priors, responses."""
+"""Models from specifications: families, layers, prevalence, priors, responses."""

@@ -1,4 +1,4 @@
-"""From ratings and a spec to the raters of each recipe: who is modelled how."""
+"""Parts of a model: the raters of each recipe, with their family and layers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +29,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Units:
-    """Whose confusion each rating uses, and whom, when and what each unit is about."""
+    """The unit (owner of a confusion) of each rating.
+
+    For each unit: rater, group, session and system (-1: several or none).
+    """
 
     unit: Ints
     rater: Ints
@@ -46,9 +49,9 @@ def find_units(
     *,
     shared: bool,
 ) -> Units:
-    """Find the units: a rater, or a rater in a session or on the items of one system.
+    """Return the units: a rater, or a rater in a session or with the items of one system.
 
-    Raters who share a confusion are one unit for each group, which may differ in difficulty and
+    Raters with a shared confusion are one unit per group, since groups may differ in difficulty and
     perception.
     """
     place = np.full(len(ratings.raters), -1, np.int64)
@@ -62,7 +65,7 @@ def find_units(
     session = _sessions(ratings, here) if "drift" in recipe.layers else np.zeros_like(owner)
     system = _systems(ratings) if "system_bias" in recipe.layers else np.zeros_like(owner)
     sessions = len(ratings.sessions) if "drift" in recipe.layers else 1
-    # The last system stands for items of several systems, or of none.
+    # The last system is for items of several systems, or of none.
     systems = len(ratings.systems) + 1 if "system_bias" in recipe.layers else 1
     unit = np.where(here, (owner * sessions + session) * systems + system, -1)
     every = np.arange(owners * sessions * systems)
@@ -78,7 +81,7 @@ def find_units(
 
 
 def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
-    """Session of each rating, as a position."""
+    """Return the position of each rating's session."""
     codes = {name: n for n, name in enumerate(ratings.sessions)}
     session = np.array([codes.get(str(s), -1) for s in ratings.session], np.int64)
     unknown = int((session[here] < 0).sum())
@@ -100,7 +103,7 @@ def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
 
 
 def _systems(ratings: Ratings) -> Ints:
-    """System of the item of each rating, as a position; the last stands for several or none."""
+    """Return the position of the system of each rating's item; the last is for several or none."""
     names = ratings.systems
     if len(names) < 2:
         raise ModelError(
@@ -120,7 +123,7 @@ NO_LAPSES = {
     "scored": "lapses are answers by class, and it reads scores",
     "joint": "its answers to an item depend on each other, which those of a lapse do not",
 }
-"""Families on which lapses cannot stand, and why."""
+"""Families that do not allow lapses, and the reasons."""
 
 
 def build_parts(
@@ -131,16 +134,10 @@ def build_parts(
     *,
     lean: bool = True,
 ) -> tuple[Part, ...]:
-    """Build the part of each set of rater groups that are modelled together.
+    """Build the part of each set of rater groups with one family.
 
-    Parameters
-    ----------
-    by_group : mapping of str to Recipe
-        Of each rater group. One recipe for all makes one part; else each group is a part.
-    priors : mapping of str to PartPriors
-        By the name of the part.
-    lean : bool
-        Whether the mean lean of all raters has a prior of its own.
+    One recipe for all in ``spec`` makes one part; else each group has its own. ``priors`` are by
+    part. ``lean`` says whether the raters' mean lean has its own prior.
     """
     if isinstance(spec.raters, str):
         crowd = _crowd(ratings) if lean and spec.reference is None else None
@@ -149,16 +146,11 @@ def build_parts(
 
 
 class _Reading(NamedTuple):
-    """What a part reads of its ratings.
+    """A part's view of its ratings.
 
-    Attributes
-    ----------
-    own : dict
-        The fields that are peculiar to the kind of part.
-    row : ndarray of int (rating,)
-        Row of the likelihood that each rating is; -1 if it says nothing here.
-    kind : ndarray of int (rating,)
-        Which labels a rating answers, as a number.
+    own : fields that only this kind of part has
+    row : row of the likelihood of each rating, -1 if it has no information for this part
+    kind : number of the set of labels that each rating answers
     """
 
     own: dict[str, Any]
@@ -183,14 +175,13 @@ def _build(
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
     read = (_read_scores if scored else _read_answers)(ratings, recipe, raters, priors, units)
-    # Raters who share a confusion are one unit, but one person's ratings alone make an urn.
+    # Raters with a shared confusion are one unit, but an urn has one rater's ratings.
     voice = np.where(units.unit >= 0, units.unit * len(ratings.raters) + ratings.rater, -1)
     together = spec.replicates == "together"
     repeats = collect_repeats(read.row, voice, ratings.item, read.kind, together=together)
     common = {
         "layout": confusion_layout(ratings.task),
-        "raters": raters,
-        "shared": shared,
+        "raters": raters.as_one() if shared else raters,
         "unit_rater": units.rater,
         "priors": priors.layers,
     }
@@ -204,7 +195,7 @@ def _build(
         unit_group=units.group,
         drift=_drift(ratings, recipe, units, common),
         bias=_bias(ratings, recipe, units, common),
-        loading=_loading(recipe, units, common),
+        loading=_loading(recipe, raters, units, common, shared=shared),
         repeats=repeats,
         consistency=priors.consistency if repeats.urns else None,
         shared=shared,
@@ -213,7 +204,7 @@ def _build(
 
 
 def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
-    """Return the positions of the raters of some groups, and who they are."""
+    """Return the positions of the raters of some groups, with their names and groups."""
     group = ratings.raters["group"].astype(str).to_numpy(object)
     members = np.flatnonzero(np.isin(group, groups))
     raters = Raters(
@@ -225,7 +216,7 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
 
 
 def _crowd(ratings: Ratings) -> Floats:
-    """Share of each rater in the crowd that alone says what is true: (rater, label)."""
+    """Return each rater's share in the crowd that alone defines the truth, (rater, label)."""
     answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
     for label, said in enumerate(ratings.answers.T):
         answered[ratings.rater[said >= 0], label] = 1.0
@@ -252,8 +243,7 @@ def _read_answers(
     if "lapses" in recipe.layers:
         lapses = Lapses(
             layout=layout,
-            raters=raters,
-            shared=family.shared,
+            raters=raters.as_one() if family.shared else raters,
             unit_rater=units.rater,
             priors=priors.layers,
         )
@@ -296,26 +286,25 @@ def _bias(
     return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
 
 
-def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading | None:
+def _loading(
+    recipe: Recipe, raters: Raters, units: Units, common: Mapping[str, Any], *, shared: bool
+) -> Loading | None:
     difficulty = difficulty_of(set(recipe.layers), common["priors"])
     if difficulty.kind == "none":
         return None
     own = [name for name in (BY_RATER, BY_CLASS) if name in recipe.layers]
-    if own and common["shared"]:
+    if own and shared:
         raise ModelError(
             f"{own[0]} cannot stand on {recipe.family}, whose raters are all alike; take "
             "item_difficulty_continuous, or a family in which raters differ",
             code="layer-unfit",
         )
     return Loading(
-        layout=common["layout"],
-        raters=common["raters"],
         difficulty=difficulty,
         by_rater=bool(own),
         by_class=BY_CLASS in own,
-        unit_rater=units.rater,
         unit_group=units.group,
-        priors=common["priors"],
+        **{**common, "raters": raters},
     )
 
 
@@ -329,7 +318,7 @@ def _refuse_lapses(recipe: Recipe) -> None:
 
 
 def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
-    """Codes of the scores, the distinct row of each rating, and what stands in each row."""
+    """Return the codes of scores, the row of each rating, and the distinct rows (unit, codes)."""
     codes = score_codes(ratings, score_layout(ratings.task))
     counts = (codes != MISSING).any(axis=1) & (unit >= 0)
     keys = np.column_stack([unit, codes])[counts]
@@ -340,7 +329,7 @@ def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
-    """Refuse guesses at a label whose classes have no order, which the model would take for one."""
+    """Raise ModelError for answers of raters with scores on a label with unordered classes."""
     for label, said in zip(ratings.task.labels, codes.T, strict=True):
         if len(label.classes) > 2 and not label.ordered and (said != MISSING).any():
             raise ModelError(
@@ -354,5 +343,5 @@ def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
 
 
 def _answered_kind(answers: NDArray[np.integer]) -> Ints:
-    """Which labels a rating answers, as a number."""
+    """Return a number for the set of labels that each rating answers."""
     return sorted_rows(*(answers != MISSING).T)[1]

@@ -1,8 +1,7 @@
-"""Confusions: P(reported class given true class), as one table of rows for all labels.
+"""Confusions P(reported class | true class), as one table of rows for all labels.
 
-A *row* is a (label, true class); a gated label has one more, for items to which it does not apply
-(a rater can answer a question that the truth would not ask). Columns are reported classes, padded
-to the largest number of classes.
+A *row* is a label and a true class. A gated label has one more row, for items to which it does not
+apply, since raters can still answer it. Columns are reported classes, padded to the largest number.
 """
 
 from dataclasses import dataclass
@@ -19,14 +18,10 @@ Ints = NDArray[np.int64]
 
 
 class Tilt(NamedTuple):
-    """What layers do to the answers of raters; None where they do nothing.
+    """Effects of layers on the answers of raters; None without an effect.
 
-    Attributes
-    ----------
-    added : (..., unit, asked row) or None
-        Added to the log odds of right answers.
-    guessing : (..., unit, asked row) or None
-        Minus the logarithm of the share of answers that are no guesses; at least 0.
+    added : added to the log odds of right answers (..., unit, asked row)
+    guessing : minus log share of answers that are not guesses, at least 0 (..., unit, asked row)
     """
 
     added: Any = None
@@ -34,7 +29,7 @@ class Tilt(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """Both, for families whose log odds are those of no answer: (..., unit, asked row)."""
+        """Both effects on log odds, for families without guesses, (..., unit, asked row)."""
         if self.added is None or self.guessing is None:
             return self.guessing * -1.0 if self.added is None else self.added
         return self.added + self.guessing * -1.0
@@ -42,18 +37,11 @@ class Tilt(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConfusionLayout:
-    """Where each confusion stands in the table.
+    """Positions of confusions in the table.
 
-    Attributes
-    ----------
-    labels, true_classes : tuple of int
-        Label and true class of each of the ``asked`` rows.
-    asked_rows : int
-        Rows with a true class; the rows of true class "not asked" follow them.
-    unasked_labels : tuple of int
-        The label of each row that follows.
-    classes : tuple of int
-        Number of classes of each label.
+    labels, true_classes : label and true class of each row with a true class ("asked" row)
+    unasked_labels : label of each later row, for items to which the label does not apply
+    classes : number of classes of each label
     """
 
     task: Task
@@ -74,7 +62,7 @@ class ConfusionLayout:
 
     @property
     def size(self) -> int:
-        """Number of entries of one rater's table, padding included."""
+        """Number of entries of one rater's table, with padding."""
         return (self.asked_rows + len(self.unasked_labels)) * self.width
 
     @property
@@ -84,21 +72,17 @@ class ConfusionLayout:
 
     @property
     def row_names(self) -> list[str]:
-        """Readable name of each asked row: ``label=true class``."""
+        """Name of each asked row, ``label=true class``."""
         return [
             f"{self.task.labels[la].name}={self.task.labels[la].classes[k]}"
             for la, k in zip(self.labels, self.true_classes, strict=True)
         ]
 
     def entries(self, states: NDArray[np.integer], answers: NDArray[np.integer]) -> Ints:
-        """Positions in the flattened table of P(reported | true): (state, answers, label).
+        """Return positions of P(reported | true) in the flat table, (state, answers, label).
 
-        -1 where nothing was reported, which stands for the factor 1.
-
-        Parameters
-        ----------
-        states : ndarray of int (state, label)
-        answers : ndarray of int (answers, label)
+        ``states`` is (state, label) and ``answers`` (answers, label). Missing answers have -1, for
+        a factor 1.
         """
         columns = [
             self._entry(n, true[:, None], reported[None, :])
@@ -107,7 +91,7 @@ class ConfusionLayout:
         return np.stack(columns, axis=-1)
 
     def _entry(self, label: int, true: NDArray[np.integer], reported: NDArray[np.integer]) -> Ints:
-        """Position in the table of a label; ``true`` and ``reported`` broadcast."""
+        """Return the position in a label's table; ``true`` and ``reported`` broadcast."""
         start = self.labels.index(label)
         row = start + true.astype(np.int64)
         if label in self.unasked_labels:
@@ -115,11 +99,9 @@ class ConfusionLayout:
             row = np.where(true == NOT_ASKED, outside, row)
         return np.where(reported >= 0, row * self.width + reported, -1)
 
-    # -- free logits: one for a binary row, one per class for a longer row --------------------
-
     @property
     def cells(self) -> list[tuple[int, int]]:
-        """(asked row, reported class) of each free logit; a binary row has one, the right class."""
+        """Row and reported class of each free logit: one for a binary row, else one per class."""
         found = []
         for row, (label, true) in enumerate(zip(self.labels, self.true_classes, strict=True)):
             reported = [true] if self.classes[label] == 2 else range(self.classes[label])
@@ -128,7 +110,7 @@ class ConfusionLayout:
 
     @property
     def cell_names(self) -> list[str]:
-        """Readable name of each free logit: ``label: true class -> reported class``."""
+        """Name of each free logit, ``label: true class -> reported class``."""
         names = []
         for row, reported in self.cells:
             label = self.task.labels[self.labels[row]]
@@ -137,7 +119,7 @@ class ConfusionLayout:
         return names
 
     def cell_values(self, *, binary: float, correct: float, other: float) -> NDArray[np.float64]:
-        """One number per free logit, by what kind of logit it is."""
+        """Return a number for each free logit: of a binary row, a right class, or another class."""
         values = []
         for row, reported in self.cells:
             if self.row_classes[row] == 2:
@@ -147,16 +129,7 @@ class ConfusionLayout:
         return np.array(values, float)
 
     def from_logits(self, logits: Any, xp: Any) -> Any:
-        """Log confusions from free logits.
-
-        Parameters
-        ----------
-        logits : (..., rater, cell)
-
-        Returns
-        -------
-        (..., rater, asked row, class)
-        """
+        """Return log confusions (..., rater, asked row, class) from logits (..., rater, cell)."""
         fixed, never = len(self.cells), len(self.cells) + 1
         where = np.full((self.asked_rows, self.width), never)
         for row, classes in enumerate(self.row_classes):
@@ -166,16 +139,9 @@ class ConfusionLayout:
         return log_softmax(append_constant(logits, [0.0, NEVER], xp)[..., where], xp)
 
     def from_accuracy(self, accuracy: Any, xp: Any) -> Any:
-        """Log confusions with errors spread evenly over the other classes.
+        """Return log confusions with errors spread evenly over the other classes.
 
-        Parameters
-        ----------
-        accuracy : (..., rater, asked row), or broadcastable
-            Probability of the true class.
-
-        Returns
-        -------
-        (..., rater, asked row, class)
+        ``accuracy`` is (..., rater, asked row), the result (..., rater, asked row, class).
         """
         others = self.row_classes - 1
         right = xp.log(accuracy)
@@ -189,7 +155,7 @@ class ConfusionLayout:
         return table[..., rows, where]
 
     def tilt(self, log_confusion: Any, tilt: Tilt, xp: Any) -> Any:
-        r"""Add to the log odds of the right answer; replace a share of the answers by guesses.
+        r"""Add to the log odds of the right answer, and replace a share of the answers by guesses.
 
         .. math::
 
@@ -197,18 +163,9 @@ class ConfusionLayout:
             \theta''_{kk'} = e^{-b_k} \theta'_{kk'} + (1 - e^{-b_k}) \bar\theta'_{k'}, \qquad
             \bar\theta'_{k'} = \frac{1}{K} \sum_{l=1}^{K} \theta'_{lk'}
 
-        Wrong answers keep their shares among each other if :math:`b = 0`. Guesses
-        :math:`\bar\theta'` are what the rater says of items of which each class is as likely.
-
-        Parameters
-        ----------
-        log_confusion : (..., rater, asked row, class)
-        tilt : Tilt
-            :math:`a` (``added``) and :math:`b` (``guessing``): (..., rater, asked row).
-
-        Returns
-        -------
-        (..., rater, asked row, class)
+        with :math:`a` (``added``) and :math:`b` (``guessing``), (..., rater, asked row). Wrong
+        answers keep their proportions if :math:`b = 0`. Guesses :math:`\bar\theta'` are the rater's
+        answers to items with equally likely classes.
         """
         rows, true = np.arange(self.asked_rows), np.array(self.true_classes)
         right = np.zeros((self.asked_rows, self.width))
@@ -224,31 +181,18 @@ class ConfusionLayout:
         return xp.log(add_products([(chance, kept), (blind, kept * -1.0 + 1.0)], xp))
 
     def nearer_guessing(self, log_confusion: Any, loss: Any, xp: Any) -> Any:
-        r"""Leave a share of the log odds between any two answers; not normalised.
+        r"""Shrink the log odds between answers by ``loss``; the result is not normalised.
 
-        .. math:: \theta'_{kk'} \propto \theta_{kk'}^{e^{-b_k}}
+        .. math:: \theta'_{kk'} \propto \theta_{kk'}^{e^{-b_k}}, \quad b \ge 0
 
-        Parameters
-        ----------
-        log_confusion : (..., rater, asked row, class)
-        loss : (..., rater, asked row)
-            :math:`b`, at least 0.
+        with :math:`b` (``loss``), (..., rater, asked row).
         """
         there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
         lost = xp.exp(loss * -1.0) + -1.0
         return log_confusion * (lost[..., None] * there + 1.0)
 
     def guesses(self, log_confusion: Any, xp: Any) -> Any:
-        """Log of the mean over the true classes of a label, in each of its rows.
-
-        Parameters
-        ----------
-        log_confusion : (..., rater, asked row, class)
-
-        Returns
-        -------
-        (..., rater, asked row, class)
-        """
+        """Return the log mean of confusions over a label's true classes, in each of its rows."""
         first, means = 0, []
         for classes in self.classes:
             rows = log_confusion[..., first : first + classes, :].swapaxes(-1, -2)
@@ -257,7 +201,7 @@ class ConfusionLayout:
         return xp.stack(means, axis=-2)[..., np.array(self.labels), :]
 
     def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
-        """Dirichlet prior counts of rows with the same number of classes: (row, class)."""
+        """Return Dirichlet prior counts of rows with equal numbers of classes, (row, class)."""
         classes = int(self.row_classes[rows[0]])
         counts = np.full((len(rows), classes), total * (1 - correct) / (classes - 1))
         counts[np.arange(len(rows)), np.array(self.true_classes)[rows]] = total * correct
@@ -265,14 +209,7 @@ class ConfusionLayout:
 
 
 def confusion_layout(task: Task) -> ConfusionLayout:
-    """Lay out the confusions of a task.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> confusion_layout(load_task("ais")).row_names[:2]
-    ['flagged=no', 'flagged=yes']
-    """
+    """Return the layout of a task's confusions."""
     pairs = [(n, k) for n, label in enumerate(task.labels) for k in range(len(label.classes))]
     return ConfusionLayout(
         task=task,

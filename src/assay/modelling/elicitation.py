@@ -1,8 +1,7 @@
-"""Opinions as priors: ``"about 85 % accurate, 90 % between 70 and 95"``.
+"""Expert opinions as priors, ``"about 85 % accurate, 90 % between 70 and 95"``.
 
-An opinion gives the mean of a probability and the mass of an interval. A distribution with two
-parameters that has both is settled by them, so that it is found by solving two equations; nothing
-is left to choose, by entropy or otherwise.
+An opinion states the mean of a probability and the mass of an interval. Both together determine a
+distribution with two parameters, found by solving two equations.
 """
 
 import re
@@ -28,16 +27,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Opinion:
-    """What somebody thinks of a probability.
-
-    Attributes
-    ----------
-    mean : float
-        In (0, 1).
-    mass : float
-        Probability that it lies between ``lower`` and ``upper``.
-    lower, upper : float
-    """
+    """An opinion on a probability: its mean, and the probability ``mass`` of an interval."""
 
     mean: float
     mass: float
@@ -46,22 +36,10 @@ class Opinion:
 
     @classmethod
     def parse(cls, text: str, *, where: str = "prior") -> Self:
-        """Read an opinion from words, in per cent or as fractions.
+        """Read an opinion from text, in per cent or as fractions.
 
-        The mean and the ends of the interval are fractions if none is above 1 and none has a
-        per cent sign; so is their probability.
-
-        Raises
-        ------
-        ModelError
-            If the words are not of this form, or contradict themselves.
-
-        Examples
-        --------
-        >>> Opinion.parse("about 85 % accurate, 90 % between 70 and 95")
-        Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
-        >>> Opinion.parse("about 0.85 accurate, 90 % between 0.7 and 0.95")
-        Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
+        Mean and ends of the interval are fractions if none is above 1 or has a per cent sign;
+        likewise the probability. ModelError is raised for another form or a contradiction.
         """
         found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
         if found is None:
@@ -80,7 +58,7 @@ class Opinion:
         return cls(mean=mean, mass=mass, lower=lower, upper=upper)
 
     def __str__(self) -> str:
-        """Write the opinion in words, in per cent."""
+        """Write the opinion in per cent."""
         mean, mass, lower, upper = (
             f"{100 * x:.12g}" for x in (self.mean, self.mass, self.lower, self.upper)
         )
@@ -88,33 +66,16 @@ class Opinion:
 
 
 def _fractions(numbers: Sequence[float], signs: Sequence[str]) -> list[float]:
-    """Divide per cents by 100: what has a sign, or a number above 1 among its like."""
+    """Divide numbers by 100 if one of them has a per cent sign or is above 1."""
     scale = 100 if any(signs) or max(numbers) > 1 else 1
     return [number / scale for number in numbers]
 
 
 def opinion_beta(opinion: Opinion) -> tuple[float, float]:
-    r"""Return the beta distribution with the opinion's mean and mass.
+    r"""Return alpha and beta of the beta distribution with the opinion's mean and mass.
 
-    Returns
-    -------
-    alpha, beta : float
-
-    Raises
-    ------
-    ModelError
-        If no beta distribution has both.
-
-    Notes
-    -----
-    With the mean :math:`m` given, :math:`\alpha = m n` and :math:`\beta = (1 - m) n`; the one
-    unknown :math:`n` solves :math:`I_u(\alpha, \beta) - I_l(\alpha, \beta) = p`.
-
-    Examples
-    --------
-    >>> alpha, beta = opinion_beta(Opinion.parse("about 85 % accurate, 90 % between 70 and 95"))
-    >>> round(alpha, 2), round(beta, 2)
-    (18.23, 3.22)
+    With the mean :math:`m`, :math:`\alpha = m n` and :math:`\beta = (1 - m) n`; :math:`n` solves
+    :math:`I_u(\alpha, \beta) - I_l(\alpha, \beta) = p`. ModelError is raised without a solution.
     """
 
     def mass(log_total: float) -> float:
@@ -126,27 +87,11 @@ def opinion_beta(opinion: Opinion) -> tuple[float, float]:
 
 
 def opinion_logit_normal(opinion: Opinion) -> tuple[float, float]:
-    r"""Return the normal distribution of log odds with the opinion's mean and mass.
+    r"""Return mean and SD of the normal distribution of log odds with the opinion's mean and mass.
 
-    Returns
-    -------
-    mu, sigma : float
-
-    Raises
-    ------
-    ModelError
-        If no such distribution has both.
-
-    Notes
-    -----
-    :math:`E[\operatorname{expit}(\mu + \sigma z)] = m` gives :math:`\mu` for each
-    :math:`\sigma`, by the trapezoid rule over :math:`z`; then :math:`\sigma` solves for the mass.
-
-    Examples
-    --------
-    >>> mu, sigma = opinion_logit_normal(Opinion.parse("about 85 %, 90 % between 70 and 95"))
-    >>> round(mu, 2), round(sigma, 2)
-    (1.87, 0.64)
+    :math:`E[\operatorname{expit}(\mu + \sigma z)] = m` gives :math:`\mu` for each :math:`\sigma`,
+    by the trapezoidal rule over :math:`z`; :math:`\sigma` solves for the mass. ModelError is raised
+    without a solution.
     """
     z = np.linspace(-9, 9, 801)
     weight = np.exp(-0.5 * z * z)
@@ -169,7 +114,7 @@ def opinion_logit_normal(opinion: Opinion) -> tuple[float, float]:
 
 
 def _solve(mass: Callable[[float], float], opinion: Opinion, narrow: float, wide: float) -> float:
-    """Find the spread at which the interval has the opinion's mass."""
+    """Return the spread at which the interval has the opinion's mass."""
     if mass(wide) > opinion.mass:
         raise ModelError(
             f"'{opinion}' cannot be: with this mean the interval always holds more than "
@@ -181,12 +126,12 @@ def _solve(mass: Callable[[float], float], opinion: Opinion, narrow: float, wide
 
 
 def _root(function: Callable[[float], float], start: float, end: float) -> float:
-    # Imported here: it takes as long as the rest of the module, and most models need no root.
+    # Imported here, as the import is slow and few models need it.
     from scipy.optimize import brentq
 
     try:
         return float(brentq(function, start, end, xtol=1e-12))
-    except ValueError:  # no change of sign: the opinion is more extreme than any distribution here
+    except ValueError:  # no change of sign: no distribution of this kind is so extreme
         raise ModelError(
             "no distribution has the mean and the interval of this opinion; give an interval that "
             "is less narrow, or a mean further from its ends",

@@ -1,8 +1,7 @@
-"""Formulas held against an allow-list: the tokens and the tree that formulae itself makes of them.
+"""Checks of formulas against an allow-list, by the tokens and the tree of formulae.
 
-A formula stands in every fit, and a fit may come from anywhere. So a formula is read with the
-scanner and the parser of formulae, never by rules of our own about its text, and only what is
-listed here passes: columns, numbers, operators, and transforms with their known arguments.
+A fit contains its formula and may come from anywhere, so a formula must not run code. Only listed
+columns, numbers, operators and transforms pass; formulae's own scanner and parser read the text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,15 +12,15 @@ from assay._util.errors import ModelError, suggest
 
 MAX_CHARACTERS = 2_000
 MAX_NESTING = 20
-"""Brackets within brackets."""
+"""Largest depth of nested brackets."""
 MAX_OPERATORS = 150
-"""Operators and calls within each other; a sum of 100 terms has 99."""
+"""Largest depth of nested operators and calls; a sum of 100 terms has 99."""
 MAX_TERMS = 200
-"""Terms after products and powers are multiplied out."""
+"""Largest number of terms after expanding products and powers."""
 MAX_POWER = 9
-"""Of ``(a + b)**n``, which stands for all interactions up to that order."""
+"""Largest n of ``(a + b)**n``, all interactions up to this order."""
 MAX_COLUMNS = 50
-"""Columns of one spline or polynomial: ``df=`` and ``degree=``."""
+"""Largest ``df=`` or ``degree=`` of a spline or polynomial."""
 MAX_NUMBER = 1e15
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
@@ -30,9 +29,9 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "S": ("omit",), "T": ("ref",), "poly": ("degree", "raw"),
     "bs": ("df", "knots", "degree", "center", "lower_bound", "upper_bound"),
 }  # fmt: skip
-"""What a formula may call, with the arguments that may follow the data."""
+"""Functions that a formula may call, with their arguments after the data."""
 POSITIONAL: Mapping[str, tuple[str, ...]] = {**ARGUMENTS, "bs": ("df", "knots", "degree")}
-"""Arguments that may stand without their name, in their order."""
+"""Arguments that need no name, in order."""
 COUNTS = ("df", "degree")
 
 WORDS = frozenset({"IDENTIFIER", "BQNAME", "NUMBER", "STRING", "PYTHON_LITERAL"})
@@ -42,7 +41,7 @@ COMPARISONS = frozenset(
 ALGEBRA = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "COLON", "STAR_STAR", "PIPE"})
 """Operators between terms."""
 ARITHMETIC = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "STAR_STAR"}) | COMPARISONS
-"""Operators between numbers, within a call."""
+"""Operators between numbers, inside a call."""
 TOKENS = WORDS | ALGEBRA | ARITHMETIC | {"LEFT_PAREN", "RIGHT_PAREN", "COMMA", "EQUAL", "TILDE"}
 
 BACKTICKS = (
@@ -52,17 +51,11 @@ BACKTICKS = (
 
 
 class RefusedError(ModelError):
-    """What a formula holds beside the allow-list; the message is the end of a sentence."""
+    """A formula is not allowed; the message is the end of a sentence."""
 
 
 def read_tree(text: str) -> tuple[str, Any]:
-    """Return a formula without its tilde, and its tree as formulae parses it.
-
-    Raises
-    ------
-    RefusedError
-        If it holds anything that is not listed.
-    """
+    """Return a formula without its tilde, and its tree; raise RefusedError if it is not allowed."""
     if len(text) > MAX_CHARACTERS:
         raise RefusedError(
             f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed",
@@ -89,7 +82,7 @@ def read_tree(text: str) -> tuple[str, Any]:
 
 
 def column_names(tree: Any) -> list[str]:
-    """Return the columns that a tree reads, each once, in order."""
+    """Return the columns of a tree in order, without duplicates."""
     found = []
     for node in walk(tree):
         if type(node).__name__ == "Variable":
@@ -100,9 +93,9 @@ def column_names(tree: Any) -> list[str]:
 
 
 def walk(tree: Any) -> Iterator[Any]:
-    """Yield the nodes of a tree from left to right, without what is called and names of arguments.
+    """Yield the nodes of a tree from left to right, without function and argument names.
 
-    It keeps its own list of what is left, since a tree may be deeper than Python's stack.
+    A list replaces recursion, as a tree may be deeper than Python's stack.
     """
     left = [tree]
     while left:
@@ -164,7 +157,7 @@ def _scanned(text: str) -> Tokens:
 
 
 def _right_side(tokens: Tokens, text: str) -> Tokens:
-    """Return what follows the tilde."""
+    """Return the tokens after the tilde; raise RefusedError if there are others before it."""
     tildes = [n for n, (token, _) in enumerate(tokens) if token.kind == "TILDE"]
     if tildes and tildes[-1] > 0:
         right = text.rpartition("~")[2].strip()
@@ -176,7 +169,7 @@ def _right_side(tokens: Tokens, text: str) -> Tokens:
 
 
 def _check_tokens(tokens: Tokens) -> None:
-    """Refuse tokens that are not listed; take ``np.`` from what is called."""
+    """Raise RefusedError for tokens not listed; remove ``np.`` from function names."""
     depth = 0
     for n, (token, _) in enumerate(tokens):
         called = n + 1 < len(tokens) and tokens[n + 1][0].kind == "LEFT_PAREN"
@@ -215,7 +208,7 @@ def _parsed(tokens: list[Any]) -> Any:
     from formulae.parser import ParseError, Parser
     from formulae.token import Token
 
-    # The intercept that formulae puts before every formula; its columns are centred beside it.
+    # The intercept that formulae adds to every formula; columns are then centred.
     before = [Token("NUMBER", "1", 1), Token("PLUS", "+")]
     parser = Parser([*before, *tokens, Token("EOF", "")])
     try:
@@ -237,7 +230,7 @@ def _written(tokens: Tokens) -> str:
 
 
 def _check_terms(node: Any) -> None:
-    """Refuse what may not stand between terms."""
+    """Raise RefusedError for an expression that is no sum or product of terms."""
     match type(node).__name__:
         case "Grouping":
             _check_terms(node.expression)
@@ -278,7 +271,7 @@ def _check_power(node: Any) -> None:
 
 
 def _check_call(node: Any) -> None:
-    """Refuse a call of what is not listed, or with other arguments."""
+    """Raise RefusedError for a function that is not listed, or for other arguments."""
     name = node.callee.name.lexeme if type(node.callee).__name__ == "Variable" else ""
     if name not in ARGUMENTS or node.callee.level is not None:
         raise RefusedError(
@@ -294,7 +287,7 @@ def _check_call(node: Any) -> None:
 
 
 def _arguments(name: str, args: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what follows the data, by the name of the argument."""
+    """Yield the arguments after the data, by name."""
     seen: set[str] = set()
     for n, arg in enumerate(args):
         if type(arg).__name__ == "Assign":
@@ -313,7 +306,7 @@ def _arguments(name: str, args: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _check_value(name: str, argument: str, node: Any) -> None:
-    """Refuse an argument that is more than one number, text, True, False or None."""
+    """Raise RefusedError for an argument that is not one literal."""
     signed = type(node).__name__ == "Unary"
     literal = node.right if signed else node
     if type(literal).__name__ != "Literal":
@@ -333,9 +326,9 @@ def _check_value(name: str, argument: str, node: Any) -> None:
 
 
 def _check_numbers(node: Any) -> None:
-    """Refuse what may not stand in the data of a call; numbers there are made floats.
+    """Raise RefusedError for data of a call that are not allowed; turn integers into floats.
 
-    Powers of floats end at the largest of them; those of integers may take all memory.
+    Powers of floats overflow, while those of integers may use all memory.
     """
     match type(node).__name__:
         case "Grouping":
@@ -382,7 +375,7 @@ def _require_operator(node: Any, allowed: frozenset[str]) -> None:
 
 
 def count_terms(node: Any) -> int:
-    """Count, from above, the terms that an expression stands for."""
+    """Return an upper limit of the number of terms of an expression."""
     match type(node).__name__:
         case "Grouping":
             return count_terms(node.expression)

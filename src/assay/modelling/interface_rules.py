@@ -1,9 +1,9 @@
-r"""Answer vectors that an interface admits, and completions of partly answered ratings.
+r"""Answer vectors that an interface allows, and completions of partial ratings.
 
 * ``retry``:
   :math:`p(y \mid s) \propto \prod_l \theta[s_l, y_l] \prod_r \omega_r^{[y \text{ breaks } r]}`
   over the answers that are not blocked; ``warn`` has a learned :math:`\omega_r`.
-* ``repair``: a blocked vector turns into one of the admissible vectors with the fewest changes,
+* ``repair``: a blocked vector becomes one of the allowed vectors with the fewest changes,
   :math:`p(y \mid s) = \sum_v p_{raw}(v \mid s) R[v, y]`.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.arrays import NEVER, append_constant, logsumexp, sum_of_entries
+from assay._util.arrays import NEVER, TINY, append_constant, logsumexp, sum_of_entries
 from assay._util.errors import ModelError
 from assay.data.ratings import Resolve
 from assay.data.rules import NOT_ASKED
@@ -27,9 +27,9 @@ MAX_COMPLETIONS = 4096
 
 
 def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
-    """Complete the gating labels of an answer vector in every way that its gates allow.
+    """Return all completions of an answer vector's gating labels that its gates allow.
 
-    Labels that gate nothing may stay ``MISSING``: summed over their classes they are a factor 1.
+    Other labels may stay ``MISSING``, since the sum over their classes is a factor 1.
     """
     task = layout.task
     gates = {n: task.expression(la.asked_if) for n, la in enumerate(task.labels) if la.asked_if}
@@ -66,25 +66,18 @@ Floats = NDArray[np.float64]
 
 
 Residual = Callable[["Menu"], Any]
-"""Log odds of each option beyond the confusions, by menu: (..., unit, state, option)."""
-TINY = 1e-300
-"""Keeps the logarithm of what cannot be recorded finite."""
+"""Log odds of options beyond the confusions, by menu, (..., unit, state, option)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Menu:
-    """The answer vectors that a rater could record on the labels that were answered.
+    """The answer vectors that a rater could record on the answered labels.
 
-    Attributes
-    ----------
-    options : ndarray of int16 (option, label)
-        The answer vectors, blocked ones included.
-    entries : ndarray of int (state, option, label)
-        Position in a rater's flattened confusions of each factor; the last one stands for 1.
-    blocked : ndarray of bool (option,)
-    warned : ndarray of float (option, warned rule)
-    repair : ndarray (option, option)
-        Share of each option that is recorded as each other option.
+    options : answer vectors, with blocked ones (option, label)
+    entries : position of each factor in a rater's flat confusions; the last one is 1
+        (state, option, label)
+    warned : warned rules that each option breaks (option, warned rule)
+    repair : share of each option that is recorded as each other one (option, option)
     """
 
     options: Vectors
@@ -95,9 +88,9 @@ class Menu:
 
 
 def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.bool_]) -> Menu:
-    """Make the menu of the answer vectors over the labels that were answered.
+    """Return the menu for the answered labels.
 
-    A rule is broken by a partial vector if every complete vector that extends it breaks the rule.
+    A partial vector breaks a rule if all complete vectors that extend it do.
     """
     shown = np.where(answered, space.paths, np.int16(MISSING))
     options, extends = np.unique(shown, axis=0, return_inverse=True)
@@ -105,7 +98,7 @@ def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.
     of_option = np.bincount(extends, minlength=len(options))
 
     def every(broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which options only have extensions that are broken."""
+        """Return the options whose extensions are all broken."""
         count = np.bincount(extends, weights=broken, minlength=len(options))
         return np.asarray(count == of_option)
 
@@ -132,9 +125,9 @@ def menu_log_probability(
     xp: Any,
     residual: Residual | None = None,
 ) -> Any:
-    """Log p(option | state) for each unit: (..., unit, state, option).
+    """Return log p(option | state), (..., unit, state, option).
 
-    ``flat`` is (..., unit, entry). Blocked options have ``NEVER`` or less.
+    ``flat`` holds the confusions (..., unit, entry). Blocked options have ``NEVER`` or less.
     """
     logp = sum_of_entries(append_constant(flat, [0.0], xp), menu.entries, xp)
     if residual is not None:

@@ -1,4 +1,4 @@
-"""Blocks of unknowns with their priors: as PyMC variables, as log densities, as draws."""
+"""Blocks of unknowns with priors: as PyMC variables, log densities and draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One block of unknowns: its name, its dims and its prior.
+    """One block of unknowns with its prior.
 
-    ``values`` of the prior may be arrays that broadcast against ``shape``. A ``Dirichlet`` is over
-    the last axis. Offsets name what they are multiplied with, and then added to: ``spread`` is the
-    block of SDs, ``location`` that of means if they have one, and ``spread_at`` the position (in
-    the flattened blocks) of each offset's SD, and of its mean unless ``location_at`` says where
-    that is. ``basis`` is an orthonormal matrix over the last axis of a normal block: unconstrained
-    values are coefficients of its rows, where what the data tell and what they do not would else
-    lie across all of them.
+    prior : its ``values`` may be arrays that broadcast to ``shape``; a Dirichlet is over the last
+        axis
+    spread, location : for offsets, the blocks of their SDs and of their means, if any
+    spread_at, location_at : position of each offset's SD and mean in the flat blocks; None: the
+        same
+    basis : orthonormal matrix over the last axis of a normal block; the unconstrained values are
+        the coefficients of its rows, so that data inform some of them and leave others to the prior
     """
 
     name: str
@@ -39,7 +39,7 @@ class Parameter:
 
     @property
     def mean_at(self) -> Any:
-        """Position of each offset's mean in the flattened block of means."""
+        """Position of each offset's mean in the flat block of means."""
         return self.spread_at if self.location_at is None else self.location_at
 
     @property
@@ -49,7 +49,7 @@ class Parameter:
 
     @property
     def centre(self) -> Floats:
-        """The mean of the prior; of a half-normal or exponential one the median, for its tail."""
+        """The prior's mean; the median of a half-normal or exponential one."""
         first, *second = (np.asarray(v, float) for v in self.prior.values)
         match self.prior.name:
             case "Normal":
@@ -68,11 +68,11 @@ class Parameter:
         return np.broadcast_to(centre, self.shape)
 
     def variable(self) -> Any:
-        """Make the PyMC variable, inside a model context."""
+        """Return the PyMC variable; needs a model context."""
         import pymc as pm
 
         make = getattr(pm, self.prior.name)
-        # As arrays: PyTensor makes float32 of a bare 1.5, and takes its logarithm in float32.
+        # As arrays, since PyTensor turns the number 1.5 into float32.
         numbers = [np.asarray(v, float) for v in self.prior.values]
         values = dict(zip(PARAMETERS[self.prior.name], numbers, strict=True))
         if self.prior.name == "Dirichlet":
@@ -81,26 +81,16 @@ class Parameter:
 
     @property
     def free_shape(self) -> tuple[int, ...]:
-        """Shape of the unconstrained values: a simplex has one less on its last axis."""
+        """Shape of the unconstrained values; a simplex has one less on its last axis."""
         if self.prior.name == "Dirichlet":
             return (*self.shape[:-1], self.shape[-1] - 1)
         return self.shape
 
     def constrain(self, free: Any, xp: Any) -> tuple[Any, Any]:
-        """Turn unconstrained values into the parameter, with its log density there.
+        """Return the parameter and its log density, with the Jacobian, from unconstrained values.
 
-        The transforms are PyMC's: logarithm of what is positive, log odds of a probability,
-        centred log ratios of a simplex.
-
-        Parameters
-        ----------
-        free : (..., *free_shape)
-
-        Returns
-        -------
-        value : (..., *shape)
-        log_density : (..., *shape) or (..., *shape[:-1], 1)
-            Terms of the log prior, the Jacobian of the transform included.
+        Transforms are PyMC's: log for positive values, log odds for probabilities, centred log
+        ratios for simplexes. A simplex has one term of the density, (..., *shape[:-1], 1).
         """
         numbers = [np.asarray(v, float) for v in self.prior.values]
         if self.prior.name == "Normal":
@@ -124,7 +114,7 @@ class Parameter:
         return xp.exp(logs), ((logs * counts).sum(axis=-1) + constant)[..., None]
 
     def wanted(self, value: Floats) -> str:
-        """Say what numbers have to be that lie outside the support, whose ends belong to it."""
+        """Return what values must be, ``""`` if they are; the ends of the support are allowed."""
         fine, words = True, "they have to be finite"
         if self.prior.name in POSITIVE:
             fine, words = bool((value >= 0).all()), "they have to be 0 or more"
@@ -136,7 +126,7 @@ class Parameter:
         return "" if fine and np.isfinite(value).all() else words
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Draw once from the prior: ndarray of ``shape``."""
+        """Draw once from the prior, (*shape)."""
         values = [np.asarray(v, float) for v in self.prior.values]
         shape = self.shape
         match self.prior.name:
@@ -157,13 +147,13 @@ class Parameter:
 def offsets(
     name: str, dims: tuple[str, ...], coords: Mapping[str, Sequence[str]], *, spread: str, at: Any
 ) -> Parameter:
-    """Return standard normal offsets that the block ``spread``, at positions ``at``, multiplies."""
+    """Return standard normal offsets, multiplied by the block ``spread`` at positions ``at``."""
     unit = Prior(name="Normal", values=(0.0, 1.0))
     return Parameter(name=name, dims=dims, prior=unit, coords=coords, spread=spread, spread_at=at)
 
 
 def _positive_log_density(name: str, value: Any, free: Any, numbers: list[Floats]) -> Any:
-    """Log density of a positive value, with the Jacobian of its logarithm."""
+    """Return the log density of a positive value, with the Jacobian of its log."""
     if name == "HalfNormal":
         standard = value * (1 / numbers[0])
         return standard * standard * -0.5 + free + np.log(np.sqrt(2 / np.pi) / numbers[0])

@@ -1,4 +1,4 @@
-"""Which priors a specification knows by name, the catalogue's or the user's."""
+"""Names of the priors that a specification accepts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +17,7 @@ CONSISTENCY = Prior(name="Beta", values=(1.0, 1.0))
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PartPriors:
-    """Priors of one part.
-
-    Attributes
-    ----------
-    family, layers : mapping of str to Prior
-    owners : mapping of str to mapping of str to Prior
-        Of single groups and raters.
-    consistency : Prior
-        Of repeated ratings.
-    """
+    """Priors of one part; ``owners`` are those of single groups and raters, by name."""
 
     family: Mapping[str, Prior]
     layers: Mapping[str, Prior]
@@ -37,21 +28,11 @@ class PartPriors:
 def part_priors(
     part: str, recipe: Recipe, priors: Mapping[str, str], owners: tuple[str, ...]
 ) -> PartPriors:
-    """Put the user's priors in the place of the catalogue's.
+    """Replace the catalogue's priors of a part by the user's.
 
-    Parameters
-    ----------
-    part : str
-        Name of the part; a prior ``part.name`` is its own.
-    priors : mapping of str to str
-        ``name`` for all raters, or ``owner.name`` for one rater group or rater.
-    owners : tuple of str
-        Rater groups and raters of the part.
-
-    Raises
-    ------
-    ModelError
-        If a prior of one rater group or rater is none that the family has by group or rater.
+    ``priors`` are ``name`` for all raters or ``owner.name`` for a rater group or rater of
+    ``owners``; ``part.name`` is the part's own. ModelError is raised if the family allows no such
+    prior for an owner.
     """
     family = default_priors(recipe.family)
     layers = {k: v for layer in recipe.layers for k, v in default_priors(layer).items()}
@@ -85,66 +66,39 @@ def part_priors(
 
 
 def known_priors(recipe: Recipe) -> list[str]:
-    """Names of the priors that a recipe can have."""
+    """Return the names of the priors that a recipe can have."""
     layers = [k for layer in recipe.layers for k in default_priors(layer)]
     return [*default_priors(recipe.family), *layers, "consistency"]
 
 
 def owner_of(key: str, owners: tuple[str, ...]) -> str | None:
-    """Return the rater group or rater that a prior's name begins with.
-
-    Examples
-    --------
-    >>> owner_of("expert.mean_binary", ("expert", "crowd"))
-    'expert'
-    """
+    """Return the rater group or rater at the start of a prior's name, None without one."""
     fits = [name for name in owners if key.startswith(f"{name}.")]
     return max(fits, key=len) if fits else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorNames:
-    """Names that a specification knows: ``name``, or ``owner.name``.
+    """Accepted names of priors: ``name``, or ``owner.name`` of a rater group or rater.
 
-    Whether the data have a use for one is another question (:mod:`assay.modelling.structure`).
-
-    Attributes
-    ----------
-    names : tuple of str
-        Without owner.
-    owners : tuple of str
-        Rater groups and raters.
+    The data may still have no use for one (:mod:`assay.modelling.structure`).
     """
 
     names: tuple[str, ...]
     owners: tuple[str, ...]
 
     def __contains__(self, key: str) -> bool:
-        """Whether a name is known."""
+        """Return whether a name is accepted."""
         return self.without_owner(key) in self.names
 
     def without_owner(self, key: str) -> str:
-        """Return a name without the group or rater that it begins with."""
+        """Return a name without its rater group or rater."""
         owner = owner_of(key, self.owners)
         return key if owner is None else key[len(owner) + 1 :]
 
 
 def prior_names(ratings: Ratings, spec: Spec) -> PriorNames:
-    """Return the names of priors that a specification knows, with the raters of some ratings.
-
-    Raises
-    ------
-    ModelError
-        If the specification names groups that are not there, or leaves some out.
-
-    Examples
-    --------
-    >>> import assay
-    >>> from assay.modelling.spec import make_spec
-    >>> known = prior_names(assay.simulate("single", n_raters=4, rng=1), make_spec("one_coin"))
-    >>> [name in known for name in ("accuracy", "rater_3.accuracy", "rater_9.accuracy", "sd")]
-    [True, True, False, False]
-    """
+    """Return the names of priors that a specification accepts, for these ratings' raters."""
     by_group = recipes_of(ratings, spec)
     names = sorted({name for recipe in by_group.values() for name in known_priors(recipe)})
     names += sorted(set(prevalence_priors(spec.prevalence)) - set(names))
@@ -156,27 +110,21 @@ def prior_names(ratings: Ratings, spec: Spec) -> PriorNames:
 
 
 def recipes_of(ratings: Ratings, spec: Spec) -> dict[str, Recipe]:
-    """Return the recipe of each rater group of some ratings."""
+    """Return the recipe of each rater group."""
     return recipes(spec, tuple(group_sizes(ratings)))
 
 
 def with_perception(
     ratings: Ratings, spec: Spec, by_group: Mapping[str, Recipe]
 ) -> tuple[str, ...]:
-    """Return the rater groups that have a perception layer."""
+    """Return the rater groups with a perception layer."""
     named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
     meeting = first_meetings(ratings) if spec.reference == GROUPS else ()
     return layered_groups(spec.reference, named, tuple(group_sizes(ratings)), meeting)
 
 
 def refuse_unknown(ratings: Ratings, spec: Spec) -> None:
-    """Refuse priors whose names nothing in the specification knows.
-
-    Raises
-    ------
-    ModelError
-        With the nearest names.
-    """
+    """Raise ModelError for priors with unknown names, and suggest the nearest ones."""
     known = prior_names(ratings, spec)
     for key in (key for key in spec.priors if key not in known):
         name = known.without_owner(key)

@@ -1,7 +1,6 @@
-"""Priors as data: their notation, and the files in which they stand.
+"""Priors as text and as values, and files of priors.
 
-A :class:`Prior` is a name and numbers, read from text, written as text, and put in the place of
-another; what a model makes of it is :mod:`assay.modelling.parameters`.
+A :class:`Prior` is a distribution's name and numbers; :mod:`assay.modelling.parameters` uses it.
 """
 
 import ast
@@ -16,7 +15,6 @@ import numpy as np
 from assay._util.errors import ModelError, suggest
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, path_given, written
-from assay._util.validation import written as write
 from assay.modelling.elicitation import EXAMPLE, Opinion, opinion_beta, opinion_logit_normal
 
 MAX_CHARACTERS = 1_000
@@ -25,28 +23,14 @@ MAX_COUNTS = 1_000_000
 
 
 def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """Read a name with its positional and named arguments.
+    """Return the name, positional and named arguments of a call in text, ModelError if it is none.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        What the error begins with.
-
-    Raises
-    ------
-    ModelError
-        If the text is no such call, or an argument is no literal.
-
-    Examples
-    --------
-    >>> read_call("Normal(1, sigma=2)", "prior")
-    ('Normal', [1], {'sigma': 2})
+    ``where`` begins the message.
     """
     _require_short(text, where)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's, of what it can still read
+            warnings.simplefilter("ignore")  # SyntaxWarnings of valid text
             call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError
@@ -62,7 +46,7 @@ def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def _require_short(text: str, where: str) -> None:
-    """Refuse texts that Python's parser would choke on; tables of counts may be long."""
+    """Raise ModelError for texts too long for Python's parser."""
     most = MAX_COUNTS if text.lstrip().startswith("Counts") else MAX_CHARACTERS
     if len(text) > most:
         raise ModelError(
@@ -73,17 +57,9 @@ def _require_short(text: str, where: str) -> None:
 
 
 def read_counts(value: Any, where: str) -> Any:
-    """Read prior counts: as nested tuples, or a mapping from labels to them.
+    """Return prior counts as nested tuples, or a mapping from labels to them.
 
-    Raises
-    ------
-    ModelError
-        If they are no square tables of positive numbers.
-
-    Examples
-    --------
-    >>> read_counts([[8, 2], [1, 9]], "prior")
-    ((8.0, 2.0), (1.0, 9.0))
+    ModelError is raised unless they are square tables of positive numbers.
     """
     if isinstance(value, Mapping):
         nested = next((k for k, v in value.items() if isinstance(v, Mapping)), None)
@@ -116,13 +92,7 @@ def _frozen(value: Any) -> Any:
 
 
 def written_prior(value: Any) -> str:
-    """Write numbers, exactly and as short as can be.
-
-    Examples
-    --------
-    >>> written_prior(0.1), written_prior([[8, 2.0], [1, 9]]), written_prior({"a": 1})
-    ('0.1', '[[8, 2], [1, 9]]', "{'a': 1}")
-    """
+    """Write numbers exactly and as short as possible."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{k!r}: {written_prior(v)}' for k, v in value.items())}}}"
     if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
@@ -140,38 +110,32 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "Confusion": ("correct", "total"),
     "Counts": ("counts",),
 }
-"""The distributions that a prior may name, with their parameters in PyMC's order.
+"""Distributions that a prior may name, with their parameters in PyMC's order.
 
-``Confusion(correct, total)`` is the Dirichlet prior of a row of a confusion matrix: prior counts
-that add up to ``total``, the share ``correct`` on the true class, the rest spread evenly.
-``Counts([[8, 2], [1, 9]])`` gives these counts one by one: true class by reported class, for all
-raters; (rater, true class, reported class) for each; or a mapping from labels to either.
+``Confusion(correct, total)`` is the Dirichlet prior of a confusion's row: counts with sum
+``total``, the share ``correct`` on the true class, the rest spread evenly. ``Counts([[8, 2], [1,
+9]])`` gives all counts, true class by reported class, for all raters; (rater, true class, reported
+class) for each rater; or a mapping from labels to either.
 """
 ABOUT = "About"
-"""Name of a prior that stands in words (an :class:`~assay.modelling.elicitation.Opinion`)."""
+"""Name of a prior in words (an :class:`~assay.modelling.elicitation.Opinion`)."""
 POSITIVE = ("HalfNormal", "Exponential", "Gamma")
-"""Distributions of what is positive, which stands among the unknowns by its logarithm."""
+"""Distributions of positive unknowns, whose unconstrained value is the log."""
 EXCHANGEABLE = {
     "HalfNormal": POSITIVE,
     "Confusion": ("Confusion", "Counts"),
 }
-"""Which distributions can take the place of which; any other only that of its own kind."""
+"""Distributions that can replace a default; others only replace their own kind."""
 LOG_ODDS = ("mean_binary",)
-"""Priors of log odds of a right answer, for which an opinion on the accuracy can stand."""
+"""Priors of log odds of a right answer, which an opinion on accuracy can replace."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """A named distribution with numbers (or arrays of them) as parameters.
+    """A named distribution with numbers or arrays as parameters.
 
-    Attributes
-    ----------
-    name : str
-    values : tuple
-    key : str
-        By which name it is replaced: ``sd``, ``expert.sd``; empty for what cannot be.
-    parts : tuple of Prior
-        What it was put together from, if from several.
+    key : name by which the user replaces it, such as ``sd`` or ``expert.sd``; may be empty
+    parts : priors that it was joined from
     """
 
     name: str
@@ -180,57 +144,32 @@ class Prior:
     parts: tuple["Prior", ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
-        """Write the prior as it stands in a TOML file, so that it can be read again."""
+        """Write the prior as in a TOML file."""
         if self.name == ABOUT:
             return str(self.values[0])
         return f"{self.name}({', '.join(written_prior(v) for v in self.values)})"
 
     def by_key(self) -> dict[str, "Prior"]:
-        """Return itself, or what it was put together from, by the names to replace it by."""
+        """Return this prior, or those it was joined from, by the names that replace them."""
         if self.key:
             return {self.key: self}
         return {key: prior for part in self.parts for key, prior in part.by_key().items()}
 
 
 def distinct(priors: Iterable[Prior]) -> tuple[Prior, ...]:
-    """Return priors of a catalogue, each once.
-
-    Examples
-    --------
-    >>> sd = Prior(name="HalfNormal", values=(1.0,), key="sd")
-    >>> len(distinct([sd, sd]))
-    1
-    """
+    """Return priors without duplicates of a key."""
     return tuple({prior.key: prior for prior in priors}.values())
 
 
 def parse_prior(text: str, *, where: str = "prior") -> Prior:
-    """Read a prior from text.
+    """Read a prior from text; ModelError is raised for an unknown distribution or wrong numbers.
 
-    Parameters
-    ----------
-    text : str
-        A distribution with numbers, ``"Normal(0, 1)"``; prior counts of a confusion,
-        ``"Counts([[8, 2], [1, 9]])"``; or an opinion on an accuracy,
-        ``"about 85 % accurate, 90 % between 70 and 95"``.
-    where : str
-        What the error begins with.
-
-    Raises
-    ------
-    ModelError
-        If the text is not a known distribution with the right number of numbers.
-
-    Examples
-    --------
-    >>> parse_prior("Normal(mu=0, sigma=2)")
-    Prior(name='Normal', values=(0.0, 2.0))
-    >>> str(parse_prior("Counts([[8, 2], [1, 9]])"))
-    'Counts([[8, 2], [1, 9]])'
+    The text is a distribution, ``"Normal(0, 1)"``; counts, ``"Counts([[8, 2], [1, 9]])"``; or an
+    opinion, ``"about 85 % accurate, 90 % between 70 and 95"``. ``where`` begins the message.
     """
     if not isinstance(text, str):
         raise ModelError(
-            f"{where}: {write(text)} is no prior; write it as text: 'Normal(0, 1)'",
+            f"{where}: {written(text)} is no prior; write it as text: 'Normal(0, 1)'",
             code="prior-syntax",
         )
     if text.strip().lower().startswith("about"):
@@ -269,36 +208,16 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
 
 
 def write_prior(value: Any, *, where: str = "prior") -> str:
-    """Write a prior as text, from text, a :class:`Prior`, or prior counts as an array.
+    """Write a prior as text that :func:`parse_prior` reads.
 
-    Parameters
-    ----------
-    value : str, Prior, array-like or mapping of str to array-like
-        An array (true class, reported class) or (rater, true class, reported class) stands for
-        ``Counts``; a mapping has one for each label.
-    where : str
-        What the error begins with.
-
-    Returns
-    -------
-    str
-        That :func:`parse_prior` reads.
-
-    Raises
-    ------
-    ModelError
-        If the value is none of these.
-
-    Examples
-    --------
-    >>> write_prior(np.array([[8, 2], [1, 9]]))
-    'Counts([[8, 2], [1, 9]])'
+    Arrays (true class, reported class) or (rater, true class, reported class) become ``Counts``, as
+    does a mapping from labels to these.
     """
     if isinstance(value, str | Prior):
         return str(value)
     if not isinstance(value, Mapping | Sequence) and np.ndim(value) == 0:
         raise ModelError(
-            f"{where}: {write(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'",
+            f"{where}: {written(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'",
             code="prior-syntax",
         )
     return str(Prior(name="Counts", values=(read_counts(value, where),)))
@@ -311,10 +230,10 @@ def override(
     owner: str,
     keys: Mapping[str, str] | None = None,
 ) -> dict[str, Prior]:
-    """Replace default priors by the user's, by name; names that are not there are kept back.
+    """Replace default priors by the user's; names without a default are ignored.
 
-    Opinions turn into the distribution that the default is. ``keys`` are the names as the user
-    wrote them, where these are others.
+    Opinions become a distribution of the default's kind. ``keys`` are the names as the user wrote
+    them.
     """
     chosen = {name: replace(prior, key=name) for name, prior in defaults.items()}
     for name, prior in priors.items():
@@ -336,7 +255,7 @@ def override(
 
 
 def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
-    """Turn an opinion into a distribution of the kind that the default is."""
+    """Return an opinion as a distribution of the default's kind."""
     if default.name == "Normal" and name in LOG_ODDS:
         return Prior(name="Normal", values=opinion_logit_normal(opinion))
     if default.name not in {"Beta", "Confusion"}:
@@ -352,18 +271,12 @@ def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
 
 Source = Mapping[str, Any] | str | Path
 Priors = Source | Sequence[Source] | None
-"""Priors by name, or the TOML file that they stand in; or several of these."""
+"""Priors by name, a TOML file of priors, or several of these."""
 EXAMPLE_FILE = '[priors]\nmean_binary = "Normal(2, 0.5)"'
 
 
 def given_priors(priors: Priors) -> dict[str, Any]:
-    """Return priors by name, those of files among them; later ones go before earlier ones.
-
-    Examples
-    --------
-    >>> given_priors([{"sd": "HalfNormal(1)"}, {"sd": "HalfNormal(2)"}])
-    {'sd': 'HalfNormal(2)'}
-    """
+    """Return all priors by name, reading files; later ones replace earlier ones."""
     found: dict[str, Any] = {}
     for source in _sources(priors):
         found |= read_priors(source) if isinstance(source, str | Path) else source
@@ -371,7 +284,7 @@ def given_priors(priors: Priors) -> dict[str, Any]:
 
 
 def named_priors(priors: Priors) -> list[str]:
-    """Return the names of the priors that are given by name, not in a file."""
+    """Return the names of the priors given by name, not in a file."""
     return [name for one in _sources(priors) if not isinstance(one, str | Path) for name in one]
 
 
@@ -396,19 +309,19 @@ def read_priors(path: str | Path) -> dict[str, str]:
     Parameters
     ----------
     path : str or path
-        A value is a prior as text; an array is prior counts of a confusion, an inline table has
-        such counts by label. A prior of one rater group or rater stands under its name:
-        ``expert.accuracy = "Beta(9, 1)"``, or in a table ``[priors.expert]``.
+        A value is a prior as text, an array of prior counts of a confusion, or an inline table of
+        such counts by label. A prior of one rater group or rater has its name first,
+        ``expert.accuracy = "Beta(9, 1)"``, or is in a table ``[priors.expert]``.
 
     Returns
     -------
     dict of str to str
-        As ``priors=`` of :func:`assay.fit` takes them: ``name``, or ``owner.name``.
+        For ``priors=`` of :func:`assay.fit`, by ``name`` or ``owner.name``.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or a prior in it; every one is named, with the file.
+        If the file, or a prior in it, cannot be read; all faults are listed.
 
     Examples
     --------
@@ -439,7 +352,7 @@ def read_priors(path: str | Path) -> dict[str, str]:
 
 
 def _table(path: Path) -> dict[str, Any]:
-    """Return the table ``[priors]``."""
+    """Return the table ``[priors]`` of a file."""
     if "\0" not in str(path) and not path.exists():
         raise ModelError(
             f"{path}: there is no such file; `priors=` takes priors by name or the path of a TOML "
@@ -461,7 +374,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _flat(table: Mapping[str, Any], owner: str = "") -> Iterator[tuple[str, Any]]:
-    """Names of priors with their values; a table that holds no counts belongs to an owner."""
+    """Yield names and values of priors; a table without counts belongs to an owner."""
     for key, value in table.items():
         name = f"{owner}{key}"
         by_label = (

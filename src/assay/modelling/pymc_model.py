@@ -1,4 +1,4 @@
-"""build_model: Ratings and a spec into a plain ``pm.Model``; nothing is sampled here."""
+"""``build_model``: ratings and a specification to a ``pm.Model``, without sampling."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,42 +29,41 @@ def build_model(
     ----------
     ratings : Ratings
     raters : str or mapping of str to str, optional
-        Rater family by name, with layers on top of it: ``"hierarchical"``,
-        ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
-        ``{"person": "hierarchical", "llm": "scored"}``. If not given,
-        ``"hierarchical + item_difficulty"``, or ``"ability_bias + item_difficulty"`` where
-        a label has three classes or more.
+        Rater family with layers: ``"hierarchical"``, ``"pooled + item_difficulty"``,
+        ``"dawid_skene + drift"``; or one for each rater group: ``{"person": "hierarchical",
+        "llm": "scored"}``. The default is ``"hierarchical + item_difficulty"``, or
+        ``"ability_bias + item_difficulty"`` if a label has three classes or more.
     prevalence : str
         ``loglinear`` or ``dirichlet``.
     reference : None, "gold", "groups" or str
-        Whose truth is meant: one consensus of all raters; known truth, each rater group with a
-        perception layer of its own; what three rater groups or more agree on, with a layer for
-        each of whom two raters rated one item; or the consensus of this rater group, with a layer
-        for each other group.
+        What defines the truth: the consensus of all raters; known truth, with a perception layer
+        for each rater group; the agreement of three or more rater groups, with a layer for each
+        group with two raters on some item; or the consensus of this rater group, with a layer for
+        each other group.
     priors : mapping of str to str, or path, or sequence of these, optional
-        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
-        group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
-        table ``[priors]``, which may hold some that this model has no use for. Of several, later
-        ones go before earlier ones.
+        Priors by name that replace the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``, or for one
+        rater group or rater, ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
+        table ``[priors]``, which may have priors that this model does not use. Later sources
+        replace earlier ones.
     formula : str, optional
         Covariates of the items that shift the prevalence, in Wilkinson's notation:
         ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
         ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
     replicates : {"together", "independent"}
-        Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
-        a learned ``consistency``), or are independent given the truth.
+        Whether a rater's ratings of the same item are dependent, by an urn with a learned
+        ``consistency``, or independent given the truth.
 
     Returns
     -------
     pymc.Model
-        With the deterministic ``prevalence`` ([system,] state); ``ratings`` is the potential that
-        holds the marginal log-likelihood.
+        With the deterministic ``prevalence`` ([system,] state); the potential ``ratings`` is the
+        marginal log-likelihood.
 
     Raises
     ------
     ModelError, UnknownNameError
-        If the specification does not fit the catalogue or the data, or a prior that is given by
-        name is of nothing in the model.
+        If the specification does not fit the catalogue or the data, or the model does not use a
+        prior given by name.
 
     Notes
     -----
@@ -86,7 +85,7 @@ def build_model(
 
 
 def model_of(structure: Structure) -> "pm.Model":
-    """Make the ``pm.Model`` of a structure."""
+    """Return the ``pm.Model`` of a structure."""
     import pymc as pm
     import pytensor.tensor as pt
 

@@ -1,4 +1,4 @@
-"""Raters of one recipe: a family with its layers, and their rows of the likelihood."""
+"""The raters of one recipe: a family with layers, and their rows of the likelihood."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -32,31 +32,14 @@ Ints = NDArray[np.int64]
 class Part(ABC):
     """Some raters, their family and its layers.
 
-    Attributes
-    ----------
-    name : str
-        Prefix of its parameters; empty if all raters are in one part.
-    members : ndarray of int (rater,)
-        Positions of its raters in the Ratings.
-    raters : Raters
-        Their names and groups.
-    labels : tuple of str
-    unit : ndarray of int (rating,)
-        The unit (a rater, or a rater in a session) of each rating; -1 for other parts' ratings.
-    unit_rater : ndarray of int (unit,)
-        Row of the family of each unit.
-    unit_group : ndarray of int (unit,)
-        Group of each unit, as a position in ``raters.groups``.
-    drift : Drift or None
-    bias : SystemBias or None
-    loading : Loading or None
-        How much an item's difficulty matters, if it does.
-    repeats : Repeats
-        From rows to the rows of the likelihood, in which one rater's ratings of an item are one.
-    consistency : Prior or None
-        Of the chance that a repeated rating is the first one again; None if they are independent.
-    shared : bool
-        Whether all raters have one confusion.
+    name : prefix of its parameters; empty if all raters are in one part
+    members : positions of its raters in the ratings
+    unit : unit of each rating, a rater or a rater in a session; -1 for other parts' ratings
+    unit_rater, unit_group : row of the family, and position in ``raters.groups``, of each unit
+    loading : effect of the items' difficulty
+    repeats : joins a rater's ratings of one item
+    consistency : prior of the probability that a repeated rating copies; None if independent
+    shared : whether all raters have one confusion
     """
 
     name: str
@@ -75,25 +58,25 @@ class Part(ABC):
 
     @property
     def owners(self) -> NDArray[np.bool_]:
-        """Whose unit each is: (rater of the part, unit)."""
+        """Whether a unit belongs to a rater, (rater of the part, unit)."""
         if self.shared:
             return np.asarray(self.unit_group[None, :] == self.raters.group[:, None])
         return np.asarray(self.unit_rater[None, :] == np.arange(len(self.members))[:, None])
 
     @property
     def n_ratings(self) -> Ints:
-        """How many ratings each unit has: (unit,)."""
+        """Number of ratings of each unit, (unit,)."""
         return np.bincount(self.unit[self.unit >= 0], minlength=len(self.unit_rater))
 
     @property
     def shares(self) -> Floats:
-        """Share of each unit in its rater's ratings: (rater of the part, unit)."""
+        """Share of each unit in its rater's ratings, (rater of the part, unit)."""
         weight = self.owners * (self.n_ratings + 1e-9)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
     @property
     def prefix(self) -> str:
-        """What the names of its parameters and dims begin with."""
+        """Start of the names of its parameters and dims."""
         return f"{self.name}." if self.name else ""
 
     @abstractmethod
@@ -102,10 +85,7 @@ class Part(ABC):
 
     @abstractmethod
     def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
-        """Log p(rating | state) of each distinct rating: (..., row, state).
-
-        ``tilt`` is what layers do to the log odds of right answers.
-        """
+        """Return log p(rating | state) of each distinct rating, (..., row, state)."""
 
     @abstractmethod
     def draw(
@@ -117,55 +97,41 @@ class Part(ABC):
         answered: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
-        """Draw the answers and scores (rating, label) of some ratings.
+        """Draw answers and scores (rating, label) of ratings with one difficulty.
 
-        Parameters
-        ----------
-        values : mapping of str to ndarray
-            Parameters of the part, with one leading axis of length 1.
-        ratings : ndarray of int
-            Positions of ratings of this part, all of one difficulty.
-        states : ndarray of int16
-            What the item of each looks like to its rater.
-        answered : ndarray of bool (label,)
-            Which labels are answered.
+        values : parameters of the part, with one leading axis of length 1
+        ratings : positions of ratings of this part
+        states : state of each rating's item as its rater perceives it
+        answered : labels that are answered
         """
 
     @abstractmethod
     def reliability(self, values: Mapping[str, Floats], position: Any = 0.0) -> Floats:
-        """P(reported class | true class): (draw, unit, label, true class, reported class).
+        """Return P(reported | true) for items at a difficulty, (draw, unit, label, true, reported).
 
-        Of items of no difficulty, or at a ``position`` of it; NaN where a label does not have the
-        class. ``values`` has all parameters of the model, (draw, ...).
+        It is NaN for classes that a label does not have. ``values`` has all parameters of the
+        model.
         """
 
     @abstractmethod
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
-        """P(reported class of each label | what the item looks like).
+        """Return P(reported class of a label | perceived state), (draw, unit, state, label, class).
 
-        Parameters
-        ----------
-        values : mapping of str to ndarray
-            Parameters of the part, (draw, ...).
-
-        Returns
-        -------
-        ndarray (draw, unit, state, label, class)
-            Less than 1 in all where the rater's own answers close a label.
+        The sum over classes is below 1 where the rater's own answers close a label.
         """
 
     def accuracy(self, values: Mapping[str, Floats]) -> Floats:
-        """Mean probability of the right class, over the classes of a label: (draw, unit, label)."""
+        """Return the mean probability of a right answer over true classes, (draw, unit, label)."""
         right = np.diagonal(self.reliability(values), axis1=-2, axis2=-1)
         return np.asarray(np.nanmean(right, axis=-1))
 
     @property
     @abstractmethod
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
 
     def parameters(self) -> list[Parameter]:
-        """Return all unknowns, under the part's prefix."""
+        """Return all unknowns, with the part's prefix."""
         found = list(self.family_parameters())
         if self.drift is not None:
             found += self.drift.parameters()
@@ -190,7 +156,7 @@ class Part(ABC):
         ]
 
     def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the part's parameters by their own names."""
+        """Return the part's parameters without their prefix."""
         if not self.name:
             return dict(values)
         cut = len(self.prefix)
@@ -198,19 +164,19 @@ class Part(ABC):
 
     @property
     def lean(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters, if they have one."""
+        """Prior of the raters' mean lean, if there is one."""
         return None
 
     def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
-        """Return what the layers do to the log odds of right answers, if they do anything."""
+        """Return the layers' effect at one difficulty; None without an effect."""
         return self.tilts(values, [position], xp)[0]
 
     def tilts(
         self, values: Mapping[str, Any], positions: Iterable[Any], xp: Any
     ) -> list[Tilt | None]:
-        """Return what the layers do at each of some difficulties, a number or one for each label.
+        """Return the layers' effect at each difficulty, a number or one for each label.
 
-        What does not hang on the difficulty is computed once.
+        Effects that do not depend on difficulty are computed once.
         """
         added = None if self.drift is None else self.drift.tilt(values, xp)
         if self.bias is not None:
@@ -224,12 +190,7 @@ class Part(ABC):
         return [easy if tilt.guessing is None else tilt for tilt in every]
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
-        """Log p(ratings of an item by a rater | state), for each class of difficulty.
-
-        Returns
-        -------
-        list of (..., row, state)
-        """
+        """Return log p(a rater's ratings of an item | state), (..., row, state), by difficulty."""
         own = self.own(values)
         tables: list[Any] = []
         for tilt in self.tilts(own, difficulty.positions, xp):
@@ -243,30 +204,30 @@ class Part(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswerPart(Part):
-    """Raters with a family of confusions, and lapses if they have some."""
+    """Raters with a family of confusions, perhaps with lapses."""
 
     family: Family
     responses: Responses
     lapses: Lapses | None = None
 
     def family_parameters(self) -> list[Parameter]:
-        """Return the unknowns of the confusions, the lapses and the response process."""
+        """Return the unknowns of confusions, lapses and responses."""
         lapses = [] if self.lapses is None else self.lapses.parameters()
         return [*self.family.parameters(), *lapses, *self.responses.parameters()]
 
     @property
     def lean(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters, if they have one."""
+        """Prior of the raters' mean lean, if there is one."""
         return self.family.lean_prior()
 
     @property
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
         return self.responses.widest
 
     def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
-        """Log p(answers | state): (..., row, state); mixtures are summed rating by rating."""
-        if not self.responses.blocks:  # nobody of this part has answered anything
+        """Return log p(answers | state), (..., row, state), summed over kinds of ratings."""
+        if not self.responses.blocks:  # the part has no answers
             return np.zeros((0, len(self.responses.space.states)))
         found = []
         for weight, confusion in self._components(values, tilt, xp):
@@ -277,7 +238,7 @@ class AnswerPart(Part):
         return found[0] if len(found) == 1 else logsumexp(xp.stack(found, axis=-1), xp)
 
     def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
-        """P(reported class | true class) as the parameters have it, rules left aside."""
+        """Return P(reported class | true class), without interface rules."""
         own, layout = self.own(values), self.family.layout
         tilt = self.tilt(own, position, np)
         rows: Any = 0.0
@@ -291,7 +252,7 @@ class AnswerPart(Part):
         return table
 
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
-        """Sum the response probabilities over the answer vectors that share a class."""
+        """Return P(reported class of a label | perceived state), summed over answer vectors."""
         layout = self.family.layout
         menu = build_menu(layout, self.responses.space, np.ones(len(layout.classes), bool))
         chance = self.menu_chances(values, menu, tilt)
@@ -304,7 +265,7 @@ class AnswerPart(Part):
         return np.stack(shares, axis=-2)
 
     def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Tilt | None) -> Floats:
-        """P(option | state) of each unit: (..., unit, state, option)."""
+        """Return P(option | state) of each unit, (..., unit, state, option)."""
         total = None
         for weight, confusion in self._components(values, tilt, np):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
@@ -325,7 +286,7 @@ class AnswerPart(Part):
         answered: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
-        """Draw answers from the menu of the labels that are answered."""
+        """Draw answers from the menu of the answered labels."""
         none = np.full((len(ratings), len(answered)), np.nan)
         if not answered.any():
             return np.full(none.shape, MISSING, np.int16), none
@@ -338,7 +299,7 @@ class AnswerPart(Part):
     def _components(
         self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return what a rating can be an instance of: the family's kinds, and lapses."""
+        """Return the kinds of ratings of the family, and lapses."""
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
 
@@ -351,14 +312,14 @@ class AnswerPart(Part):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScorePart(Part):
-    """Raters whose scores are modelled; labels are scored one by one, whatever the rules."""
+    """Raters with modelled scores; labels are scored independently, whatever the rules."""
 
     family: Scored
     space: StateSpace
     products: ProductRows
 
     def family_parameters(self) -> list[Parameter]:
-        """Return the unknowns of the scores, and of scores on labels that do not apply."""
+        """Return the unknowns of scores, and of scores on labels that do not apply."""
         found = self.family.parameters()
         layout = self.family.layout
         for n, label in enumerate(layout.task.labels):
@@ -372,17 +333,17 @@ class ScorePart(Part):
 
     @property
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
         return self.products.widest
 
     def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
-        """Log p(scores | state): (..., row, state)."""
+        """Return log p(scores | state), (..., row, state)."""
         return self.products.table(
             merge_axes(self.log_codes(values, tilt, xp), 2), values, "retry", xp
         )
 
     def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
-        """P(score lies in the region of a class | true class)."""
+        """Return P(score in a class's region | true class)."""
         own, layout = self.own(values), self.family.layout
         tilt = self.tilt(own, position, np)
         rows = np.exp(np.asarray(self.family.log_scores(own, self.unit_rater, tilt, np)))
@@ -395,7 +356,7 @@ class ScorePart(Part):
         return table
 
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
-        """P(score lies in the region of a class | what the item looks like)."""
+        """Return P(score in a class's region | perceived state)."""
         layout = self.family.layout
         chance = np.exp(np.asarray(self.log_codes(values, tilt, np)))
         width = max(layout.classes)
@@ -406,7 +367,7 @@ class ScorePart(Part):
         return shares
 
     def log_codes(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
-        """Log P(code | true class): (..., unit, row, code), rows of "not asked" behind."""
+        """Return log P(code | true class), (..., unit, row, code), with "not asked" rows last."""
         logs = self.family.log_scores(values, self.unit_rater, tilt, xp)
         layout, extra = self.family.layout, []
         for n, label in enumerate(layout.task.labels):
@@ -445,7 +406,7 @@ class ScorePart(Part):
 
 
 def score_rows(layout: Any, true: NDArray[np.integer], label: int) -> Ints:
-    """Row of the table for each true class of a label."""
+    """Return the row of the table for each true class of a label."""
     unasked = [n for n, la in enumerate(layout.task.labels) if la.asked_if]
     row = layout.first_row(label) + true.astype(np.int64)
     if label in unasked:
@@ -457,7 +418,7 @@ def score_rows(layout: Any, true: NDArray[np.integer], label: int) -> Ints:
 def score_products(
     layout: Any, space: StateSpace, unit: Ints, codes: Ints, units: int
 ) -> ProductRows:
-    """Find the entries that each distinct (unit, codes) multiplies."""
+    """Return the entries that each distinct (unit, codes) multiplies."""
     unasked = sum(1 for label in layout.task.labels if label.asked_if)
     size = (sum(layout.classes) + unasked) * layout.width
     entries = np.empty((len(unit), 1, len(space.states), codes.shape[1]), np.int64)

@@ -1,4 +1,4 @@
-"""Replicates: a rater's ratings of the same item are one draw of what is peculiar to the two."""
+"""Replicates: a rater's repeated ratings of the same item are dependent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,30 +14,23 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Repeats:
-    r"""From distinct ratings to the distinct (rater, ratings of one item).
+    r"""Joins distinct ratings to distinct (rater, ratings of one item).
 
-    A rater's opinion of an item is drawn from a Dirichlet distribution around the confusion, so
-    that repeated ratings follow Polya's urn (Eggenberger & Polya 1923):
+    A rater's opinion of an item has a Dirichlet distribution around the confusion, so repeated
+    ratings follow Polya's urn (Eggenberger & Polya 1923):
 
     .. math::
 
         p(y_1, \ldots, y_R \mid s) = \prod_{r} \frac{(1 - \kappa)\, p(y_r \mid s)
             + \kappa\, n_r(y_r)}{(1 - \kappa) + \kappa (r - 1)},
 
-    where :math:`n_r(y)` of the ratings before were :math:`y` too. The first rating has the
-    probability :math:`p(y \mid s)` whatever the consistency :math:`\kappa` is;
-    :math:`\kappa = 0` is independence.
+    where :math:`n_r(y)` earlier ratings were :math:`y`. The first rating has the probability
+    :math:`p(y \mid s)` for any consistency :math:`\kappa`; :math:`\kappa = 0` is independence.
 
-    Attributes
-    ----------
-    row : ndarray of int (rating,)
-        Row of each rating's (rater, item); -1 if it has no answer.
-    single : ndarray of int
-        The distinct ratings that stand alone: the first rows.
-    urns : tuple of ndarray of int (step, 2)
-        For each further row its ratings: the distinct rating, and how many like it came before.
-    before : tuple of ndarray of int (step,)
-        How many ratings of the urn came before each.
+    row : row of each rating's (rater, item), -1 without an answer
+    single : distinct ratings without repeats, the first rows
+    urns : for each further row, the distinct rating and the number of equal earlier ones (step, 2)
+    before : number of earlier ratings of each step
     """
 
     row: Ints
@@ -51,7 +44,7 @@ class Repeats:
         return len(self.single) + len(self.urns)
 
     def table(self, rows: Any, consistency: Any, xp: Any) -> Any:
-        """Log probabilities (..., row, state) from those of the distinct ratings."""
+        """Return log probabilities (..., row, state) from those of the distinct ratings."""
         if not self.urns:
             return rows
         made = [self._urn(rows, consistency, urn, before, xp) for urn, before in self._pairs()]
@@ -63,7 +56,7 @@ class Repeats:
 
     @staticmethod
     def _urn(rows: Any, kappa: Any, urn: Ints, before: Ints, xp: Any) -> Any:
-        """Log probability of the ratings of one urn: (..., state)."""
+        """Return the log probability of the ratings of one urn, (..., state)."""
         total = None
         for (row, same), earlier in zip(urn.tolist(), before.tolist(), strict=True):
             term = rows[..., row, :]
@@ -79,18 +72,11 @@ class Repeats:
 
 
 def collect_repeats(row: Ints, voice: Ints, item: Ints, kind: Ints, *, together: bool) -> Repeats:
-    """Join each rater's ratings of an item.
+    """Join each rater's ratings of an item, if ``together``.
 
-    Parameters
-    ----------
-    row : ndarray of int (rating,)
-        Distinct rating; -1 if there is no answer.
-    voice, item : ndarray of int (rating,)
-        Who rated (a rater, or a rater in a session), and what.
-    kind : ndarray of int (rating,)
-        Which labels were answered: only ratings that answer the same ones share an urn.
-    together : bool
-        Whether repeated ratings are joined at all.
+    row : distinct rating, -1 without an answer
+    voice, item : rater (perhaps in a session), and item, of each rating
+    kind : the labels answered; only ratings with equal ones share an urn
     """
     distinct = int(row.max(initial=-1)) + 1
     if not together:

@@ -1,13 +1,10 @@
-r"""The response process: p(answers of a rating | state), as rows of the response table.
+r"""The response process p(answers of a rating | state), as rows of the response table.
 
-A row is a distinct answer vector of one unit, a rater or a rater in a session.
-
-Without active rules an answer vector has the probability of its path through the gates,
-:math:`\prod_l \theta_{j l}[s_l, y_l]`. Under rules that the interface blocks or warns about, it is
-picked from a menu (:mod:`assay.modelling.interface_rules`).
-
-Partly answered ratings are summed over their completions (``lost``), or normalised over the
-answers to the labels that were answered (``draft``).
+A row is a distinct answer vector of one unit, a rater or a rater in a session. Without active rules
+its probability is the product along its path through the gates, :math:`\prod_l \theta_{j l}[s_l,
+y_l]`. With rules that block or warn, it is one option of a menu
+(:mod:`assay.modelling.interface_rules`). Partial ratings are summed over their completions
+(``lost``), or normalised over answers to the answered labels (``draft``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,17 +36,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProductRows:
-    """Rows without active rules: a sum over completions of products of confusions.
+    """Rows without active rules: sums over completions of products of confusions.
 
-    ``entries`` (row, completion, state, label) are positions in the flattened confusions of all
-    units, with a 0 and a ``NEVER`` behind them.
+    ``entries`` (row, completion, state, label) are positions in the flat confusions of all units,
+    followed by a 0 and a ``NEVER``.
     """
 
     entries: Ints
 
     @property
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
         return self.entries.size
 
     def table(
@@ -60,7 +57,7 @@ class ProductRows:
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
-        """Log p(answers of a row | state): (..., row, state)."""
+        """Return log p(answers of a row | state), (..., row, state)."""
         padded = append_constant(merge_axes(flat, 2), [0.0, NEVER], xp)
         terms = sum_of_entries(padded, self.entries, xp)
         if self.entries.shape[1] == 1:
@@ -71,15 +68,7 @@ class ProductRows:
 def product_rows(
     layout: ConfusionLayout, space: StateSpace, unit: Ints, answers: Ints, units: int
 ) -> ProductRows:
-    """Find the confusions that each row multiplies.
-
-    Parameters
-    ----------
-    unit : ndarray of int (row,)
-    answers : ndarray of int (row, label)
-    units : int
-        Number of units, with rows or without.
-    """
+    """Return rows of confusions, for units (row,) and answers (row, label)."""
     vectors, which = sorted_rows(*answers.T)
     completions = [completions_of(layout, tuple(vector)) for vector in vectors.tolist()]
     widest = max(len(found) for found in completions)
@@ -98,16 +87,10 @@ def product_rows(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MenuRows:
-    """Rows under active rules: complete ones pick an option, others sum over a set of them.
+    """Rows with active rules: a complete one is an option, others sum over several options.
 
-    Attributes
-    ----------
-    menu : Menu
-    unit : ndarray of int (row,)
-    option : ndarray of int (row,) or None
-        The option that each row shows, if all rows are complete.
-    among : ndarray of float (row, option) or None
-        0 for the options that the row's answers admit, ``NEVER`` elsewhere.
+    option : the option of each row, if all rows are complete
+    among : 0 for options that a row's answers allow, else ``NEVER`` (row, option)
     """
 
     menu: Menu
@@ -117,7 +100,7 @@ class MenuRows:
 
     @property
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
         return self.menu.entries.size * (int(self.unit.max()) + 1)
 
     def table(
@@ -128,7 +111,7 @@ class MenuRows:
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
-        """Log p(answers of a row | state): (..., row, state)."""
+        """Return log p(answers of a row | state), (..., row, state)."""
         logp = menu_log_probability(self.menu, flat, values, resolve, xp, residual)
         if self.option is not None:
             return logp.swapaxes(-1, -2)[..., self.unit, self.option, :]
@@ -137,17 +120,9 @@ class MenuRows:
 
 
 def menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
-    """Find the options that each row's answers admit.
+    """Return rows of options, for units (row,) and answers (row, label).
 
-    Parameters
-    ----------
-    unit : ndarray of int (row,)
-    answers : ndarray of int (row, label)
-
-    Raises
-    ------
-    ModelError
-        If the menu has no option for some row.
+    ModelError is raised if no option fits a row.
     """
     known = answers[:, None, :] != MISSING
     unanswered = menu.options[None] == MISSING
@@ -166,19 +141,12 @@ def menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Responses:
-    """Everything about the response process that does not depend on parameters.
+    """The response process without its parameters.
 
-    Attributes
-    ----------
-    row : ndarray of int (rating,)
-        Row of the response table of each rating; -1 if all its answers are missing.
-    row_unit : ndarray of int (row,)
-        Whose confusion each row uses.
-    pooled_unasked : tuple of int
-        Labels whose answers to items to which they do not apply are pooled across raters; none if
-        the family has answers of its own there.
-    blocks : tuple of ProductRows and MenuRows
-        Consecutive rows of the table, by how they are computed.
+    row : row of the response table of each rating, -1 if all answers are missing
+    row_unit : unit of each row
+    pooled_unasked : labels with answers pooled across raters where they do not apply
+    blocks : consecutive rows of the table, by how they are computed
     """
 
     layout: ConfusionLayout
@@ -190,7 +158,7 @@ class Responses:
     resolve: Resolve
 
     def parameters(self) -> list[Parameter]:
-        """Confusions of labels that the truth does not ask, and strengths of the warnings."""
+        """Return confusions of labels that do not apply, and strengths of warnings."""
         task, found = self.layout.task, []
         for label in (task.labels[n] for n in self.pooled_unasked):
             dim = f"class_of_{label.name}"
@@ -209,17 +177,17 @@ class Responses:
 
     @property
     def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
+        """Size of the largest array for one draw's table."""
         return max((block.widest for block in self.blocks), default=0)
 
     def full_confusion(self, log_confusion: Any, values: Mapping[str, Any], xp: Any) -> Any:
-        """Append the rows of true class "not asked" that are pooled: (..., unit, row, class)."""
+        """Append pooled rows of true class "not asked", (..., unit, row, class)."""
         extra = []
         for label in self.pooled_unasked:
             row = xp.log(values[f"unasked_{self.layout.task.labels[label].name}"])
-            pad = self.layout.width - self.layout.classes[label]
-            if pad:
-                row = xp.concatenate([row, *[xp.full_like(row[..., :1], NEVER)] * pad], axis=-1)
+            row = append_constant(
+                row, [NEVER] * (self.layout.width - self.layout.classes[label]), xp
+            )
             extra.append(xp.zeros_like(log_confusion[..., :1, :]) + row[..., None, None, :])
         return xp.concatenate([log_confusion, *extra], axis=-2) if extra else log_confusion
 
@@ -230,19 +198,10 @@ class Responses:
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
-        """Log p(answers of a row | state).
+        """Return log p(answers of a row | state), (..., row, state).
 
-        Parameters
-        ----------
-        log_confusion : (..., unit, asked row, class)
-        values : mapping
-            The parameters of :meth:`parameters`, with the same leading axes.
-        residual : callable, optional
-            Dependence between the answers of a rating beyond its rules, by menu.
-
-        Returns
-        -------
-        (..., row, state)
+        ``log_confusion`` is (..., unit, asked row, class); ``residual`` adds dependence between the
+        answers of a rating, by menu.
         """
         flat = merge_axes(self.full_confusion(log_confusion, values, xp), 2)
         parts = [b.table(flat, values, self.resolve, xp, residual) for b in self.blocks]
@@ -258,27 +217,15 @@ def build_responses(
     whole: bool = False,
     unasked: bool = False,
 ) -> Responses:
-    """Find the distinct (unit, answers) rows of some ratings and how each is computed.
+    """Return the distinct (unit, answers) rows of ratings, and how each is computed.
 
-    Parameters
-    ----------
-    unit : ndarray of int (rating,)
-        Whose confusion each rating uses; -1 for ratings that are not computed here.
-    units : int
-        Number of confusions.
-    whole : bool
-        Whether answer vectors are always looked up as a whole, rules or not.
-    unasked : bool
-        Whether the confusions have rows of true class "not asked" of their own.
-
-    Raises
-    ------
-    ModelError
-        If a rating has an answer vector that the task's rules block: such rows are to be set
-        aside when ratings are read.
+    unit : unit of each rating, -1 for other parts' ratings
+    units : number of units
+    whole : whether answer vectors always come from a menu
+    unasked : whether the family has own rows of true class "not asked"
     """
     space = state_space(ratings.task)
-    # That a question was not asked is an answer too: to the question that closed it.
+    # "Not asked" is also an answer, to the question that closed it.
     counts = (ratings.answers != MISSING).any(axis=1) & (unit >= 0)
     unique, place = sorted_rows(unit[counts], *ratings.answers[counts].T)
     row = np.full(len(ratings.answers), -1, np.int64)
@@ -313,7 +260,7 @@ def _blocks(
     *,
     whole: bool,
 ) -> Iterator[tuple[ProductRows | MenuRows, Ints]]:
-    """Split the distinct rows by how they are computed; yields each block with its rows."""
+    """Yield blocks of distinct rows by how they are computed, each with its rows."""
     active = bool(whole or space.blocked.any() or space.warned.shape[1])
     partial = (answers == MISSING).any(axis=1)
     draft = partial & (ratings.partial == "draft")

@@ -1,4 +1,4 @@
-"""The specification of a model: a value made of names, checked before anything is built."""
+"""The specification of a model: names, checked before anything is built."""
 
 import io
 from collections.abc import Collection, Mapping
@@ -21,67 +21,30 @@ TRANSFORMS: Mapping[str, Any] = {
     "abs": np.abs, "exp": np.exp, "log": np.log, "log10": np.log10, "log1p": np.log1p,
     "log2": np.log2, "sqrt": np.sqrt,
 }  # fmt: skip
-"""Those that formulae does not bring."""
+"""Transforms that formulae does not have."""
 MAX_CELLS = 5 * 10**7
-"""Of a term: items times columns, which are the products of the classes of its columns."""
+"""Largest number of items times columns of a term; columns are products of classes."""
 
 
 def check_formula(text: object) -> str:
-    """Return a formula as it is written, with its tilde.
+    """Return a formula with its tilde; raise ModelError if it is not allowed.
 
-    Only columns, arithmetic and known transforms are let through: a formula stands in every fit,
-    and what is read from a file must not run code.
-
-    Raises
-    ------
-    ModelError
-        If it is not a formula, has a left side, holds or calls what is not in the list, or is too
-        large.
-
-    Examples
-    --------
-    >>> check_formula("language + np.log(length)")
-    '~ language + log(length)'
+    Only columns, arithmetic and listed transforms are allowed, since a formula from a file must not
+    run code.
     """
     return f"~ {_read(text)[0]}"
 
 
 def covariate_names(formula: str) -> list[str]:
-    """Return the columns that a formula reads, in order.
-
-    Raises
-    ------
-    ModelError
-        As :func:`check_formula` does.
-
-    Examples
-    --------
-    >>> covariate_names("~ language * log(length) + (1 | source)")
-    ['language', 'length', 'source']
-    """
+    """Return the columns of a formula, in order; raise ModelError if it is not allowed."""
     return column_names(_read(formula)[1])
 
 
 def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any], Any]:
-    """Return the columns and the groupings of a formula: of the very tree that was checked.
+    """Return the columns and groupings of a formula, from the checked tree.
 
-    Nothing but the columns and the transforms can be named where it is evaluated.
-
-    Parameters
-    ----------
-    formula : str
-    table : DataFrame
-        The columns that the formula reads, without gaps.
-
-    Raises
-    ------
-    ModelError
-        If a term cannot be evaluated, or has too many columns.
-
-    Returns
-    -------
-    columns : dict of str to Series
-    groupings : formulae.matrices.GroupEffectsMatrix or None
+    Only the columns and the transforms can be named during evaluation. ``table`` has no missing
+    values. ModelError is raised if a term fails or has too many columns.
     """
     from formulae.environment import Environment
     from formulae.matrices import DesignMatrices
@@ -89,7 +52,7 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any],
     model = _model(formula)
     _require_size(model, table, formula)
     try:
-        # formulae prints what it raises.
+        # formulae also prints its errors.
         with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
             found = DesignMatrices(model, table, Environment([dict(TRANSFORMS)]))
             common = found.common
@@ -102,7 +65,7 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any],
 
 
 def _read(text: object) -> tuple[str, Any]:
-    """Return a formula without its tilde, and its tree, both held against the list."""
+    """Return a formula without its tilde, and its tree, both checked."""
     if not isinstance(text, str):
         raise ModelError(
             f"`formula={written(text)}`; write it as text, e.g. '~ language + length'",
@@ -123,7 +86,7 @@ def _model(text: str) -> Any:
 
 
 def _model_of(tree: Any, text: str) -> Any:
-    """Return what formulae makes of a tree: its terms, nothing evaluated."""
+    """Return formulae's terms of a tree, without evaluation."""
     from formulae.resolver import Resolver
     from formulae.terms import Model
 
@@ -138,7 +101,7 @@ def _model_of(tree: Any, text: str) -> Any:
 
 
 def _require_size(model: Any, table: pd.DataFrame, formula: str) -> None:
-    """Refuse terms whose columns would not fit into memory."""
+    """Raise ModelError for terms whose columns would not fit into memory."""
     classes = {str(name): column.nunique() for name, column in table.items()}
     numbers = {n for n in classes if pd.api.types.is_numeric_dtype(table[n])}
     for term in model.terms:
@@ -162,25 +125,23 @@ GOLD_CHOSEN = ("random", "recorded")
 CONSENSUS = "consensus of all raters"
 CONSENSUS_OF_GROUPS = "consensus of the rater groups"
 CONSENSUSES = (CONSENSUS, CONSENSUS_OF_GROUPS)
-"""Truths of which the ratings cannot tell how often they are wrong."""
+"""Kinds of truth whose error rates the ratings cannot show."""
 KNOWN = "known truth"
 IN_PART = ", with known truth of some items"
-"""Of a consensus where the truth of some items is given."""
+"""End of a consensus's name if the truth of some items is known."""
 GOLD, GROUPS = "gold", "groups"
-"""References that are no rater group."""
+"""References that are not rater groups."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
-"""Items always differ in how hard they are; who leaves that out is too sure of split votes."""
+"""Default: a model without difficulty would be too certain of split votes."""
 DEFAULT_OF_MORE = "ability_bias + item_difficulty"
-"""Where a label has more than two classes, these drift to what biased raters would explain."""
+"""Default if a label has more than two classes, which could otherwise drift to explain biases."""
 DEFAULT_OF_UNNAMED = "pooled + item_difficulty"
-"""Raters who cannot be told apart share one confusion."""
+"""Default for unidentified raters, who share one confusion."""
 
 
 def is_consensus(reference: str) -> bool:
-    """Whether the truth that numbers name is a consensus, but for items of known truth.
+    """Return whether the truth is a consensus, apart from items of known truth.
 
-    Examples
-    --------
     >>> is_consensus(CONSENSUS + IN_PART), is_consensus(KNOWN), is_consensus("consensus of experts")
     (True, False, False)
     """
@@ -189,45 +150,26 @@ def is_consensus(reference: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A rater family and the layers on top of it.
-
-    Attributes
-    ----------
-    family : str
-    layers : tuple of str
-        ``item_difficulty``, ``item_difficulty``, ``item_difficulty_continuous``,
-        ``item_difficulty_by_rater``, ``item_difficulty_by_class``, ``drift``, ``lapses``,
-        ``perception``, ``system_bias``.
-    """
+    """A rater family, and the names of its layers."""
 
     family: str = "hierarchical"
     layers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write the recipe as a user writes it."""
+        """Write the recipe as users do."""
         return " + ".join((self.family, *self.layers))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What model is meant: names of its parts, and the priors that differ from the catalogue's.
+    """The specification: names of a model's parts, and priors that differ from the catalogue's.
 
-    Attributes
-    ----------
-    raters : str or mapping of str to str
-        A recipe for all raters, or one for each rater group.
-    prevalence : str
-    reference : str or None
-        Whose truth is meant: None (one consensus of all raters), ``gold``, ``groups`` (what rater
-        groups agree on), or a rater group.
-    replicates : {"together", "independent"}
-        Whether ratings of one item by one rater share what is peculiar to the two.
-    priors : mapping of str to str
-    formula : str or None
-        Covariates of the prevalence: ``~ language + length``.
-    gold_chosen : {"random", "recorded"}
-        How the items of ``reference="gold"`` came to have gold: at random, or chosen on what is
-        recorded.
+    raters : a recipe for all raters, or one for each rater group
+    reference : None (consensus of all raters), ``gold``, ``groups`` (what groups agree on), or a
+        group
+    replicates : whether a rater's ratings of one item are dependent
+    formula : covariates of the prevalence, ``~ language + length``
+    gold_chosen : how items of ``reference="gold"`` were chosen, at random or on recorded data
     """
 
     raters: str | Mapping[str, str] = DEFAULT_RATERS
@@ -240,7 +182,7 @@ class Spec:
 
     @property
     def truth(self) -> str:
-        """Say in words whose truth is meant."""
+        """The reference in words."""
         if self.reference is None:
             return CONSENSUS
         if self.reference == GOLD:
@@ -251,18 +193,12 @@ class Spec:
 
     @property
     def anchored(self) -> bool:
-        """Whether gold, or one group, says what classes are."""
+        """Whether gold or one group defines the classes."""
         return self.reference not in (None, GROUPS)
 
     @property
     def rater_parts(self) -> tuple[str, ...]:
-        """Families and layers of the raters of all groups, each once.
-
-        Examples
-        --------
-        >>> Spec(raters={"people": "pooled + drift", "judges": "pooled"}).rater_parts
-        ('pooled', 'drift')
-        """
+        """Families and layers of all raters, without duplicates."""
         written = [self.raters] if isinstance(self.raters, str) else list(self.raters.values())
         recipes = map(parse_recipe, written)
         return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
@@ -271,14 +207,7 @@ class Spec:
 def raters_for(
     task: Task, raters: str | Mapping[str, str] | None, groups: Collection[str] = ()
 ) -> str | Mapping[str, str]:
-    """Return the recipe that is given, or the default for a task and for groups without names.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> raters_for(load_task("retrieval"), None), raters_for(load_task("relevance"), None)
-    ('hierarchical + item_difficulty', 'ability_bias + item_difficulty')
-    """
+    """Return the given recipe, or the default for a task and for unidentified raters."""
     if raters is not None:
         return raters
     more = any(len(label.classes) > 2 for label in task.labels)
@@ -290,24 +219,15 @@ def raters_for(
 
 
 def is_layer(name: str) -> bool:
-    """Whether a catalogue entry is a layer on top of a family."""
+    """Return whether a catalogue entry is a layer."""
     return bool(catalogue_entry("raters", name, called="rater family").get("layer", False))
 
 
 def parse_recipe(text: str) -> Recipe:
-    """Read ``"family + layer + layer"``; a layer alone stands on ``hierarchical``.
+    """Read ``"family + layer + layer"``; a layer alone is on ``hierarchical``.
 
-    Raises
-    ------
-    UnknownNameError
-        If a name is not in the catalogue.
-    ModelError
-        If there is more than one family, or a layer twice.
-
-    Examples
-    --------
-    >>> parse_recipe("pooled + item_difficulty")
-    Recipe(family='pooled', layers=('item_difficulty',))
+    UnknownNameError or ModelError is raised for an unknown name, several families, or a repeated
+    layer.
     """
     if not isinstance(text, str):
         raise ModelError(
@@ -332,13 +252,7 @@ def parse_recipe(text: str) -> Recipe:
 
 
 def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
-    """Return the recipe of each rater group of the data.
-
-    Raises
-    ------
-    ModelError
-        If ``raters`` names groups that are not there, or leaves some out.
-    """
+    """Return the recipe of each rater group; raise ModelError if ``raters`` has other groups."""
     if isinstance(spec.raters, str):
         return dict.fromkeys(groups, parse_recipe(spec.raters))
     unknown = [name for name in spec.raters if name not in groups]
@@ -369,7 +283,7 @@ def make_spec(
     replicates: Replicates = "together",
     gold_chosen: GoldChosen = "random",
 ) -> Spec:
-    """Check the names of a specification and make it a value."""
+    """Check the names of a specification and return it."""
     given = given_priors(priors)
     require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
     if gold_chosen != "random" and reference != GOLD:

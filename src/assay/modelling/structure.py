@@ -1,7 +1,7 @@
-"""A model without its unknowns: what the parameters are, and how they become tables.
+"""A model without its unknowns: its parameters, and the way from these to tables.
 
-The likelihood needs no more of them than :class:`Tables`. The same formulas give symbols to PyMC
-(:mod:`assay.modelling.pymc_model`) and numbers to the recovery of the states.
+The likelihood needs only :class:`Tables`. The same formulas give symbols for PyMC
+(:mod:`assay.modelling.pymc_model`) and numbers for the recovery of states.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -45,23 +45,18 @@ from assay.modelling.spec import Recipe, Spec
 
 
 class Tables(NamedTuple):
-    """What the likelihood needs of the parameters.
+    """Tables of the likelihood, by parameters.
 
-    Attributes
-    ----------
-    prevalence : (..., context, node, state)
-        Probabilities of the states.
-    response : (..., difficulty, row, state)
-        Log probabilities of what each row says.
-    difficulty : (..., context, difficulty)
-        Log probabilities of the classes of difficulty; one context if they are the same in all.
-    layer : (..., kind, difficulty + look, state)
-        Chance of misperceiving by difficulty and state, and what an item looks like then.
-    hard_truth : (..., hard class, state, state)
-        Probabilities of a hard item's states, given the state that it has if it is easy; without
-        classes where hard items have the truth of easy ones.
-    mixing : (..., node, node)
-        Chances of a panel's node given its cluster's; without nodes where panels have no effects.
+    prevalence : probabilities of the states (..., context, node, state)
+    response : log probabilities of rows (..., difficulty, row, state)
+    difficulty : log probabilities of difficulty classes (..., context, difficulty); one context if
+        alike
+    layer : probabilities of misperceiving by difficulty and state, then of the perceived state
+        (..., kind, difficulty + look, state)
+    hard_truth : probabilities of a hard item's states given its state if easy (..., hard class,
+        state, state); empty if hard items have the same truth
+    mixing : probabilities of a panel's node given its cluster's (..., node, node); empty without
+        panels
     """
 
     prevalence: Any
@@ -72,7 +67,7 @@ class Tables(NamedTuple):
     mixing: Any
 
     def by_state(self) -> "Tables":
-        """Return them as the compiled functions take them: prevalence (context, state, node)."""
+        """Return the tables for compiled functions, with prevalence (context, state, node)."""
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
@@ -103,12 +98,12 @@ class Structure:
         ]
 
     def log_lean(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return what priors of more than one parameter add to the log density: (..., term)."""
+        """Return the log density of priors on several parameters, (..., term); None without any."""
         found = [lean.log_density(part.own(values), xp) for part, lean in self._leans]
         return xp.concatenate(found, axis=-1) if found else None
 
     def draw(self, rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
-        """Draw all unknowns once from their priors: by name."""
+        """Draw all unknowns once from their priors, by name."""
         found = {p.name: p.draw(rng) for p in self.parameters()}
         for part, lean in self._leans:
             moved = lean.redraw(part.own(found), rng)
@@ -117,11 +112,11 @@ class Structure:
 
     @cached_property
     def _leans(self) -> list[tuple[Part, LeanPrior]]:
-        """Parts whose raters have a prior of their mean lean."""
+        """Parts with a prior of the raters' mean lean."""
         return [(part, lean) for part in self.parts if (lean := part.lean) is not None]
 
     def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
-        """Return the tables of the likelihood, for parameters with any leading axes of draws."""
+        """Return the likelihood's tables, for parameters with any leading axes of draws."""
         prevalence = self.prevalence.table(values, xp)
         by_part = [part.table(values, self.difficulty, xp) for part in self.parts]
         by_class = [
@@ -138,24 +133,19 @@ class Structure:
         )
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return how the states of hard items hang on those of easy ones, as the tables have it."""
+        """Return the probabilities of a hard item's states given its state if easy."""
         rates = [part.loading.by_label(part.own(values), xp) for part in self.parts if part.loading]
         return self.hard_truth.table(rates, xp)
 
     def hard_chances(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        """Return the probabilities of the states of hard items, where these have their own.
-
-        Returns
-        -------
-        (..., hard class, context, node, state)
-        """
+        """Return the state probabilities of hard items, (..., hard class, context, node, state)."""
         table = self.hard_truth_table(values, xp)
         return xp.matmul(prevalence[..., None, :, :, :], table[..., :, None, :, :])
 
     def state_chances(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the probabilities of the states of all items: (..., context, node, state).
+        """Return the state probabilities of all items, (..., context, node, state).
 
-        Those of easy ones are the prevalence.
+        Those of easy items are the prevalence.
         """
         prevalence = self.prevalence.table(values, xp)
         if not self.hard_truth.applies:
@@ -167,21 +157,17 @@ class Structure:
     def with_evidence(
         self, kind: NDArray[np.int64], log_weight: NDArray[np.float64]
     ) -> "Structure":
-        """Return the model of data that tell more of the items than their ratings do.
+        """Return the model with more evidence about items than their ratings.
 
-        Parameters
-        ----------
-        kind : ndarray of int (item,)
-            What is seen of each item.
-        log_weight : ndarray (kind, state)
-            Log probability of seeing it in each state.
+        ``kind`` (item,) is what was seen of each item, and ``log_weight`` (kind, state) its log
+        probability.
         """
         layered = self.perception.groups
         pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, (kind, log_weight))
         return replace(self, pattern=pattern)
 
     def without_gold(self) -> "Structure":
-        """Return the same model of data in which no truth is known but by audits."""
+        """Return the model without known truth; audits stay."""
         ratings = self.ratings
         unknown = replace(ratings, truth=np.full_like(ratings.truth, MISSING))
         pattern = _pattern(unknown, self.prevalence, self.parts, self.perception.groups)
@@ -190,20 +176,18 @@ class Structure:
     def reliability(
         self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
     ) -> NDArray[np.float64]:
-        """P(reported class | true class): (draw, unit of any part, label, true, reported class).
-
-        As :meth:`assay.modelling.rater_model.Part.reliability`, of all parts.
-        """
+        """Return P(reported class | true class), (draw, unit, label, true, reported class)."""
         by_part = [part.reliability(values, position) for part in self.parts]
         return np.concatenate(by_part, axis=1)
 
     def mean_reliability(
         self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
     ) -> NDArray[np.float64]:
-        """Average over raters, and over ratings: (2, draw, label, true class, reported class).
+        """Return confusions averaged over raters, and over ratings.
 
-        Many raters with few ratings weigh much in the first, one with most ratings does in the
-        second. Who has none is in neither; NaN where nobody is left.
+        They are (2, draw, label, true, reported class). Many raters with few ratings dominate the
+        first, a rater with most ratings the second. Units without ratings are left out; NaN without
+        any unit.
         """
         by_unit = self.reliability(values, position)
         ratings = np.concatenate([part.n_ratings for part in self.parts])
@@ -213,14 +197,14 @@ class Structure:
         return divided(total, np.einsum("wu,du...->wd...", weights, told.astype(float)))
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
-        """Marginal log-likelihood at one point: the computation that every method shares."""
+        """Return the marginal log-likelihood at one point."""
         tables = [np.ascontiguousarray(table) for table in self.tables(values, np).by_state()]
         data: Any = (*tables, self.prevalence.log_weight, self.pattern.data)
         return float(value_and_gradient(*data)[0])
 
 
 def _alike(tables: Any, xp: Any) -> list[Any]:
-    """Give tables the same leading axes of draws; only NumPy has any."""
+    """Broadcast tables to the same leading axes of draws, which only NumPy arrays have."""
     if xp is not np:
         return list(tables)
     lead = np.broadcast_shapes(*(t.shape[:-2] for t in tables))
@@ -237,20 +221,14 @@ def build_structure(
     earlier: bool = False,
     nodes: int | None = None,
 ) -> Structure:
-    """Compose the parts of a model.
+    """Build a model.
 
-    ``covariates`` are what the formula made of these items when the model was fitted; without
-    ``by_panel`` all systems share the effect of a cluster, and without ``hard_by_system`` the share
-    of hard items. ``earlier`` is the model of fits in which all hard items were as hard and the
-    lean of the raters had no prior of its own. ``nodes`` is at how many difficulties items are
-    looked at, if they do not say so themselves.
-
-    Raises
-    ------
-    UnknownNameError
-        If a family or prevalence is not in the catalogue.
-    ModelError
-        If a prior is not used by the model, or the data cannot be modelled.
+    covariates : columns of the formula from an earlier fit; None evaluates the formula
+    by_panel : whether systems have effects within clusters
+    hard_by_system : whether systems have own shares of hard items
+    earlier : the model of earlier versions, with one degree of hard items and without prior of the
+        lean
+    nodes : number of quadrature nodes of continuous difficulty; None: by the number of answers
     """
     require_ratings("a model", ratings)
     if not len(ratings.items):
@@ -306,11 +284,11 @@ def build_structure(
 
 
 USUAL = 0.99
-"""Share of the items that have no more answers than the nodes of difficulty are meant for."""
+"""Quantile of the items' numbers of answers that determines the nodes of difficulty."""
 
 
 def _nodes(ratings: Ratings) -> int:
-    """Return at how many difficulties these items have to be looked at."""
+    """Return the number of quadrature nodes of continuous difficulty."""
     answers = np.bincount(ratings.item, (ratings.answers >= 0).sum(axis=1), minlength=1)
     most = np.quantile(answers, USUAL, method="higher")
     longer = any(len(label.classes) > 2 for label in ratings.task.labels)
@@ -339,7 +317,7 @@ def _pattern(
     layered: tuple[str, ...],
     evidence: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
 ) -> Pattern:
-    """Collapse the ratings to the pattern of which items have the same rows."""
+    """Collapse ratings to the pattern of items with the same rows."""
     row, layer_of_row = _number_rows(ratings, parts, {name: n for n, name in enumerate(layered)})
     mask, masks = truth_masks(ratings, prevalence.space.states)
     if evidence is not None:
@@ -347,7 +325,7 @@ def _pattern(
         pairs, mask = sorted_rows(mask, kind)
         masks = masks[pairs[:, 0]] + log_weight[pairs[:, 1]]
     rated = row >= 0
-    # Taken from a list, so that ``collapse`` can let go of them: they are as many as the ratings.
+    # Popped from a list, so that ``collapse`` can free these large arrays.
     handed = [row[rated], ratings.item[rated]]
     del row, rated
     design = prevalence.design
@@ -367,7 +345,7 @@ def _pattern(
 def _number_rows(
     ratings: Ratings, parts: tuple[Part, ...], layer: Mapping[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Row of each rating among the rows of all parts, and the perception layer of each row."""
+    """Return each rating's row among all parts' rows, and each row's perception layer."""
     row = np.full(len(ratings.answers), -1, np.int64)
     layers, offset = [], 0
     for part in parts:
@@ -382,41 +360,26 @@ def _number_rows(
 
 
 SHOWN = 20
-"""How many names a message lists."""
+"""Largest number of names that a message lists."""
 REPEATS = "no rater rated an item twice, or `replicates='independent'`"
 
 
 def used_priors(structure: Structure) -> dict[str, Prior]:
-    """Return the priors of a model's unknowns, by the names to replace them by.
-
-    Examples
-    --------
-    >>> import assay
-    >>> from assay.modelling.structure import build_structure
-    >>> from assay.modelling.spec import make_spec
-    >>> ratings = assay.simulate("single", n_items=40, n_raters=4, rng=1)
-    >>> list(used_priors(build_structure(ratings, make_spec("hierarchical"))))
-    ['main', 'mean_correct', 'mean_other', 'sd']
-    """
+    """Return the priors of a model's unknowns, by the names that replace them."""
     read = (block.prior for block in structure.parameters() if 0 not in block.shape)
     return {key: prior for every in read for key, prior in every.by_key().items()}
 
 
 def idle_priors(structure: Structure, names: Collection[str]) -> dict[str, str]:
-    """Return those of some priors that a model has no use for, each with the reason."""
+    """Return the priors among ``names`` that the model does not use, with reasons."""
     used = used_priors(structure) if names else {}
     return {name: _reason(name, structure, used) for name in names if name not in used}
 
 
 def refuse_idle(structure: Structure, priors: Priors) -> None:
-    """Refuse priors that were given by name and that the model has no use for.
+    """Raise ModelError for priors given by name that the model does not use.
 
-    Those of a file may lie idle: it may be meant for several models and data sets.
-
-    Raises
-    ------
-    ModelError
-        That names all of them, with the reasons, and the priors that the model has.
+    A file may have unused ones, as it may be for several models and data sets.
     """
     idle = idle_priors(structure, named_priors(priors))
     if idle:
@@ -431,7 +394,7 @@ def refuse_idle(structure: Structure, priors: Priors) -> None:
 
 
 def _reason(key: str, structure: Structure, used: Iterable[str]) -> str:
-    """Say why nothing reads a prior: there is nothing that it is of, or another goes before it."""
+    """Say why the model does not use a prior: nothing has it, or more specific ones replace it."""
     *owner, name = key.rsplit(".", 1)
     others = [other for other in used if other.rsplit(".", 1)[-1] == name]
     if not others:
@@ -442,7 +405,7 @@ def _reason(key: str, structure: Structure, used: Iterable[str]) -> str:
 
 
 def _lacking(structure: Structure) -> dict[str, str]:
-    """Say of each prior that not every model has what a model without it lacks."""
+    """Return for optional priors what a model without them lacks."""
     spec = structure.spec
     raters = [
         catalogue_entry("raters", n, called="family") for n in (*spec.rater_parts, "perception")

@@ -6,7 +6,7 @@ import pytest
 
 import assay
 from assay.data.task import Label
-from assay.inference.assumptions import unanimity_warnings
+from assay.inference.assumptions import denied_labels
 from assay.inference.diagnostics import fit_warnings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -38,22 +38,22 @@ def taken_for_a(structure: Structure) -> np.ndarray:
 def test_items_that_all_raters_call_otherwise_are_told() -> None:
     structure = structure_of(["x", "y", "z"])
     probabilities = taken_for_a(structure)
-    (said,) = unanimity_warnings(structure, probabilities)
+    ((_, _, said),) = denied_labels(structure, probabilities)
     assert (said.code, said.numbers) == ("class-drift", {"items": 12, "share": 0})
     assert "say 'b' (grade)" in said
     probabilities[:12] = [0.45, 0.55, 0, 0]
-    assert unanimity_warnings(structure, probabilities) == []
+    assert denied_labels(structure, probabilities) == []
 
 
 def test_two_raters_or_one_who_repeats_itself_are_no_such_evidence() -> None:
     for raters in (["x", "y"], ["x", "y", "x"]):
         structure = structure_of(raters)
-        assert unanimity_warnings(structure, taken_for_a(structure)) == []
+        assert denied_labels(structure, taken_for_a(structure)) == []
 
 
 def test_known_truth_stands_above_what_raters_say() -> None:
     structure = structure_of(["x", "y", "z"], known=["a"] * 6 + [None] * 18)
-    assert unanimity_warnings(structure, taken_for_a(structure)) == []
+    assert denied_labels(structure, taken_for_a(structure)) == []
 
 
 def wild_answers(seed: int) -> assay.Ratings:

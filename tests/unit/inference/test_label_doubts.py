@@ -60,12 +60,11 @@ def answers_of(truth: str | None = None, known: int = 0) -> Structure:
 
 def doubts_of(structure: Structure, *shares: float) -> list[LabelDoubt]:
     """Doubts if the last items, in such shares, are b and c by the fit, and the others a."""
-    values = {p.name: np.full((2, *p.shape), 0.5) for p in structure.parameters()}
     probabilities = np.zeros((100, 3))
     b, c = (round(100 * share) for share in shares)
     probabilities[: 100 - b - c, 0] = probabilities[100 - b - c : 100 - c, 1] = 1
     probabilities[100 - c :, 2] = 1
-    return find_doubts(structure, values, probabilities)
+    return find_doubts(structure, probabilities)
 
 
 def test_a_class_much_more_common_than_its_name_has_drifted() -> None:

@@ -7,7 +7,16 @@ from scipy import stats
 
 from assay._util.errors import ModelError
 from assay.modelling.parameters import Parameter
-from assay.modelling.priors import Prior, override, parse_prior, write_prior
+from assay.modelling.priors import (
+    Prior,
+    given_priors,
+    override,
+    parse_prior,
+    read_call,
+    read_counts,
+    write_prior,
+    written_prior,
+)
 
 
 def parameter(prior: Prior, *shape: int) -> Parameter:
@@ -77,6 +86,15 @@ def test_text_comes_back_exactly(prior: str):
     assert str(parse_prior(prior)) == prior
     assert write_prior(parse_prior(prior)) == write_prior(prior) == prior
     assert parse_prior(json.loads(json.dumps(write_prior(prior)))) == parse_prior(prior)
+
+
+def test_calls_counts_and_numbers_are_read_and_written():
+    assert read_call("Normal(1, sigma=2)", "prior") == ("Normal", [1], {"sigma": 2})
+    assert read_counts([[8, 2], [1, 9]], "prior") == ((8.0, 2.0), (1.0, 9.0))
+    written = [written_prior(value) for value in (0.1, [[8, 2.0], [1, 9]], {"a": 1})]
+    assert written == ["0.1", "[[8, 2], [1, 9]]", "{'a': 1}"]
+    given = given_priors([{"sd": "HalfNormal(1)"}, {"sd": "HalfNormal(2)"}])
+    assert given == {"sd": "HalfNormal(2)"}
 
 
 def test_arrays_are_written_as_counts():

@@ -1,4 +1,4 @@
-"""Rater families: a file each, found by name; default priors in ``models/raters/*.toml``."""
+"""Rater families, one per file, found by name; default priors in ``models/raters/*.toml``."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,13 +13,7 @@ __all__ = ["Family", "Raters", "WholeFamily", "default_priors", "family_class"]
 
 
 def family_class(name: str) -> type[Any]:
-    """Find the class of a family by its name.
-
-    Examples
-    --------
-    >>> family_class("one_coin").__name__
-    'OneCoin'
-    """
+    """Return the class of a family by name; raise UnknownNameError without one."""
     if catalogue_entry("raters", name, called="rater family").get("layer", False):
         raise UnknownNameError(
             f"{name} is a layer, to stand on a family: 'hierarchical + {name}'",
@@ -31,6 +25,6 @@ def family_class(name: str) -> type[Any]:
 
 
 def default_priors(name: str) -> Mapping[str, Prior]:
-    """Return the priors of a family as its catalogue entry has them."""
+    """Return the priors of a family from its catalogue entry."""
     entry = catalogue_entry("raters", name, called="rater family")
     return {k: parse_prior(v, where=f"{name}.{k}") for k, v in entry["priors"].items()}

@@ -1,4 +1,4 @@
-"""Partial pooling in which each rater has an ability and a bias (Reitsma et al. 2005 for two)."""
+"""Partial pooling by an ability and biases of each rater (Reitsma et al. 2005, two classes)."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -25,20 +25,13 @@ Ints = NDArray[np.int64]
 
 
 class _Long(NamedTuple):
-    """Labels with three classes or more, and where they stand among the cells.
+    """Labels with three or more classes, and their cells.
 
-    Attributes
-    ----------
-    labels, answers : tuple of str
-        Names of these labels, and of each of their answers.
-    answer_label : ndarray of int (answer,)
-        Label of each answer, as a position in ``labels``.
-    cells : ndarray of bool (cell,)
-        Which cells are theirs.
-    ability : ndarray of int (cell,)
-        Which ability a cell has; the number of all of them where it has none.
-    bias : ndarray of int (asked row, class)
-        Which bias is to this answer; the number of all of them where none is.
+    labels, answers : names of these labels, and of their answers
+    answer_label : position of each answer's label in ``labels``
+    cells : whether a cell is theirs
+    ability : number of each cell's ability; the number of all abilities for none (cell,)
+    bias : number of each answer's bias; the number of all biases for none (asked row, class)
     """
 
     labels: tuple[str, ...]
@@ -50,7 +43,7 @@ class _Long(NamedTuple):
 
 
 class AbilityBias(Family):
-    r"""Logits of each confusion scatter together: an ability, a bias to each answer, and the rest.
+    r"""Logits of a confusion vary together: an ability, a bias to each answer, and a residual.
 
     .. math::
 
@@ -58,16 +51,15 @@ class AbilityBias(Family):
             + (\bar\alpha_{g(j)l} + \alpha_{g(j)l}\, a_{jl})\, [k' = k] + \beta_{g(j)l}\, b_{jlk'}
             + \sigma_{g(j)lkk'}\, z_{jlkk'}\bigr), \quad a, b, z \sim \mathrm{Normal}(0, 1)
 
-    for a label with three classes or more. A rater with a bias to an answer gives it more often
-    whatever is true: one number says what :math:`K` unrelated ones have to say in ``hierarchical``.
-    All classes of a label share the group's mean ability :math:`\bar\alpha`, from which
-    :math:`\mu_{kk}` is how much a class deviates: a class that raters hardly ever call by its name
-    is unlikely where they know the others. A binary row has one logit, as there: two numbers of a
-    rater are what it has either way.
+    for a label with three or more classes. A rater with a bias to an answer gives it more often
+    whatever is true: one number replaces :math:`K` unrelated ones of ``hierarchical``. All classes
+    of a label share the group's mean ability :math:`\bar\alpha`, and :math:`\mu_{kk}` is a class's
+    deviation from it: a priori, raters who know the other classes hardly ever fail to name one. A
+    binary row has one logit, as in ``hierarchical``.
 
-    On hard items a share :math:`e^{-\lambda}` of the log odds between two answers to a longer label
-    is left of what is no bias, and the bias stays. (Guesses in the place of answers, as elsewhere,
-    lose a class of weather_amt: accuracy 0.81 for 0.86.)
+    On hard items a share :math:`e^{-\lambda}` of the log odds between answers to a longer label
+    remains, and the bias stays. (Guesses instead, as in other families, lose a class of
+    weather_amt: accuracy 0.81 instead of 0.86.)
     """
 
     name: ClassVar[str] = "ability_bias"
@@ -80,7 +72,7 @@ class AbilityBias(Family):
     }
 
     def parameters(self) -> list[Parameter]:
-        """Means and SDs of each group; ability, biases and the rest of each rater."""
+        """Return means and SDs by group, and ability, biases and residuals by rater."""
         found, long = logit_parameters(self, self._rest(), correct="mean_by_class"), self._long
         if not long.labels:
             return found
@@ -94,7 +86,7 @@ class AbilityBias(Family):
             own = self.joined(prior, axes=1)
             found.append(Parameter(name=name, dims=by_group, prior=own, coords=coords))
         label_at, answer_at = first + np.arange(len(long.labels)), first + long.answer_label
-        # Without a location: what the data know of it is the sum of mean ability and class.
+        # No location, as data inform only the sum of mean ability and class.
         found += [
             offsets(
                 "ability_offset", ("rater", "long_label"), coords, spread="ability_sd", at=label_at
@@ -106,17 +98,17 @@ class AbilityBias(Family):
         return found
 
     def lean_prior(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters, on binary labels."""
+        """Return the prior of the raters' mean lean, on binary labels."""
         return lean_prior(self, "mean_by_class")
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Softmax of the raters' logits."""
+        """Return the log softmax of the raters' logits."""
         return self._biased(self._seen(values, xp), self._bias(values, xp), xp)
 
     def components(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return ratings of one kind. On hard items a rater's bias stays as it is."""
+        """Return ratings of one kind; a rater's bias is the same on hard items."""
         seen, layout = self._seen(values, xp)[..., unit_rater, :, :], self.layout
         long = (layout.row_classes > 2).astype(float)
         if tilt is not None and tilt.guessing is not None:
@@ -129,7 +121,7 @@ class AbilityBias(Family):
         return [(None, self._biased(seen, None if bias is None else bias[..., unit_rater, :], xp))]
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Log confusions without the biases: (..., rater, asked row, class)."""
+        """Return log confusions without biases, (..., rater, asked row, class)."""
         logits, long = pooled_logits(self, values), self._long
         if long.labels:
             group = self.raters.group
@@ -139,7 +131,7 @@ class AbilityBias(Family):
         return self.layout.from_logits(logits, xp)
 
     def _bias(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Bias of each rater to each answer, and a 0 at the end: (..., rater, answer)."""
+        """Return each rater's bias to each answer, followed by a 0, (..., rater, answer)."""
         long = self._long
         if not long.labels:
             return None
@@ -147,11 +139,11 @@ class AbilityBias(Family):
         return append_constant(sd * values["bias_offset"], [0.0], xp)
 
     def _biased(self, table: Any, bias: Any, xp: Any) -> Any:
-        """Add the biases to log confusions: (..., unit, asked row, class)."""
+        """Add biases to log confusions, (..., unit, asked row, class)."""
         return table if bias is None else log_softmax(table + bias[..., self._long.bias], xp)
 
     def _rest(self) -> Prior:
-        """Prior of the SDs of the offsets: ``sd`` of binary rows, ``rest_sd`` of longer ones."""
+        """Return the prior of offsets' SDs: ``sd`` for binary rows, ``rest_sd`` for longer ones."""
         long = self._long.cells
         kinds = {"sd": not long.all(), "rest_sd": bool(long.any())}
         read = {name: self.joined(name, axes=1) for name, there in kinds.items() if there}

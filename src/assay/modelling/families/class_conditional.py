@@ -1,4 +1,4 @@
-"""One accuracy per rater and true class; errors are spread evenly over the other classes."""
+"""One accuracy per rater and true class, with errors spread evenly over other classes."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from assay.modelling.parameters import Parameter
 
 
 class ClassConditional(Family):
-    r"""One coin per rater, label and true class.
+    r"""An accuracy per rater, label and true class.
 
     .. math:: \theta_{jlkk} = a_{jlk}, \quad \theta_{jlkk'} = \frac{1 - a_{jlk}}{K_l - 1}, \quad
               a_{jlk} \sim \mathrm{Beta}(\alpha, \beta)
@@ -18,7 +18,7 @@ class ClassConditional(Family):
     by_owner: ClassVar[Mapping[str, Owner]] = {"accuracy": "rater"}
 
     def parameters(self) -> list[Parameter]:
-        """Accuracy of each rater for each label and true class."""
+        """Return the accuracy of each rater for each label and true class."""
         return [
             Parameter(
                 name="accuracy",
@@ -29,5 +29,5 @@ class ClassConditional(Family):
         ]
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Spread the errors of each row."""
+        """Return log confusions with evenly spread errors."""
         return self.layout.from_accuracy(values["accuracy"], xp)

@@ -1,4 +1,4 @@
-"""Cumulative logits: from places of classes and thresholds to probabilities of classes."""
+"""Cumulative logits: from class positions and thresholds to class probabilities."""
 
 from typing import Any
 
@@ -11,35 +11,27 @@ Floats = NDArray[np.float64]
 
 
 def places(classes: int) -> Floats:
-    """Matrix (gap, class) from gaps to places; the points half-way between them have mean 0."""
+    """Return the matrix (gap, class) from gaps to class positions, whose midpoints have mean 0."""
     steps = np.triu(np.ones((classes - 1, classes)), 1)
     halfway = (steps[:, 1:] + steps[:, :-1]) / 2
     return np.asarray(steps - halfway.mean(axis=1, keepdims=True))
 
 
 def halfway_gaps(classes: int) -> Floats:
-    """Matrix (gap, threshold gap) from gaps of classes to those of the points half-way between."""
+    """Return the matrix (gap, threshold gap) from gaps of classes to gaps of their midpoints."""
     return np.asarray((np.eye(classes - 1)[:, 1:] + np.eye(classes - 1)[:, :-1]) / 2)
 
 
 def log_rows(shift: Any, between: Any, score: Any, *, classes: int, width: int, xp: Any) -> Any:
-    r"""Log P(class | true class) of one label: (..., rater, true class, class).
+    r"""Return log P(class | true class) of one label, (..., rater, true class, class).
 
-    With :math:`u > v`, :math:`\operatorname{expit}(u) - \operatorname{expit}(v) =
-    \operatorname{expit}(u) \operatorname{expit}(-v) (1 - e^{v - u})`: no difference of two
-    numbers that are nearly the same.
+    For :math:`u > v` it uses :math:`\operatorname{expit}(u) - \operatorname{expit}(v) =
+    \operatorname{expit}(u) \operatorname{expit}(-v) (1 - e^{v - u})`, which does not cancel.
 
-    Parameters
-    ----------
-    shift : (..., rater)
-        Mean of the thresholds.
-    between : (..., rater, threshold gap) or None
-        How far apart they are, if there are several.
-    score : (..., rater, true class)
-    classes : int
-        Of the label.
-    width : int
-        Of the table, padding included.
+    shift : mean of the thresholds (..., rater)
+    between : gaps of the thresholds, None for one threshold (..., rater, threshold gap)
+    score : position of the true class (..., rater, true class)
+    width : number of columns, with padding
     """
     threshold = shift[..., None]
     if between is not None:

@@ -1,4 +1,4 @@
-"""Dawid and Skene (1979): a confusion per rater, rows with independent Dirichlet priors."""
+"""Dawid and Skene (1979): a confusion per rater, its rows with independent Dirichlet priors."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from assay.modelling.parameters import Parameter
 
 
 class DawidSkene(Family):
-    r"""A confusion per rater, unpooled.
+    r"""A confusion per rater, without pooling.
 
     .. math:: \theta_{jlk} \sim \mathrm{Dirichlet}(\alpha_{jlk})
     """
@@ -18,9 +18,9 @@ class DawidSkene(Family):
     by_owner: ClassVar[Mapping[str, Owner]] = {"confusion": "rater"}
 
     def parameters(self) -> list[Parameter]:
-        """Rows of the confusions, per rater."""
+        """Return the rows of each rater's confusion."""
         return row_parameters(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Logarithm of the rows."""
+        """Return the log of the rows."""
         return rows_to_table(self, values, xp)

@@ -1,4 +1,4 @@
-"""What a rater family is: parameters with priors, and the log confusions that follow from them."""
+"""The interface of rater families: parameters with priors, and log confusions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,13 +21,10 @@ Owner = Literal["group", "rater"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Raters:
-    """Who rated: names, and the group of each as a position in ``groups``.
+    """Names of raters, and the group of each as a position in ``groups``.
 
-    Attributes
-    ----------
-    crowd : ndarray (rater, label), optional
-        Share of each rater in the crowd that alone says what is true of a label: equal among those
-        who answered it, and 0 for all where the truth of some items is known.
+    ``crowd`` (rater, label) is each rater's share in the crowd that alone defines a label's truth:
+    equal among those who answered it, and 0 for all if the truth of some items is known.
     """
 
     names: tuple[str, ...]
@@ -35,22 +32,26 @@ class Raters:
     group: NDArray[np.int64]
     crowd: NDArray[np.float64] | None = None
 
+    def as_one(self) -> "Raters":
+        """Return a single rater in a single group, for parameters that all raters share."""
+        return Raters(names=("all",), groups=("all",), group=np.zeros(1, np.int64))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Family(ABC):
-    """A family of rater models over a layout of confusions.
+    """A rater model over a layout of confusions.
 
-    A family is a short file: its parameters, and one formula that NumPy and PyTensor both run.
-    Default priors stand in ``models/raters/<name>.toml``.
+    A family is a short file with parameters and one formula for both NumPy and PyTensor. Default
+    priors are in ``models/raters/<name>.toml``.
     """
 
     name: ClassVar[str]
     shared: ClassVar[bool] = False
     """Whether all raters have one confusion."""
     unasked: ClassVar[bool] = False
-    """Whether its tables have rows for labels that do not apply; else these are pooled."""
+    """Whether its tables have rows for labels that do not apply; otherwise these are pooled."""
     by_owner: ClassVar[Mapping[str, Owner]] = {}
-    """Priors that single groups, or single raters, can have of their own."""
+    """Priors that single groups, or single raters, can have."""
     layout: ConfusionLayout
     raters: Raters
     priors: Mapping[str, Prior]
@@ -58,7 +59,7 @@ class Family(ABC):
     """Priors of single groups and raters, by their name."""
 
     def __post_init__(self) -> None:
-        """Refuse a prior of a single rater where only groups have one."""
+        """Raise ModelError for a prior of a single rater if only groups can have one."""
         for owner, own in self.owner_priors.items():
             for name in own:
                 if self.by_owner[name] == "group" and owner not in self.raters.groups:
@@ -73,43 +74,30 @@ class Family(ABC):
         """Return the unknowns, each with dims, coords and prior."""
 
     def lean_prior(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters to one answer, if the family has one."""
+        """Return the prior of the raters' mean lean to one answer, if the family has one."""
         return None
 
     @abstractmethod
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return log P(reported class | true class): (..., rater, asked row, class).
+        """Return log P(reported class | true class), (..., rater, asked row, class).
 
-        ``values`` has the parameters by name, with any leading axes of draws; the rater axis may
-        have length 1 if all raters are alike. Padding is ``NEVER``.
+        ``values`` may have leading axes of draws; the rater axis may have length 1 if all raters
+        are alike. Padding is ``NEVER``.
         """
 
     def components(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return what a rating can be an instance of: (log weight, log confusion) of each kind.
+        """Return the kinds of ratings: log weight, None or (..., unit), and log confusion of each.
 
-        Parameters
-        ----------
-        unit_rater : ndarray of int (unit,)
-            The rater of each unit; a unit is a rater, or a rater in a session.
-        tilt : Tilt or None
-            What layers do to the answers.
-
-        Returns
-        -------
-        list of tuple
-            ``None`` or (..., unit), and (..., unit, row, class). One kind unless the family is a
-            mixture of kinds of ratings.
+        Confusions are (..., unit, row, class). ``unit_rater`` is the rater of each unit, and
+        ``tilt`` the effect of layers. Only mixture families have several kinds.
         """
         table = self.log_confusion(values, xp)[..., unit_rater, :, :]
         return [(None, table if tilt is None else self.layout.tilt(table, tilt, xp))]
 
     def owned(self, prior: str) -> list[Prior]:
-        """Return the prior of each group or rater, as ``by_owner`` says: its own, or that of all.
-
-        A rater without a prior of its own has that of its group.
-        """
+        """Return the prior of each group or rater: its own, else its group's, else that of all."""
         if self.by_owner[prior] == "group":
             owners: list[tuple[str, ...]] = [(name,) for name in self.raters.groups]
         else:
@@ -122,12 +110,10 @@ class Family(ABC):
         return found
 
     def joined(self, prior: str, *, axes: int = 0) -> Prior:
-        """Return one prior of all groups or raters: numbers (owner,), and ``axes`` more of 1.
+        """Return one prior of all groups or raters, with numbers (owner,).
 
-        Raises
-        ------
-        ModelError
-            If they are not all of one kind.
+        ``axes`` axes of length 1 follow. ModelError is raised if their priors are different
+        distributions.
         """
         every = self.owned(prior)
         kinds = sorted({p.name for p in every})
@@ -145,7 +131,7 @@ class Family(ABC):
         )
 
     def rater_coords(self) -> dict[str, tuple[str, ...]]:
-        """Return the coords that parameters of raters use."""
+        """Return the coords for parameters of raters."""
         return {
             "rater": self.raters.names,
             "group": self.raters.groups,
@@ -155,10 +141,10 @@ class Family(ABC):
 
 
 class WholeFamily(Family):
-    """A family whose answers depend on each other beyond their rules: they count as a whole."""
+    """A family whose answers depend on each other, so a rating's likelihood does not factorise."""
 
     @abstractmethod
     def residual(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
     ) -> Any:
-        """Return log odds of answer vectors beyond the confusions: (..., unit, state, option)."""
+        """Return log odds of answer vectors beyond the confusions, (..., unit, state, option)."""

@@ -20,43 +20,42 @@ BY_GROUP: Mapping[str, Owner] = {
 
 
 class Hierarchical(Family):
-    r"""Logits of each confusion scatter around those of the rater's group.
+    r"""Logits of each confusion vary around those of the rater's group.
 
     .. math::
 
         \theta_{jlk} = \mathrm{softmax}(\mu_{g(j)lk} + \sigma_{g(j)lk}\, z_{jlk}), \quad
         z_{jlk} \sim \mathrm{Normal}(0, 1)
 
-    A binary row has one logit, that of the correct class; a longer row has one per class. Where
-    nothing but the raters says what is true of a binary label, their mean lean to one answer,
-    :math:`\frac{1}{2J} \sum_j (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00})`,
-    has a prior of its own, ``lean``: what most raters say is the truth unless the data show clearly
-    that most of them are wrong in the same way.
+    A binary row has one logit, that of the correct class; a longer row has one per class. If only
+    raters define the truth of a binary label, their mean lean to one answer, :math:`\frac{1}{2J}
+    \sum_j (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00})`, has the prior ``lean``:
+    the majority is right unless data show clearly that most raters are wrong in the same way.
     """
 
     name: ClassVar[str] = "hierarchical"
     by_owner: ClassVar[Mapping[str, Owner]] = BY_GROUP
 
     def parameters(self) -> list[Parameter]:
-        """Mean and SD of each group, offset of each rater."""
+        """Return means and SDs by group, and offsets by rater."""
         return logit_parameters(self)
 
     def lean_prior(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters."""
+        """Return the prior of the raters' mean lean."""
         return lean_prior(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Softmax of the raters' logits."""
+        """Return the log softmax of the raters' logits."""
         return self.layout.from_logits(pooled_logits(self, values), xp)
 
 
 def logit_parameters(
     family: Family, spread: Prior | None = None, *, correct: str = "mean_correct"
 ) -> list[Parameter]:
-    """Mean and SD of the logits of each group, offset of each rater.
+    """Return means and SDs of the logits by group, and offsets by rater.
 
-    ``spread`` is the prior of the SDs, (group, cell) or broadcastable; that of ``sd`` if None.
-    ``correct`` names the prior of the means of the correct classes of longer rows.
+    ``spread`` is the prior of the SDs, (group, cell) or broadcastable; None is that of ``sd``.
+    ``correct`` names the prior of the means of longer rows' correct classes.
     """
     coords = family.rater_coords()
     by_group, by_rater = ("group", "cell"), ("rater", "cell")
@@ -81,10 +80,10 @@ def logit_parameters(
 
 
 def _mean_prior(family: Family, correct: str) -> Prior:
-    """Prior of the logits of a group's average rater: numbers (group, cell).
+    """Return the prior of the logits of a group's average rater, (group, cell).
 
-    Where the lean has a prior of its own, that of a row is the prior of the mean of the two rows:
-    apart, they have an SD that is larger by the square root of 2.
+    If the lean has its own prior, a row's prior is that of the mean of both rows, so that the SD of
+    each is larger by the square root of 2.
     """
     names = {"binary": "mean_binary", "correct": correct, "other": "mean_other"}
     kinds = {kind: family.joined(name) for kind, name in names.items()}
@@ -104,14 +103,14 @@ def _mean_prior(family: Family, correct: str) -> Prior:
 
 
 def pooled_logits(family: Family, values: Mapping[str, Any]) -> Any:
-    """Logits of the raters: (..., rater, cell)."""
+    """Return the logits of the raters, (..., rater, cell)."""
     group = family.raters.group
     mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
     return mean + sd * values["logit_offset"]
 
 
 def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | None:
-    """Prior of the mean lean of all raters, if there is a label to which it matters."""
+    """Return the prior of the raters' mean lean; None if no label needs it."""
     share = binary_leans(family.layout, family.raters.crowd)
     if share is None:
         return None
@@ -122,6 +121,6 @@ def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | Non
 
 
 def _leaning(family: Family) -> NDArray[np.bool_]:
-    """Whether each cell is of a label whose lean has a prior: (cell,)."""
+    """Return whether a cell's label has a prior of the lean, (cell,)."""
     share = binary_leans(family.layout, family.raters.crowd)
     return np.zeros(len(family.layout.cells), bool) if share is None else share.any(axis=(0, 1))

@@ -1,4 +1,4 @@
-"""Answers of a rating that depend on each other beyond the truth: halo, and slips together."""
+"""Dependence between the answers of a rating given the truth: halo, and joint slips."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations, product
@@ -12,13 +12,7 @@ from assay.data.states import Vectors, state_space
 from assay.data.task import Task
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Owner, WholeFamily
-from assay.modelling.families.hierarchical import (
-    BY_GROUP,
-    lean_prior,
-    logit_parameters,
-    pooled_logits,
-)
-from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.hierarchical import BY_GROUP, Hierarchical
 from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter, offsets
 
@@ -26,23 +20,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Joint(WholeFamily):
-    r"""Hierarchical confusions, with the answers to each pair of labels associated.
+class Joint(Hierarchical, WholeFamily):
+    r"""Hierarchical confusions, with an association between the answers to each pair of labels.
 
     .. math::
 
         p(y \mid s) \propto \prod_l \theta_{jl}[s_l, y_l] \exp\Bigl(\sum_{l < l'}
             h_{g l l'}\, x_l(y) x_{l'}(y) + v_{g l l'}\, e_l(s, y) e_{l'}(s, y)\Bigr)
 
-    over the answers that the interface admits. :math:`x = \pm\tfrac12` is the answer, :math:`e =
-    \tfrac12` a wrong and :math:`-\tfrac12` a right one, and 0 where there is none; a label without
-    order has an :math:`x` for each class. For binary labels the log odds ratio of two answers is
-    :math:`h + v` where both truths are alike and :math:`h - v` where they differ: a halo :math:`h`
-    is there whatever is true, while slips :math:`v` come together or apart. On items where a share
-    :math:`w_l` of the answers are no guesses, slips are :math:`\sqrt{w_l w_{l'}}` times as strong.
+    over the answers that the interface allows. :math:`x = \pm\tfrac12` is the answer, :math:`e =
+    \tfrac12` a wrong and :math:`-\tfrac12` a right one, and 0 without an answer; an unordered label
+    has an :math:`x` for each class. For binary labels the log odds ratio of two answers is :math:`h
+    + v` if both truths are equal and :math:`h - v` if they differ: a halo :math:`h` does not depend
+    on the truth, while slips :math:`v` occur together. If a share :math:`w_l` of the answers are
+    not guesses, slips are :math:`\sqrt{w_l w_{l'}}` times as strong.
 
-    A full table of states by answer vectors would have 992 unknowns a group with five binary
-    labels; two for each pair of labels are 20, and ratings tell about them.
+    A full table of states by answer vectors would have 992 unknowns per group for five binary
+    labels; two per pair of labels are 20, which ratings can inform.
     """
 
     name: ClassVar[str] = "joint"
@@ -53,7 +47,7 @@ class Joint(WholeFamily):
     }
 
     def __post_init__(self) -> None:
-        """Refuse a task with one label."""
+        """Raise ModelError for a task with one label."""
         super().__post_init__()
         task = self.layout.task
         if len(task.labels) < 2:
@@ -64,7 +58,7 @@ class Joint(WholeFamily):
             )
 
     def parameters(self) -> list[Parameter]:
-        """Logits of the confusions; association of each pair of labels, by group."""
+        """Return the logits, and the association of each pair of labels by group."""
         columns = self._columns(np.zeros((1, len(self.layout.classes)), np.int16))
         halo = tuple(name for name, _ in _pairs(columns))
         names = self.layout.task.label_names
@@ -73,7 +67,7 @@ class Joint(WholeFamily):
             "halo_pair": halo,
             "slip_pair": tuple(f"{a}:{b}" for a, b in combinations(names, 2)),
         }
-        found = logit_parameters(self)
+        found = super().parameters()
         for kind in ("halo", "slip"):
             sd, dims = f"{kind}_sd", ("group", f"{kind}_pair")
             group = np.arange(len(self.raters.groups))[:, None]
@@ -83,21 +77,12 @@ class Joint(WholeFamily):
             ]
         return found
 
-    def lean_prior(self) -> LeanPrior | None:
-        """Prior of the mean lean of all raters, on binary labels."""
-        return lean_prior(self)
-
-    def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Softmax of the raters' logits, as if each label were answered alone."""
-        return self.layout.from_logits(pooled_logits(self, values), xp)
-
     def residual(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
     ) -> Any:
-        """Association of the answers: (..., unit, state, option).
+        """Return the association of the answers, (..., unit, state, option).
 
-        Pairs with an unanswered label have none: what a rater has not answered yet, or was not
-        asked, cannot colour the other answers.
+        Pairs with an unanswered label have none.
         """
         group = self.raters.group[unit_rater]
         states = state_space(self.layout.task).states
@@ -113,7 +98,7 @@ class Joint(WholeFamily):
         return both + halo[..., None, :]
 
     def _of_pairs(self, guessing: Any, xp: Any) -> Any:
-        """Mean of what two labels have in their rows: (..., unit, pair)."""
+        """Return the mean over the rows of two labels, (..., unit, pair)."""
         labels = np.array(self.layout.labels)
         pairs = combinations(range(len(self.layout.classes)), 2)
         mean = np.stack([np.isin(labels, pair) / 2 for pair in pairs], axis=-1)
@@ -123,7 +108,7 @@ class Joint(WholeFamily):
         return values[f"{kind}_sd"][..., None] * values[f"{kind}_offset"]
 
     def _columns(self, options: Vectors) -> dict[str, list[tuple[str, Floats]]]:
-        """Coded answers of each label, by name: ndarray (option,), 0 where there is none."""
+        """Return the coded answers of each label by name, (option,), 0 without an answer."""
         found: dict[str, list[tuple[str, Floats]]] = {}
         for n, label in enumerate(self.layout.task.labels):
             code, top = options[:, n], len(label.classes) - 1
@@ -138,7 +123,7 @@ class Joint(WholeFamily):
 
 
 def _errors(task: Task, states: Vectors, options: Vectors) -> dict[str, list[tuple[str, Floats]]]:
-    """1/2 for a wrong, -1/2 for a right answer, 0 where there is none: (state, option)."""
+    """Return 1/2 for a wrong answer, -1/2 for a right one, 0 for none, (state, option)."""
     found = {}
     for n, label in enumerate(task.labels):
         true, said = states[:, n][:, None], options[:, n][None, :]
@@ -148,7 +133,7 @@ def _errors(task: Task, states: Vectors, options: Vectors) -> dict[str, list[tup
 
 
 def _pairs(columns: Mapping[str, list[tuple[str, Floats]]]) -> Iterable[tuple[str, Floats]]:
-    """Products of the columns of each pair of labels, by name."""
+    """Yield the products of the columns of each pair of labels, with names."""
     for first, second in combinations(columns.values(), 2):
         for (a, x), (b, y) in product(first, second):
             yield f"{a}:{b}", x * y

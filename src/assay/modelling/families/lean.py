@@ -1,4 +1,4 @@
-"""The prior of how far all raters together lean to one answer."""
+"""The prior of the mean lean of all raters to one answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeanPrior:
-    r"""A prior of the mean lean of raters, in the place of what the priors of their logits imply.
+    r"""A prior of the raters' mean lean, replacing the one implied by their logits.
 
     .. math::
 
@@ -24,18 +24,13 @@ class LeanPrior:
         \qquad p(\mu, \sigma, z) = p_0(\mu, \sigma, z)\,
         \frac{\mathrm{Normal}(L; m, \tau)}{p_0(L \mid \sigma)}
 
-    The logits are :math:`\mu + \sigma z`, and :math:`p_0(L \mid \sigma)` is normal: what the SDs
-    and the differences between raters are stays as it is.
+    The logits are :math:`\mu + \sigma z`, and :math:`p_0(L \mid \sigma)` is normal: the priors of
+    SDs and of differences between raters stay the same.
 
-    Attributes
-    ----------
-    share : ndarray (label, rater, cell)
-        What the logits add to the lean of each binary label. Labels have no cell in common.
-    group : ndarray of int (rater,)
-    centre, sd : ndarray (group, cell)
-        Of the normal prior of the means.
-    prior : Prior
-        Normal: of the lean.
+    share : weight of each logit in the lean of a binary label; no cell has two labels
+        (label, rater, cell)
+    centre, sd : of the normal prior of the means (group, cell)
+    prior : the normal prior of the lean
     """
 
     share: Floats
@@ -45,7 +40,7 @@ class LeanPrior:
     prior: Prior
 
     def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return what it adds to the log prior of the logits: (..., label)."""
+        """Return the addition to the log prior of the logits, (..., label)."""
         mean, spread = values["logit_mean"], values["logit_sd"]
         logits = mean[..., self.group, :] + spread[..., self.group, :] * values["logit_offset"]
         lean = self._of_labels(logits, self.share, xp)
@@ -57,7 +52,7 @@ class LeanPrior:
         return given * given * -0.5 + rest - np.log(narrow)
 
     def redraw(self, values: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, Floats]:
-        """Move means and offsets that were drawn without this prior to where it has them."""
+        """Move means and offsets drawn without this prior to draws with it."""
         mean, spread, offset = (values[f"logit_{name}"] for name in ("mean", "sd", "offset"))
         own = spread[self.group]
         lean = self._of_labels(mean[self.group] + own * offset, self.share, np)
@@ -74,12 +69,12 @@ class LeanPrior:
         return float(mean), float(sd)
 
     def _of_labels(self, table: Any, weight: Floats, xp: Any) -> Any:
-        """Weighted sums over the last two axes: (..., label)."""
+        """Return weighted sums over the last two axes, (..., label)."""
         flat = weight.reshape(len(weight), -1)
         return xp.matmul(merge_axes(table, 2)[..., None, :], flat.T)[..., 0, :]
 
     def _by_group(self, weight: Floats) -> Floats:
-        """Return sums over the raters of each group: (label, group, cell)."""
+        """Return sums over the raters of each group, (label, group, cell)."""
         found = np.zeros((len(weight), *self.centre.shape))
         for rater, group in enumerate(self.group):
             found[:, group] += weight[:, rater]
@@ -92,22 +87,14 @@ class LeanPrior:
         return np.asarray(self._of_labels(self.centre, self._by_group(self.share), np))
 
     def _known_variance(self) -> Floats:
-        """Variance of the lean that the means bring: (label,)."""
+        """Return the variance of the lean due to the means, (label,)."""
         return np.asarray(self._of_labels(self.sd**2, self._by_group(self.share) ** 2, np))
 
 
 def binary_leans(layout: ConfusionLayout, crowd: Floats | None) -> Floats | None:
-    """Return what each logit adds to the mean lean of the raters: (label, rater, cell).
+    """Return the weight of each logit in the raters' mean lean, (label, rater, cell).
 
-    Parameters
-    ----------
-    crowd : ndarray (rater, label) or None
-        Share of each rater in the crowd that alone says what is true of a label.
-
-    Returns
-    -------
-    ndarray or None
-        Of the binary labels with such a crowd; None if there is none.
+    Only binary labels with a ``crowd`` (rater, label) have one; None if there is none.
     """
     if crowd is None:
         return None

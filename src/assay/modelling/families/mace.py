@@ -1,4 +1,4 @@
-"""Honest ratings and spam (Hovy et al. 2013): a rating copies the truth, or is drawn blindly."""
+"""Honest ratings and spam (Hovy et al. 2013): a rating copies the truth, or is blind."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -13,21 +13,23 @@ from assay.modelling.parameters import Parameter
 
 Ints = NDArray[np.int64]
 WRONG = -60.0
-"""Log chance of an honest error: as good as none. It is no zero, so that an honest rater who may
-not answer what is true gives one of the nearest answers, whose logarithm is a number."""
+"""Log probability of an honest error.
+
+It is finite, so that an honest rater who may not give the true answer gives a nearest one.
+"""
 
 
 class Mace(Family):
-    r"""Each rating as a whole is honest, or spam.
+    r"""Each rating as a whole is honest or spam.
 
     .. math::
 
         p(y \mid s) = (1 - \phi_j)\, [y = s] + \phi_j \prod_l \xi_{jl}[y_l], \quad
         \phi_j \sim \mathrm{Beta}(\alpha, \beta), \quad \xi_{jl} \sim \mathrm{Dirichlet}(\gamma)
 
-    Each of the two is normalised over the answers that the interface admits. What layers add to
-    the log odds of right answers is, in the mean over labels and classes, added to the log odds of
-    an honest rating.
+    Both terms are normalised over the answers that the interface allows. The mean over labels and
+    classes of what layers add to log odds of right answers is added to the log odds of an honest
+    rating.
     """
 
     name: ClassVar[str] = "mace"
@@ -35,7 +37,7 @@ class Mace(Family):
     by_owner: ClassVar[Mapping[str, Owner]] = {"spamming": "rater", "strategy": "rater"}
 
     def parameters(self) -> list[Parameter]:
-        """Chance of spamming, and what spam says on each label: per rater."""
+        """Return each rater's probability of spam, and strategy on each label."""
         coords = self.rater_coords()
         spamming = self.joined("spamming")
         found = [Parameter(name="spamming", dims=("rater",), prior=spamming, coords=coords)]
@@ -53,7 +55,7 @@ class Mace(Family):
         return found
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Chance of each answer with both kinds of ratings taken together."""
+        """Return the log probability of each answer, over both kinds of ratings."""
         everyone = np.arange(len(self.raters.names))
         rows = slice(0, self.layout.asked_rows)
         kinds = [
@@ -65,7 +67,7 @@ class Mace(Family):
     def components(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return the honest ratings and the spam, with their log weights."""
+        """Return honest ratings and spam, with their log weights."""
         spamming = values["spamming"][..., unit_rater]
         honest = xp.log1p(spamming * -1.0)
         if tilt is not None:
@@ -75,7 +77,7 @@ class Mace(Family):
         return [(weight[..., 0], xp.zeros_like(spam) + self._copies()), (weight[..., 1], spam)]
 
     def _spam(self, values: Mapping[str, Any], unit_rater: Ints, xp: Any) -> Any:
-        """Log strategy in every row, "not asked" included: (..., unit, row, class)."""
+        """Return the log strategy in every row, with those "not asked", (..., unit, row, class)."""
         labels, width = self.layout.task.labels, self.layout.width
         by_label = []
         for label in labels:
@@ -86,7 +88,7 @@ class Mace(Family):
         return xp.stack(by_label, axis=-2)[..., rows, :]
 
     def _copies(self) -> NDArray[np.float64]:
-        """Log chances of an honest answer, none of them to what is not asked: (row, class)."""
+        """Return log probabilities of honest answers, none of them "not asked", (row, class)."""
         layout = self.layout
         of_row = [*layout.labels, *layout.unasked_labels]
         classes = np.array([layout.classes[label] for label in of_row])

@@ -1,4 +1,4 @@
-"""One accuracy per rater, the same for every label and class; errors are spread evenly."""
+"""One accuracy per rater for all labels and classes, with errors spread evenly."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from assay.modelling.parameters import Parameter
 
 
 class OneCoin(Family):
-    r"""One coin per rater.
+    r"""An accuracy per rater.
 
     .. math:: \theta_{jlkk} = a_j, \quad \theta_{jlkk'} = \frac{1 - a_j}{K_l - 1}, \quad
               a_j \sim \mathrm{Beta}(\alpha, \beta)
@@ -20,7 +20,7 @@ class OneCoin(Family):
     by_owner: ClassVar[Mapping[str, Owner]] = {"accuracy": "rater"}
 
     def parameters(self) -> list[Parameter]:
-        """Accuracy of each rater."""
+        """Return the accuracy of each rater."""
         return [
             Parameter(
                 name="accuracy",
@@ -31,6 +31,6 @@ class OneCoin(Family):
         ]
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Spread the accuracy over all rows."""
+        """Return log confusions with the same accuracy in all rows."""
         rows = np.ones(self.layout.asked_rows)
         return self.layout.from_accuracy(values["accuracy"][..., None] * rows, xp)

@@ -1,4 +1,4 @@
-"""Ordered classes: each rater cuts a scale on which the true classes lie, at thresholds."""
+"""Ordered classes: true classes lie on a scale, which each rater cuts at thresholds."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -21,19 +21,19 @@ class Ordinal(Family):
         P(y \le k \mid t) = \operatorname{expit}(c_{jlk} - a_{jl}\, x_{g(j) l t}), \quad
         c_{jl1} < \dots < c_{jl, K-1}
 
-    The true classes lie at :math:`x_1 < \dots < x_K`, adjacent ones :math:`\Delta_{glk} =
-    e^{\delta_{glk}}` apart, with thresholds half-way between them at 0 in the mean. A rater
-    stretches the scale by :math:`a_{jl} \sim \mathrm{Normal}(1, \sigma_g)` and has the thresholds
+    The true classes are at :math:`x_1 < \dots < x_K`, with gaps :math:`\Delta_{glk} =
+    e^{\delta_{glk}}`; the mean of their midpoints is 0. A rater scales them by :math:`a_{jl} \sim
+    \mathrm{Normal}(1, \sigma_g)` and has the thresholds
 
     .. math::
 
         c_{jl1} = b_{jl} + \text{const}, \quad c_{jl,k+1} - c_{jlk} =
             \tfrac{1}{2} (\Delta_{glk} + \Delta_{gl,k+1})\, e^{w_{jlk}},
 
-    where :math:`b_{jl}` is their mean and :math:`w = 0` puts each half-way between two classes.
-    Of a label with three classes or more, a share :math:`\lambda_g` of the answers are lapses: any
-    class, whatever is true. Logistic tails leave an answer two classes off next to no chance, and a
-    few of them would move classes and thresholds.
+    where :math:`b_{jl}` is their mean and :math:`w = 0` puts each midway between two classes. With
+    three or more classes, a share :math:`\lambda_g` of the answers are lapses, uniform over
+    classes. Otherwise answers two classes off would have almost no probability, and a few would
+    distort the thresholds.
     """
 
     name: ClassVar[str] = "ordinal"
@@ -48,7 +48,7 @@ class Ordinal(Family):
     }
 
     def __post_init__(self) -> None:
-        """Refuse labels whose classes have no order."""
+        """Raise ModelError for labels with unordered classes."""
         super().__post_init__()
         for label in self.layout.task.labels:
             if len(label.classes) > 2 and not label.ordered:
@@ -61,7 +61,7 @@ class Ordinal(Family):
                 )
 
     def parameters(self) -> list[Parameter]:
-        """Places of the classes by group; slope, shift and widths by group and rater."""
+        """Return class gaps by group, and slope, shift and widths by group and rater."""
         names = self.layout.task.label_names
         gaps, widths = self._names()
         coords = self.rater_coords() | {"label_name": names, "gap": gaps, "threshold_gap": widths}
@@ -92,7 +92,7 @@ class Ordinal(Family):
         return found
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Differences of cumulative logits, label by label."""
+        """Return log differences of cumulative probabilities, for all labels."""
         group = self.raters.group
         gap = xp.exp(values["spacing"])[..., group, :]
         slope = values["slope_sd"][..., group, None] * values["slope_offset"] + 1.0
@@ -116,7 +116,7 @@ class Ordinal(Family):
         return rows[0] if len(rows) == 1 else xp.concatenate(rows, axis=-2)
 
     def _with_lapses(self, table: Any, lapse: Any, classes: int, xp: Any) -> Any:
-        """Mix the rows of one label (..., rater, true class, class) with answers at random."""
+        """Mix the rows of one label (..., rater, true class, class) with uniform answers."""
         blind = np.full(self.layout.width, NEVER)
         blind[:classes] = -np.log(classes)
         seen = table + xp.log1p(lapse * -1.0)[..., None, None]
@@ -124,7 +124,7 @@ class Ordinal(Family):
         return logsumexp(xp.stack([seen, lapsed], axis=-1), xp)
 
     def _stretch(self, values: Mapping[str, Any], label: int, xp: Any) -> Any:
-        """How much wider than usual each rater's thresholds stand: (..., rater, threshold gap)."""
+        """Return the factor of each rater's threshold gaps, (..., rater, threshold gap)."""
         group = self.raters.group
         first = sum(k - 2 for k in self.layout.classes[:label])
         mine = slice(first, first + self.layout.classes[label] - 2)
@@ -133,7 +133,7 @@ class Ordinal(Family):
         return xp.exp(mean + sd * values["width_offset"][..., mine])
 
     def _names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the gaps between adjacent classes, and between adjacent thresholds."""
+        """Return the names of gaps between classes, and between thresholds."""
         gaps, widths = [], []
         for label in self.layout.task.labels:
             pairs = [f"{a} | {b}" for a, b in pairwise(label.classes)]

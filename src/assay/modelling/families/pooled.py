@@ -18,9 +18,9 @@ class Pooled(Family):
     shared: ClassVar[bool] = True
 
     def parameters(self) -> list[Parameter]:
-        """Rows of the one confusion."""
+        """Return the rows of the confusion."""
         return row_parameters(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Logarithm of the rows, with a rater axis of length 1."""
+        """Return the log of the rows, with a rater axis of length 1."""
         return rows_to_table(self, values, xp)[..., None, :, :]

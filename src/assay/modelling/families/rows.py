@@ -1,4 +1,4 @@
-"""Confusions row by row, with Dirichlet priors: what Dawid-Skene and pooled confusions share."""
+"""Confusions by rows with Dirichlet priors, for Dawid-Skene and pooled confusions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,13 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def row_parameters(family: Family) -> list[Parameter]:
-    """Rows of confusions, of each rater or of all: one block for each number of classes.
-
-    Returns
-    -------
-    list of Parameter
-        ``confusion_K`` with dims ([rater,] row_K, class_K).
-    """
+    """Return confusion rows, a block ``confusion_K`` ([rater,] row, class) for each length K."""
     layout, found = family.layout, []
     owner = () if family.shared else ("rater",)
     parts = distinct([family.priors["confusion"]] if family.shared else family.owned("confusion"))
@@ -46,7 +40,7 @@ def row_parameters(family: Family) -> list[Parameter]:
 
 
 def rows_to_table(family: Family, values: Mapping[str, Any], xp: Any) -> Any:
-    """Put blocks of rows (..., rater, row, class) into one padded table of logarithms."""
+    """Return the log of blocks of rows (..., rater, row, class) as one padded table."""
     layout = family.layout
     where = np.full((layout.asked_rows, layout.width), -1)
     flat, offset = [], 0
@@ -60,17 +54,17 @@ def rows_to_table(family: Family, values: Mapping[str, Any], xp: Any) -> Any:
 
 
 def _blocks(layout: ConfusionLayout) -> dict[int, Ints]:
-    """Asked rows by their number of classes."""
+    """Return the asked rows by their number of classes."""
     return {int(k): np.flatnonzero(layout.row_classes == k) for k in np.unique(layout.row_classes)}
 
 
 def _counts(family: Family, rows: Ints) -> Floats:
-    """Prior counts of rows with one number of classes: ([rater,] row, class)."""
+    """Return prior counts of rows with one number of classes, ([rater,] row, class)."""
     raters, every = len(family.raters.names), family.priors["confusion"]
     if family.shared:
         return _prior_counts(family.layout, every, rows)
     own = family.owned("confusion")
-    # Equal priors stand in one object, unless a rater has its own.
+    # Raters without a prior of their own share one object.
     common = _prior_counts(family.layout, every, rows, raters=raters)
     found = np.array(np.broadcast_to(common, (raters, *common.shape[-2:])))
     for j, prior in enumerate(own):
@@ -82,7 +76,7 @@ def _counts(family: Family, rows: Ints) -> Floats:
 def _prior_counts(
     layout: ConfusionLayout, prior: Prior, rows: Ints, *, raters: int | None = None
 ) -> Floats:
-    """Prior counts of rows: (row, class), or (rater, row, class) if given for each rater."""
+    """Return prior counts of rows, (row, class), or (rater, row, class) if given for each rater."""
     if prior.name == "Confusion":
         correct, total = prior.values
         return layout.prior_counts(rows, correct=correct, total=total)
@@ -97,7 +91,7 @@ def _prior_counts(
 
 
 def _of_label(counts: Any, label: str, layout: ConfusionLayout) -> Any:
-    """Return the counts of one label: from a mapping by label, or the same for all."""
+    """Return the counts of one label, from a mapping by label or the same for all."""
     if not isinstance(counts, Mapping):
         return counts
     names = layout.task.label_names

@@ -1,4 +1,4 @@
-"""A rater that gives scores: a monotone model of the scores given the true class."""
+"""Raters who give scores: a monotone model of scores given the true class."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from assay.modelling.priors import Prior
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 REACH = 2.0
-"""Bins over which the rise of a likelihood ratio falls off a priori, by a factor e."""
+"""Bins over which the prior rise of a likelihood ratio falls by a factor e."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scored:
-    r"""Scores by bins, with likelihood ratios that never fall as the score rises.
+    r"""Scores in bins, with likelihood ratios that never fall as the score rises.
 
     .. math::
 
@@ -31,7 +31,7 @@ class Scored:
         m_{jlk'b} = \sum_{b' \le b} e^{\eta_{jlk'b'}}
 
     Adjacent classes have the likelihood ratio :math:`e^{m_{jlk'b}}` up to a factor, which grows
-    with the bin b. Within a bin, scores tell nothing more.
+    with the bin b. Scores within a bin are not distinguished.
     """
 
     name: ClassVar[str] = "scored"
@@ -40,7 +40,7 @@ class Scored:
     priors: Mapping[str, Prior]
 
     def parameters(self) -> list[Parameter]:
-        """Where scores fall, and how fast likelihood ratios rise: by group and by rater."""
+        """Return frequencies of scores and rises of likelihood ratios, by group and by rater."""
         coords = {
             "rater": self.raters.names,
             "group": self.raters.groups,
@@ -61,7 +61,7 @@ class Scored:
             return offsets(name, ("rater", dim), coords, spread=spread, at=at)
 
         return [
-            # The level that all bins of a label share is in no probability.
+            # Probabilities do not depend on the level that a label's bins share.
             block("score_mean", "group", "score_bin", basis=level_and_contrasts(self.layout)),
             block("score_sd", "group"),
             by_rater("score_offset", "score_bin", "score_sd"),
@@ -75,10 +75,10 @@ class Scored:
     def log_scores(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> Any:
-        """Log P(bin or guess | true class): (..., unit, asked row, code).
+        """Return log P(bin or guess | true class), (..., unit, asked row, code).
 
-        Codes are the label's bins, then its classes for a guess without a score: the bins that lie
-        in the class. ``tilt`` makes all likelihood ratios steeper by the exponential of its total.
+        Codes are the label's bins, then its classes for an answer without a score, the sum of the
+        class's bins. ``tilt`` multiplies all log likelihood ratios by the exponential of its total.
         """
         group, layout = self.raters.group[unit_rater], self.layout
         base = (
@@ -111,10 +111,8 @@ class Scored:
 
 
 def level_and_contrasts(layout: ScoreLayout) -> Floats:
-    """Return an orthonormal basis of the bins: label by label their level, and contrasts.
+    """Return an orthonormal basis of the bins: each label's level, and contrasts.
 
-    Examples
-    --------
     >>> from assay.data.score_bins import score_layout
     >>> from assay.data.task_files import load_task
     >>> basis = level_and_contrasts(score_layout(load_task("grounding")))
@@ -128,11 +126,11 @@ def level_and_contrasts(layout: ScoreLayout) -> Floats:
 
 
 def rise_places(layout: ScoreLayout) -> Floats:
-    """Log of how much of a likelihood ratio's rise stands at each step a priori: (score_step,).
+    """Return the log prior shares of a likelihood ratio's rise by step, (score_step,).
 
-    With three classes or more, the ratio of two neighbours rises mostly where their regions meet:
-    were it to rise everywhere alike, no score would speak for an inner class. The rises add up to
-    as much as those of a binary label, which all stand alike.
+    With three or more classes, the ratio of neighbours rises mostly where their regions meet; a
+    uniform rise would leave inner classes without scores in their favour. The total rise is that of
+    a binary label, which is uniform.
     """
     found = []
     for classes in layout.classes:

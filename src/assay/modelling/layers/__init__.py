@@ -1,4 +1,4 @@
-"""Layers on top of rater families: what makes ratings of one item depend on each other."""
+"""Layers on rater families, which make the ratings of one item dependent."""
 
 from assay.modelling.layers.difficulty import Difficulty, difficulty_of
 from assay.modelling.layers.drift import Drift

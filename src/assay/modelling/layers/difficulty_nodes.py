@@ -1,4 +1,4 @@
-r"""Quadrature over continuous difficulty: fixed nodes, and weights that follow its mean.
+r"""Quadrature over continuous difficulty: fixed nodes, and weights by its mean.
 
 The likelihood of an item is
 
@@ -8,14 +8,12 @@ The likelihood of an item is
     \mathrm{Beta}\bigl(h;\, c \rho, c\,(1 - \rho)\bigr)\, \mathrm dh, \qquad
     p_h(y \mid s) = \bar\theta + \bigl(1 - h\,(1 - e^{-\lambda})\bigr) (\theta_s - \bar\theta).
 
-The integrand is a polynomial in :math:`h` of the degree of the number of answers, and two more for
-the truth of hard items. As long as there are as many nodes :math:`h_q`, the polynomial through its
-values at them is the integrand itself; of fewer nodes it is near. Its mean is that of the values,
-with the weights
-:math:`w_q(\rho) = \int \ell_q \,\mathrm{dBeta}` of the Lagrange polynomials :math:`\ell_q`. The
-nodes are those of Gauss and Lobatto for one :math:`\rho`, 0 and 1 among them. Since moments of a
-Beta distribution are polynomials in its mean, :math:`w_q` is one, of the degree of the rule:
-nothing is evaluated but polynomials, and the gradient by :math:`\rho` is that of the weights.
+The integrand is a polynomial in :math:`h`; its degree is the number of answers, plus 2 for the
+truth of hard items. With as many nodes :math:`h_q`, interpolation is exact; with fewer it is close.
+The weights are :math:`w_q(\rho) = \int \ell_q \,\mathrm{dBeta}` for the Lagrange polynomials
+:math:`\ell_q`. The nodes are Gauss-Lobatto nodes for one :math:`\rho`, with 0 and 1. Moments of a
+Beta distribution are polynomials in its mean, and so are the weights, which makes values and
+gradients cheap.
 """
 
 from dataclasses import dataclass
@@ -31,31 +29,25 @@ Floats = NDArray[np.float64]
 CONCENTRATION = 0.5
 """:math:`c`: most items are easy or hard, some are in between."""
 USUAL_MEAN = 0.2
-"""Mean difficulty for which the nodes are those of Gauss and Lobatto: that of its prior."""
+"""Mean difficulty of the Gauss-Lobatto nodes, that of its prior."""
 LEAST, BY_ANSWERS, FOR_LONGER = 2.12, 1.54, 5.0
-"""Of the number of nodes: with them every item of the sets in ``benchmarks/real_data`` has its
-log-likelihood to 1e-4, at 100 draws of the posterior."""
+"""Coefficients of the number of nodes.
+
+With them, all items of ``benchmarks/real_data`` have log-likelihoods within 1e-4, at 100 posterior
+draws.
+"""
 MOST = 40
 
 
 def node_count(answers: int, *, longer: bool = False) -> int:
-    """Return how many nodes items need.
+    """Return the number of nodes for items with up to ``answers`` answers.
 
-    Parameters
-    ----------
-    answers : int
-        Of the items with most of them. The more, the narrower the range of difficulties at which
-        they are likely, by the root of their number.
-    longer : bool
-        Whether a label has three classes or more: a family may then move log odds, so that the
-        integrand is no polynomial.
+    More answers narrow the likely range of difficulties, by the square root of their number.
+    ``longer`` says whether a label has three classes or more; a family's integrand may then be no
+    polynomial.
 
-    Examples
-    --------
-    >>> [node_count(n) for n in (1, 5, 10, 30, 123)]
-    [4, 6, 7, 11, 20]
-    >>> node_count(5, longer=True)
-    11
+    >>> [node_count(n) for n in (1, 5, 10, 30, 123)], node_count(5, longer=True)
+    ([4, 6, 7, 11, 20], 11)
     """
     wanted = LEAST + BY_ANSWERS * np.sqrt(answers) + longer * FOR_LONGER
     return min(MOST, int(np.ceil(wanted)))
@@ -63,29 +55,18 @@ def node_count(answers: int, *, longer: bool = False) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Nodes:
-    r"""Nodes of the quadrature.
+    r"""Nodes of the quadrature, from 0 to 1.
 
-    Attributes
-    ----------
-    positions : ndarray (node,)
-        From 0 to 1.
-    coefficients : ndarray (degree, node)
-        Of Chebyshev polynomials in :math:`2 \rho - 1`, for each weight without its factors
-        :math:`\rho` and :math:`1 - \rho`: the first node alone has a weight if :math:`\rho = 0`,
-        the last if :math:`\rho = 1`.
+    ``coefficients`` (degree, node) are of Chebyshev polynomials in :math:`2 \rho - 1`, for each
+    weight without its factors :math:`\rho` and :math:`1 - \rho`: only the first node has a weight
+    if :math:`\rho = 0`, only the last if :math:`\rho = 1`.
     """
 
     positions: Floats
     coefficients: Floats
 
     def log_weight(self, log_mean: Any, xp: Any) -> Any:
-        """Return the log weights of the nodes: (..., node).
-
-        Parameters
-        ----------
-        log_mean : (..., 2)
-            Logarithms of 1 minus the mean and of the mean.
-        """
+        """Return log weights (..., node), from logs of 1 minus the mean and the mean (..., 2)."""
         easy, hard = np.ones(len(self.positions)), np.ones(len(self.positions))
         hard[0], easy[-1] = 0.0, 0.0
         place = xp.exp(log_mean[..., 1]) * 2.0 + -1.0
@@ -98,15 +79,7 @@ class Nodes:
 
 @lru_cache
 def nodes_of(count: int) -> Nodes:
-    """Return the rule of so many nodes.
-
-    Examples
-    --------
-    >>> rule = nodes_of(8)
-    >>> weight = np.exp(rule.log_weight(np.log([0.9, 0.1]), np))
-    >>> round(float(weight.sum()), 9), round(float(weight @ rule.positions), 9)
-    (1.0, 0.1)
-    """
+    """Return the quadrature with this number of nodes."""
     easy, hard = CONCENTRATION * (1 - USUAL_MEAN), CONCENTRATION * USUAL_MEAN
     inner = (1 + roots_jacobi(count - 2, easy, hard)[0]) / 2
     positions = np.concatenate([[0.0], inner, [1.0]])
@@ -122,7 +95,7 @@ def nodes_of(count: int) -> Nodes:
 
 
 def _weights(positions: Floats, mean: float) -> Floats:
-    """Mean of each Lagrange polynomial under the Beta distribution."""
+    """Return the mean of each Lagrange polynomial under the Beta distribution."""
     alpha, beta = CONCENTRATION * (1 - mean) - 1, CONCENTRATION * mean - 1
     where, weight = roots_jacobi(len(positions), alpha, beta)
     gaps = (1 + where) / 2 - positions[:, None]

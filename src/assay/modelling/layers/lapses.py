@@ -1,4 +1,4 @@
-"""Raters who at times answer without looking: a share of ratings that the truth has no part in."""
+"""Lapses: a share of ratings that raters give without looking at the item."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lapses:
-    r"""Ratings that are lapses: blind answers, by a strategy of each rater.
+    r"""Lapses: ratings by a blind strategy of each rater.
 
     .. math::
 
@@ -27,35 +27,30 @@ class Lapses:
         \operatorname{logit} \epsilon_j = m_{g(j)} + \tau_{g(j)} e_j, \quad
         \xi_{jl} = \mathrm{softmax}(n_{g(j)l} + \upsilon_{g(j)} w_{jl}),
 
-    with :math:`e_j, w_{jlk} \sim \mathrm{Normal}(0, 1)`. A rating is a lapse as a whole. Each of
-    the two is normalised over the answers that the interface admits; questions that the truth
-    would not ask are answered alike in both.
-
-    Attributes
-    ----------
-    raters : Raters
-        Of the family; one row for all if they share a confusion.
-    shared : bool
-    unit_rater : ndarray of int (unit,)
+    with :math:`e_j, w_{jlk} \sim \mathrm{Normal}(0, 1)`. A rating is a lapse as a whole. Both terms
+    are normalised over the answers that the interface allows; answers to questions that do not
+    apply are alike in both. ``raters`` is one row if all share a confusion.
     """
 
     layout: ConfusionLayout
     raters: Raters
-    shared: bool
     unit_rater: Ints
     priors: Mapping[str, Prior]
 
     def parameters(self) -> list[Parameter]:
-        """Chance of a lapse and strategy: mean and SD of each group, offset of each rater."""
+        """Return means and SDs by group, and offsets by rater, of lapse rate and strategy."""
         answers = [f"{la.name}: {c}" for la in self.layout.task.labels for c in la.classes]
         coords = {
-            "lapsing": ("all",) if self.shared else self.raters.names,
-            "lapsing_group": ("all",) if self.shared else self.raters.groups,
+            "lapsing": self.raters.names,
+            "lapsing_group": self.raters.groups,
             "blind_answer": answers,
         }
-        group = self._group[:, None]
+        group = self.raters.group[:, None]
         dims: dict[str, tuple[str, ...]] = {"lapse": (), "strategy": ("blind_answer",)}
-        mean_at = {"lapse": self._group, "strategy": group * len(answers) + np.arange(len(answers))}
+        mean_at = {
+            "lapse": self.raters.group,
+            "strategy": group * len(answers) + np.arange(len(answers)),
+        }
         found = []
         for name, more in dims.items():
             by_group = [("mean", ("lapsing_group", *more)), ("sd", ("lapsing_group",))]
@@ -76,26 +71,21 @@ class Lapses:
                     coords=coords,
                     spread=f"{name}_sd",
                     location=f"{name}_mean",
-                    spread_at=group if more else self._group,
+                    spread_at=group if more else self.raters.group,
                     location_at=mean_at[name],
                 )
             )
         return found
 
-    @property
-    def _group(self) -> Ints:
-        """Group of each rater who lapses."""
-        return np.zeros(1, np.int64) if self.shared else self.raters.group
-
     def log_odds(self, values: Mapping[str, Any]) -> Any:
-        r"""Return logit :math:`\epsilon_j`: (..., rater), one for all if they share a confusion."""
-        sd = values["lapse_sd"][..., self._group]
-        return values["lapse_mean"][..., self._group] + sd * values["lapse_offset"]
+        r"""Return logit :math:`\epsilon_j`, (..., rater); one for all if they share a confusion."""
+        sd = values["lapse_sd"][..., self.raters.group]
+        return values["lapse_mean"][..., self.raters.group] + sd * values["lapse_offset"]
 
     def mix(
         self, seen: list[tuple[Any, Any]], values: Mapping[str, Any], xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Add the lapses to the kinds of ratings: (log weight, log confusion) of each."""
+        """Return the kinds of ratings with lapses added, (log weight, log confusion) of each."""
         logit = self.log_odds(values)[..., self.unit_rater]
         weight = log_softmax(xp.stack([logit * 0.0, logit], axis=-1), xp)
         kept = [
@@ -104,10 +94,10 @@ class Lapses:
         return [*kept, (weight[..., 1], self._blind(values, xp))]
 
     def _blind(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Log strategy in every asked row: (..., unit, asked row, class)."""
-        layout = self.layout
-        sd = values["strategy_sd"][..., self._group, None]
-        logits = values["strategy_mean"][..., self._group, :] + sd * values["strategy_offset"]
+        """Return the log strategy in every asked row, (..., unit, asked row, class)."""
+        layout, group = self.layout, self.raters.group
+        sd = values["strategy_sd"][..., group, None]
+        logits = values["strategy_mean"][..., group, :] + sd * values["strategy_offset"]
         first = np.concatenate([[0], np.cumsum(layout.classes)])
         where = np.full((len(layout.classes), layout.width), first[-1])
         for label, classes in enumerate(layout.classes):

@@ -1,4 +1,4 @@
-"""How much the difficulty of an item matters: alike in a group, or by rater, or by class too."""
+"""Effect of an item's difficulty on raters: by group, by rater, or by class too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Loading:
-    r"""How much an item's difficulty matters to a rater: the rate at which answers become guesses.
+    r"""The rate at which answers become guesses as items get harder.
 
     .. math::
 
@@ -27,26 +27,12 @@ class Loading:
         \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
 
-    of the answers to an item of difficulty :math:`h` are no guesses: the first where items are easy
-    or hard, the second where difficulty is continuous, :math:`0 \le h \le 1`,
+    is the share of answers to an item of difficulty :math:`h` that are not guesses: the first for
+    easy and hard items, the second for continuous difficulty, :math:`0 \le h \le 1`. Without
+    ``by_rater`` :math:`\tau = 0`; without ``by_class`` all true classes have one
+    :math:`\lambda_{gl}`. (Qu, Tan & Kutner 1996 have loadings of each diagnostic test and class.)
 
-    with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
-    all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
-    diagnostic test and of each class.)
-
-    Attributes
-    ----------
-    layout : ConfusionLayout
-    raters : Raters
-    difficulty : Difficulty
-        Of the items.
-    by_rater : bool
-        Whether each rater has its own.
-    by_class : bool
-        Whether each true class has its own.
-    unit_rater, unit_group : ndarray of int (unit,)
-    priors : mapping of str to Prior
-        ``difficulty_rate``, and ``difficulty_rate_sd`` if each rater has its own.
+    priors : ``difficulty_rate``, and ``difficulty_rate_sd`` with ``by_rater``
     """
 
     layout: ConfusionLayout
@@ -59,7 +45,7 @@ class Loading:
     priors: Mapping[str, Prior]
 
     def parameters(self) -> list[Parameter]:
-        """Return the loadings of each group; how raters differ in it, and each rater's offset."""
+        """Return the rates of each group; with ``by_rater`` also SDs and each rater's offset."""
         mean, sd, offset = (f"difficulty_rate{end}" for end in ("", "_sd", "_offset"))
         labels = tuple(label.name for label in self.layout.task.labels)
         coords = {
@@ -81,11 +67,11 @@ class Loading:
         ]
 
     def of_units(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the loading of each unit: (..., unit, asked row)."""
+        """Return the rate of each unit, (..., unit, asked row)."""
         return self._of(values, self.unit_rater, self.unit_group, xp)
 
     def of_raters(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the loading of each rater: (..., rater, asked row)."""
+        """Return the rate of each rater, (..., rater, asked row)."""
         return self._of(values, np.arange(len(self.raters.names)), self.raters.group, xp)
 
     def _of(self, values: Mapping[str, Any], rater: Ints, group: Ints, xp: Any) -> Any:
@@ -99,7 +85,7 @@ class Loading:
         return of_rows * own[..., label]
 
     def by_label(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the rates of groups, mean over the classes of a label: (..., group, label)."""
+        """Return the rates of groups, averaged over a label's classes, (..., group, label)."""
         rate = values["difficulty_rate"]
         if not self.by_class:
             return rate
@@ -108,15 +94,15 @@ class Loading:
         return xp.matmul(rate, share / share.sum(axis=0))
 
     def hardness(self, position: Any) -> Floats:
-        """Return how hard an item at a position, or at one for each label, is: (asked row,)."""
+        """Return the difficulty in each asked row, from one number or one for each label."""
         hardness = np.asarray(position, float)
         label = np.array(self.layout.labels)
         return np.broadcast_to(hardness, label.shape) if hardness.ndim == 0 else hardness[label]
 
     def tilt(self, loading: Any, position: Any, added: Any, xp: Any) -> Tilt:
-        """Return what an item at some position does beside what other layers add.
+        """Return the effect of an item's difficulty, together with what other layers add.
 
-        ``loading`` is that of each unit, (..., unit, asked row).
+        ``loading`` is the rate of each unit, (..., unit, asked row).
         """
         hardness = self.hardness(position)
         if not hardness.any():

@@ -1,4 +1,4 @@
-"""What an item looks like to a group of raters: a layer between the truth and its answers."""
+"""Perception: what an item looks like to a group of raters, which may be wrong."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,12 @@ from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
 FEW_STATES = 8
-"""Up to so many states, from three on, what a misperceived item looks like hangs on what it is: of
-more, gold tells too little for a table of both."""
+"""Largest number of states for a table of perceived by true state; gold tells little of more."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Perception:
-    r"""Raters of one group see the same appearance of an item, which can be wrong.
+    r"""All raters of a group perceive the same state of an item, which can be wrong.
 
     .. math::
 
@@ -31,20 +30,13 @@ class Perception:
         \operatorname{logit} \epsilon_{gx} = \operatorname{logit} \epsilon_g + \kappa_g x, \\
         \tilde\pi_g(a \mid s) &\propto \pi(a) \exp(x_a \cdot \tau_g + B_g[s, a])
 
-    A misperceived item is drawn afresh from the prevalence of its context, tilted as far as gold,
-    the reference group or the other groups tell. Where items have a difficulty :math:`x`, it says
-    how often they are misperceived: raters who disagree about an item are the sign of a hard one,
-    so a split vote is doubted more than a clear one. :math:`B` is there for three to eight states.
+    The perceived state of a misperceived item is drawn from its context's prevalence, tilted as
+    gold, the reference or other groups tell. The item's difficulty :math:`x` raises the rate of
+    misperception: disagreement is a sign of a hard item, so a split vote is doubted more than a
+    clear one. :math:`B` is for three to eight states.
 
-    Attributes
-    ----------
-    groups : tuple of str
-        The rater groups that have a layer.
-    troubled : tuple of str
-        Those of them whose recipe has a difficulty of the items.
-    difficulty : Difficulty
-    prevalence : Prevalence
-    priors : mapping of str to Prior
+    groups : rater groups with a layer
+    troubled : those of them whose recipe has a difficulty
     """
 
     groups: tuple[str, ...]
@@ -55,11 +47,11 @@ class Perception:
 
     @property
     def by_state(self) -> bool:
-        """Whether what a misperceived item looks like hangs on its state."""
+        """Whether the perceived state of a misperceived item depends on its true state."""
         return 2 < len(self.prevalence.space.states) <= FEW_STATES
 
     def parameters(self) -> list[Parameter]:
-        """Chance of misperceiving an item, by difficulty, and what it looks like then."""
+        """Return rates of misperceiving, by difficulty, and the odds of perceived states."""
         if not self.groups:
             return []
         space = self.prevalence.space
@@ -90,7 +82,7 @@ class Perception:
         ]
 
     def chances(self, values: Mapping[str, Any], name: str, xp: Any) -> Any:
-        """Chance that a group misperceives an item, by difficulty: (..., 1 or difficulty)."""
+        """Return the probability that a group misperceives an item, (..., 1 or difficulty)."""
         chance = values["misperceived"][..., self.groups.index(name), None]
         if name not in self.troubled:
             return chance
@@ -101,11 +93,9 @@ class Perception:
         return softmax(xp.stack([right, wrong], axis=-1), xp)[..., 1]
 
     def tilted(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        """Return the logarithm of the tilted prevalence: (..., group, context, state).
+        """Return the log of the tilted prevalence, (..., group, context, state).
 
-        Parameters
-        ----------
-        prevalence : (..., context, node, state)
+        ``prevalence`` is (..., context, node, state).
         """
         columns = main_columns(self.prevalence.task, self.prevalence.space)[0]
         weight = np.exp(self.prevalence.log_weight)
@@ -114,7 +104,10 @@ class Perception:
         return xp.log(by_context)[..., None, :, :] + score[..., :, None, :]
 
     def looks(self, values: Mapping[str, Any], name: str, tilted: Any, xp: Any) -> Any:
-        """Return what a misperceived item looks like: (..., context, 1 or state, look)."""
+        """Return probabilities of perceived states of misperceived items.
+
+        They are (..., context, 1 or state, look).
+        """
         g = self.groups.index(name)
         odds = tilted[..., g, :, None, :]
         if self.by_state:
@@ -122,16 +115,10 @@ class Perception:
         return softmax(odds, xp)
 
     def table(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        """Chances of misperceiving, then what an item looks like: (..., kind, row, state).
+        """Return misperception probabilities, then those of perceived states.
 
-        Parameters
-        ----------
-        prevalence : (..., context, node, state)
-
-        Returns
-        -------
-        (..., kind, difficulty + look, state)
-            A kind is a group in a context; the contexts of a group follow one another.
+        The result is (..., kind, difficulty + look, state); a kind is a group in a context, and the
+        contexts of a group are adjacent. ``prevalence`` is (..., context, node, state).
         """
         classes = self.difficulty.classes
         if not self.groups:
@@ -141,18 +128,15 @@ class Perception:
         for name in self.groups:
             looks = self.looks(values, name, tilted, xp)
             chance = self.chances(values, name, xp)[..., None, :, None]
-            # An index and a new axis, where a slice would not tell PyTensor that its size is one.
+            # Index and new axis, since PyTensor does not infer length 1 from a slice.
             blank = xp.zeros_like(looks[..., 0, :])[..., None, :] + np.zeros((classes, 1))
             kinds.append(xp.concatenate([blank + chance, looks], axis=-2))
         return kinds[0] if len(kinds) == 1 else xp.concatenate(kinds, axis=-3)
 
     def of_group(self, name: str, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Return what one group that has a layer misperceives.
+        """Return a group's misperception probabilities, and those of perceived states.
 
-        Returns
-        -------
-        chance : ndarray (draw, difficulty)
-        looks : ndarray (draw, context, state, look)
+        Their shapes are (draw, difficulty) and (draw, context, state, look).
         """
         chance = np.asarray(self.chances(values, name, np))
         tilted = self.tilted(values, self.prevalence.table(values, np), np)

@@ -1,4 +1,4 @@
-"""Whose truth is meant: which rater groups then have a perception layer, and what data it needs."""
+"""The reference, which defines the truth: rater groups with a perception layer, and its data."""
 
 from collections.abc import Collection, Mapping
 
@@ -22,23 +22,13 @@ from assay.modelling.spec import GOLD, GROUPS
 def layered_groups(
     reference: str | None, named: set[str], groups: Collection[str], meeting: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the rater groups that have a layer.
+    """Return the rater groups with a perception layer.
 
-    Parameters
-    ----------
-    reference : str or None
-        Whose truth is meant.
-    named : set of str
-        Groups whose recipe names ``perception``.
-    groups : collection of str
-        All rater groups, in order.
-    meeting : collection of str
-        Those of whom two raters rated one item.
+    named : groups whose recipe has ``perception``
+    groups : all rater groups, in order
+    meeting : groups with two raters on some item
 
-    Raises
-    ------
-    ModelError
-        If the layer cannot be told from the data: no reference, or an unknown one.
+    ModelError is raised if the data do not identify the layer.
     """
     if reference is None:
         if named:
@@ -53,8 +43,7 @@ def layered_groups(
     if reference == GOLD:
         return tuple(groups)
     if reference == GROUPS:
-        # Where no second rater of a group looks, what it misperceives is no other thing than
-        # the rater's own errors.
+        # With one rater on each item, a group's misperceptions are the rater's own errors.
         alone = sorted(named.difference(meeting))
         if alone:
             raise ModelError(
@@ -75,13 +64,9 @@ def layered_groups(
 
 
 def check_reference(ratings: Ratings, reference: str | None) -> None:
-    """Refuse a reference that does not exist, or that too few items tell of.
+    """Raise ModelError for an unknown reference, or one with fewer than 30 informative items.
 
-    Raises
-    ------
-    ModelError
-        If it is no rater group, or fewer than 30 items have gold (two ratings of the reference
-        group besides a rating of somebody else; ratings of three groups).
+    See :func:`telling_items`.
     """
     if reference is None:
         return
@@ -123,7 +108,7 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
 
 
 def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
-    """Say that a rater group cannot be meant by a word that stands for something else."""
+    """Say that a rater group's name has another meaning as a reference."""
     if reference not in sizes:
         return ""
     return f". If the rater group {reference!r} is meant, give it another name when reading"
@@ -139,16 +124,16 @@ def _require_group(reference: str, groups: Collection[str]) -> None:
 
 
 def group_sizes(ratings: Ratings) -> dict[str, int]:
-    """Return how many raters each rater group has, by name in order."""
+    """Return the number of raters of each group, by name in order."""
     names, counts = np.unique(ratings.raters["group"].astype(str), return_counts=True)
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
 def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
-    """Whether each item tells what rater groups misperceive: (item,).
+    """Return whether an item is informative about misperception, (item,).
 
-    It has gold; two ratings of the reference group or more, and one of somebody else; or ratings
-    of three groups.
+    It needs gold; two ratings of the reference group and one of another; or ratings of three
+    groups.
     """
     if reference == GOLD:
         return ratings.has_truth

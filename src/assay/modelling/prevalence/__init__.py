@@ -1,4 +1,4 @@
-"""Prevalences: a file each, found by name; default priors in ``models/prevalence/*.toml``."""
+"""Prevalence models, a file each, found by name; default priors in ``models/prevalence``."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -14,18 +14,7 @@ __all__ = [
 
 
 def prevalence_class(name: str) -> type[Prevalence]:
-    """Find the class of a prevalence by its name.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such prevalence.
-
-    Examples
-    --------
-    >>> prevalence_class("loglinear").__name__
-    'Loglinear'
-    """
+    """Return the class of a prevalence model by name; raise UnknownNameError without one."""
     catalogue_entry("prevalence", name, called="prevalence")
     module = import_module(f"assay.modelling.prevalence.{name}")
     found: type[Prevalence] = getattr(module, name.title())
@@ -33,6 +22,6 @@ def prevalence_class(name: str) -> type[Prevalence]:
 
 
 def default_priors(name: str) -> Mapping[str, Prior]:
-    """Return the priors of a prevalence as its catalogue entry has them."""
+    """Return the priors of a prevalence model from its catalogue entry."""
     entry = catalogue_entry("prevalence", name, called="prevalence")
     return {k: parse_prior(v, where=f"{name}.{k}") for k, v in entry["priors"].items()}

@@ -1,4 +1,4 @@
-"""What a prevalence is: parameters with priors, and the table of state probabilities."""
+"""The interface of prevalence models: parameters, and the table of state probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ from assay.modelling.prevalence.design import Design
 from assay.modelling.priors import Prior
 
 MAX_TABLE = 5_000_000
-"""Numbers in a table, by context, node and state, beyond which it is refused."""
+"""Largest size of the table (context, node, state)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prevalence(ABC):
-    """The joint prior of the labels of an item: a distribution over states by context.
+    """The joint prior of an item's labels: a distribution over states by context.
 
-    A prevalence is a short file: its parameters, and one formula that NumPy and PyTensor both
-    run. Default priors stand in ``models/prevalence/<name>.toml``.
+    A prevalence model is a short file with parameters and one formula for both NumPy and PyTensor.
+    Default priors are in ``models/prevalence/<name>.toml``.
     """
 
     name: ClassVar[str]
@@ -41,41 +41,32 @@ class Prevalence(ABC):
 
     @abstractmethod
     def table(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the probabilities of the states: (..., context, node, state).
-
-        ``values`` has the parameters by name, with any leading axes of draws.
-        """
+        """Return state probabilities (..., context, node, state), for leading axes of draws."""
 
     @property
     def has_clusters(self) -> bool:
-        """Whether the table depends on a cluster effect."""
+        """Whether there is a cluster effect."""
         return False
 
     @property
     def has_panels(self) -> bool:
-        """Whether each system has a cluster effect of its own."""
+        """Whether systems have effects within clusters."""
         return self.has_clusters and self.design.panel is not None
 
     def mixing(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return chances of a panel's node given its cluster's: (..., node, node).
+        """Return probabilities of a panel's node given its cluster's, (..., node, node).
 
-        Without nodes if the effect of a cluster is that of its panels.
+        Empty without effects of systems within clusters.
         """
         return np.zeros((0, 0))
 
     @property
     def log_weight(self) -> NDArray[np.float64]:
-        """Log weights of the table's nodes; one node without a cluster effect."""
+        """Log weights of the quadrature nodes; one node without a cluster effect."""
         return self.design.log_weight if self.has_clusters else np.zeros(1)
 
     def check_size(self, formula: str) -> None:
-        """Refuse a formula that makes the table too large.
-
-        Raises
-        ------
-        ModelError
-            If it tells too many kinds of items apart.
-        """
+        """Raise ModelError if a formula makes the table too large."""
         contexts = self.design.contexts
         if contexts * len(self.log_weight) * len(self.space.states) > MAX_TABLE:
             raise ModelError(
@@ -86,30 +77,17 @@ class Prevalence(ABC):
             )
 
     def marginal(self, table: Any, xp: Any) -> Any:
-        """Average the table over the cluster effect and over each system's places.
-
-        Returns
-        -------
-        (..., system, state), or (..., state) without systems
-        """
+        """Average the table over cluster effects and systems' places, (..., [system,] state)."""
         by_context = (table * np.exp(self.log_weight)[:, None]).sum(axis=-2)
         by_system = xp.matmul(self.design.system_share, by_context)
         return by_system if self.design.systems else by_system[..., 0, :]
 
 
 def main_columns(task: Task, space: StateSpace) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Columns of the main effects (state, term) and their names.
+    """Return the columns of the main effects (state, term), and their names.
 
-    Classes are the corners of a regular simplex with edges of length 1 (a binary label: -1/2 and
-    1/2); a label that does not apply has 0.
-
-    Examples
-    --------
-    >>> from assay.data.states import state_space
-    >>> from assay.data.task_files import load_task
-    >>> task = load_task("retrieval")
-    >>> main_columns(task, state_space(task))[0].shape
-    (5, 3)
+    Classes are corners of a regular simplex with edges of length 1 (a binary label: -1/2 and 1/2);
+    a label that does not apply has 0.
     """
     columns, names = [], []
     for label, codes in zip(task.labels, space.states.T, strict=True):

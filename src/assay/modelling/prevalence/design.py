@@ -1,9 +1,9 @@
-"""What the prevalence may depend on: contexts, clusters with their quadrature, covariates.
+"""Predictors of the prevalence: contexts, clusters with their quadrature, covariates.
 
-The formula is Wilkinson's notation as `formulae` reads it, without a left side:
+Formulas have Wilkinson's notation as read by `formulae`, without a left side:
 ``"~ language + bs(length, df=3)"``, ``"~ domain * length"``, ``"~ length + (1 | source)"``. Columns
-are centred over the items, and those that are not zeros and ones are divided by their SD, so that
-one prior suits all of them; levels of ``(1 | source)`` are shrunken like systems and strata.
+are centred over the items and, unless binary, divided by their SD, so that one prior suits all.
+Levels of ``(1 | source)`` are partially pooled, like systems and strata.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,21 +22,16 @@ from assay.modelling.spec import covariate_names, evaluate_formula
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 SAME = 1e-12
-"""SD below which a column is a constant."""
+"""SD below which a column is constant."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Covariates:
-    """What a formula makes of the columns of the items.
+    """Columns and groupings of a formula.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns; ``(per SD)`` where a column was divided by its SD.
-    values : ndarray (item, covariate)
-    groupings : mapping of str to (levels, codes)
-        Of each term ``(1 | name)``, as ``by_name``, the names of its levels and the level of
-        each item.
+    names : of the columns; ``(per SD)`` for scaled ones
+    values : (item, covariate)
+    groupings : for each term ``(1 | name)``, as ``by_name``, the levels and each item's level
     """
 
     names: tuple[str, ...]
@@ -45,24 +40,14 @@ class Covariates:
 
 
 def no_covariates(items: int) -> Covariates:
-    """Return the covariates of a model without a formula."""
+    """Return empty covariates, for a model without a formula."""
     return Covariates(names=(), values=np.zeros((items, 0)), groupings={})
 
 
 def find_covariates(formula: str | None, items: pd.DataFrame) -> Covariates:
-    """Evaluate a formula on the items.
+    """Evaluate a formula on the items (``Ratings.items``).
 
-    Parameters
-    ----------
-    formula : str or None
-    items : DataFrame
-        One line per item (``Ratings.items``).
-
-    Raises
-    ------
-    ModelError
-        If a column is not there or has missing values, a term cannot be evaluated or has one
-        value only, or a slope differs by group.
+    ModelError is raised for a missing column or value, a constant term, or a slope by group.
     """
     if formula is None:
         return no_covariates(len(items))
@@ -83,7 +68,7 @@ def find_covariates(formula: str | None, items: pd.DataFrame) -> Covariates:
 
 
 def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that the formula reads, each with a value for every item."""
+    """Return the formula's columns; raise ModelError for missing columns or values."""
     named = covariate_names(formula)
     for name in named:
         if name not in items.columns:
@@ -109,7 +94,7 @@ def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scaled(column: Floats, name: str) -> tuple[Floats, bool]:
-    """Centre a column; divide it by its SD unless it is of zeros and ones."""
+    """Centre a column, and divide it by its SD unless binary; return whether it was divided."""
     if not np.isfinite(column).all():
         raise ModelError(
             f"the formula's term {name} is not a number for {int((~np.isfinite(column)).sum())} "
@@ -139,7 +124,7 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
                 code="formula-term",
             )
         level = found[name].argmax(axis=1)
-        called = "by_" + factor.replace("/", "_")  # netCDF has no name with a slash
+        called = "by_" + factor.replace("/", "_")  # netCDF names cannot have a slash
         groupings[called] = (
             tuple(str(g) for g in term.groups),
             np.asarray(level, np.int64).ravel(),
@@ -150,22 +135,22 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
 MIN_CLUSTERS = 5
 MAX_RANKS = 12
 PLACED = ("system", "rank", "stratum")
-"""Groupings that come with the items; others are those of a formula."""
+"""Groupings from the items; others are those of a formula."""
 REACH = 8.0
-"""The nodes of the quadrature cover at least as far on both sides of 0."""
+"""Least distance from 0 that the quadrature nodes cover on both sides."""
 STEP = 0.2
 BEND = 2.5
-"""Where the distance of the nodes begins to grow."""
+"""Distance from 0 at which the spacing of the nodes starts to grow."""
 PANEL_REACH, PANEL_STEP = 6.0, 0.3
-"""The same where panels have effects of their own: there the cost grows with the nodes' square."""
+"""Reach and step with panels, whose cost is quadratic in the number of nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Effect:
-    """One grouping of items whose levels shift the main effects.
+    """A grouping of items whose levels shift the main effects.
 
-    ``share`` (context, level) says which share of the context's places in ranked lists belongs to
-    the level: an item that two systems retrieved is half of each.
+    ``share`` (context, level) is each level's share of a context's places in ranked lists: an item
+    that two systems retrieved is half of each.
     """
 
     name: str
@@ -175,26 +160,16 @@ class Effect:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """Contexts of items, clusters and the quadrature over the cluster effect.
+    """Contexts of items, clusters, and quadrature over the cluster effect.
 
-    Attributes
-    ----------
-    effects : tuple of Effect
-    covariates : tuple of str
-        Columns of the formula.
-    covariate_values : ndarray (context, covariate)
-    item_context : ndarray of int (item,)
-    systems : tuple of str
-        Empty if there are none.
-    system_share : ndarray (system, context)
-        Share of each context among the places of each system (one row without systems).
-    cluster : ndarray of int (item,) or None
-        Cluster of each item if clusters have an effect.
-    panel : ndarray of int (item,) or None
-        Panel of each item if systems have effects of their own on a cluster, numbered in the order
-        of the clusters.
-    nodes, log_weight : ndarray (node,)
-        Quadrature over a standard normal cluster effect; one node at 0 without it.
+    covariates, covariate_values : columns of the formula, and their values (context, covariate)
+    item_context : context of each item
+    systems : names of the systems, if any
+    system_share : share of contexts in each system's places (system, context); one row without
+        systems
+    cluster : cluster of each item; None without a cluster effect
+    panel : panel of each item, numbered by cluster; None without effects of systems within clusters
+    nodes, log_weight : quadrature over a standard normal effect; one node at 0 without clusters
     """
 
     effects: tuple[Effect, ...]
@@ -214,11 +189,11 @@ class Design:
         return int(self.system_share.shape[1])
 
     def effect(self, name: str) -> Effect | None:
-        """Return the grouping of a name, if the items differ in it."""
+        """Return a grouping by name; None if the items do not differ in it."""
         return next((effect for effect in self.effects if effect.name == name), None)
 
     def by_item(self) -> Covariates:
-        """Return what the formula made of each item, to be kept in the fit."""
+        """Return the formula's columns and groupings by item, for storage in the fit."""
         own = [effect for effect in self.effects if effect.name not in PLACED]
         return Covariates(
             names=self.covariates,
@@ -231,36 +206,18 @@ class Design:
 
 
 def normal_quadrature(step: float = STEP, reach: float = REACH) -> tuple[Floats, Floats]:
-    r"""Nodes and log weights for a standard normal: the trapezoidal rule in a bent coordinate.
+    r"""Return nodes and log weights for a standard normal, by the trapezoidal rule.
 
-    Parameters
-    ----------
-    step : float
-        Distance of the nodes at 0; in the tails, where less depends on it, it grows.
-    reach : float
-        How far the nodes have to go.
-
-    Returns
-    -------
-    nodes, log_weight : ndarray (node,)
-
-    Notes
-    -----
     .. math:: \int \varphi(u) f(u)\, du \approx \sum_q w_q f(u_q), \quad
               u_q = b \sinh(q h / b), \quad w_q \propto \varphi(u_q) \cosh(q h / b)
 
-    For integrands that are analytic around the real line the error falls exponentially in
-    1 / step (Trefethen & Weideman 2014, SIAM Review 56, 385-458), whatever the data say; no
-    adaptive centring is needed. Two states whose log odds move by :math:`\Lambda` per unit of
-    u bring a singularity to the distance :math:`\pi / \Lambda`, and an error of about
-    :math:`e^{-2 \pi^2 / (\Lambda h)}`: below 1e-9 of the log-likelihood for loadings as their
-    prior draws them, up to 1e-6 if all loadings are 2, and 1e-3 if all are 3.
-
-    Examples
-    --------
-    >>> nodes, log_weight = normal_quadrature()
-    >>> len(nodes), round(float(np.exp(log_weight) @ nodes**2), 12)
-    (49, 1.0)
+    ``step`` is the spacing at 0, and grows in the tails; ``reach`` the least distance to cover. For
+    integrands analytic around the real line the error falls exponentially in 1 / step (Trefethen &
+    Weideman 2014, SIAM Review 56, 385-458) for any data, without adaptive centring. Two states
+    whose log odds change by :math:`\Lambda` per unit of u cause a singularity at distance
+    :math:`\pi / \Lambda` and an error of about :math:`e^{-2 \pi^2 / (\Lambda h)}`: below 1e-9 of
+    the log-likelihood for loadings from their prior, up to 1e-6 if all are 2, and 1e-3 if all are
+    3.
     """
     half = int(np.ceil(BEND * np.arcsinh(reach / BEND) / step))
     even = step * np.arange(-half, half + 1)
@@ -276,17 +233,12 @@ def build_design(
     *,
     by_panel: bool = True,
 ) -> Design:
-    """Find the contexts of the items of some ratings.
+    """Return the design of the prevalence for some ratings.
 
-    Systems count if there are two or more; ranks and strata likewise; clusters if at least
-    ``MIN_CLUSTERS`` of them have two items or more; panels if ``by_panel`` and at least as many
-    clusters have two panels of two items or more. ``covariates`` are what the formula made of
-    these items before: then it is not evaluated.
-
-    Raises
-    ------
-    ModelError
-        If the formula does not fit the items.
+    Systems, ranks and strata have effects if there are two or more; clusters if at least
+    ``MIN_CLUSTERS`` have two items or more; panels if as many clusters have two panels of two items
+    or more. ``covariates`` are the formula's columns from an earlier fit; the formula is then not
+    evaluated.
     """
     groupings = _design_groupings(ratings)
     if covariates is None:
@@ -295,7 +247,7 @@ def build_design(
         groupings[name] = found, np.eye(len(found))[codes]
     parts = [*(share for _, share in groupings.values()), covariates.values]
     rows = np.concatenate([*parts, np.zeros((len(ratings.items), 1))], axis=1)
-    # Rounded to be told apart only: thirds added up in another order are the same context.
+    # Rounded only for this comparison: the order of additions must not split a context.
     _, shown, item_context = np.unique(
         rows.round(9), axis=0, return_index=True, return_inverse=True
     )
@@ -306,7 +258,7 @@ def build_design(
         Effect(name=name, levels=levels, share=share)
         for (name, (levels, _)), share in zip(groupings.items(), shares, strict=True)
     )
-    # Places without a system are a level of their own, "", beside those of the systems.
+    # Places without a system are a level "" of their own.
     systems = groupings["system"][0] if "system" in groupings else ()
     places = count_places(ratings.panels, systems, item_context, len(shown))
     cluster = _clusters(ratings)
@@ -332,9 +284,9 @@ def build_design(
 
 
 def _design_groupings(ratings: Ratings) -> dict[str, tuple[tuple[str, ...], Floats]]:
-    """Levels of systems, ranks and strata, and each item's share of them: (item, level).
+    """Return levels of systems, ranks and strata, and each item's share of them (item, level).
 
-    An item that stands in no panel is taken for one of an average place.
+    An item without a place has the average shares.
     """
     panels = ratings.panels
     place_item = panels["item"].to_numpy(np.int64)
@@ -358,7 +310,7 @@ def _design_groupings(ratings: Ratings) -> dict[str, tuple[tuple[str, ...], Floa
 
 
 def _rank_levels(rank: pd.Series) -> pd.Series:
-    """Ranks as levels; beyond ``MAX_RANKS`` of them, the deep ones share levels by doubling."""
+    """Return ranks as levels; beyond ``MAX_RANKS``, deep ones share levels of doubling width."""
     if rank.nunique() <= MAX_RANKS:
         return rank.astype(int)
     depth = np.floor(np.log2(np.maximum(rank.to_numpy(float) / 6, 1)))
@@ -374,7 +326,7 @@ def _ordered_levels(column: pd.Series) -> tuple[Ints, tuple[str, ...]]:
 def count_places(
     panels: pd.DataFrame, systems: Sequence[str], item_context: Ints, contexts: int
 ) -> Floats:
-    """Count the places of panels by system and context; in one row if there are no systems."""
+    """Count the places in panels by system and context; one row without systems."""
     item = panels["item"].to_numpy(np.int64)
     if systems:
         system = pd.Index(systems).get_indexer(pd.Index(panels["system"]))
@@ -393,7 +345,7 @@ def _clusters(ratings: Ratings) -> Ints | None:
 
 
 def find_panels(ratings: Ratings, cluster: Ints) -> Ints | None:
-    """Return the panel of each item; None if too few clusters tell systems apart."""
+    """Return the panel of each item; None if too few clusters separate systems."""
     if len(ratings.systems) < 2:
         return None
     panel, telling = telling_panels(ratings, cluster)
@@ -403,8 +355,8 @@ def find_panels(ratings: Ratings, cluster: Ints) -> Ints | None:
 def telling_panels(ratings: Ratings, cluster: Ints) -> tuple[Ints, Ints]:
     """Return the panel of each item, and the clusters with two panels of two items or more.
 
-    The panel of an item is its cluster with the systems that show it: items that two systems show
-    are a panel of their own, and so are those of none. Panels stand in the order of clusters.
+    A panel is a cluster with a set of systems: items of two systems have a panel of their own, and
+    so do items without a system. Panels are numbered by cluster.
     """
     shown_by = _sets_of_systems(ratings)
     sets = shown_by.max(initial=0) + 1
@@ -416,7 +368,7 @@ def telling_panels(ratings: Ratings, cluster: Ints) -> tuple[Ints, Ints]:
 
 
 def _sets_of_systems(ratings: Ratings) -> Ints:
-    """Return which set of systems shows each item."""
+    """Return the number of the set of systems of each item."""
     places = ratings.panels[["item", "system"]].astype({"system": str}).drop_duplicates()
     places = places.sort_values("system", kind="stable")
     shown = places.groupby("item")["system"].agg("\0".join)

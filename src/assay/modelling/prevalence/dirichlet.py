@@ -1,4 +1,4 @@
-"""Dirichlet prevalence: one vector of state probabilities for each system."""
+"""Dirichlet prevalence: a vector of state probabilities for each system."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,9 +20,9 @@ class Dirichlet(Prevalence):
 
     @property
     def _systems(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-        """Names of the systems, and the share of each in each context: (context, system).
+        """Names of the systems, and their shares in each context, (context, system).
 
-        Items of no system count as one of their own.
+        Items without a system count as another system.
         """
         for effect in self.design.effects:
             if effect.name == "system":
@@ -30,7 +30,7 @@ class Dirichlet(Prevalence):
         return ("all",), np.ones((self.design.contexts, 1))
 
     def parameters(self) -> list[Parameter]:
-        """State probabilities of each system."""
+        """Return the state probabilities of each system."""
         return [
             Parameter(
                 name="state_share",
@@ -41,5 +41,5 @@ class Dirichlet(Prevalence):
         ]
 
     def table(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Average over the systems that the context belongs to: (..., context, 1, state)."""
+        """Return state probabilities averaged over systems, (..., context, 1, state)."""
         return xp.matmul(self._systems[1], values["state_share"])[..., :, None, :]

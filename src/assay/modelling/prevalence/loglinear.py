@@ -1,4 +1,4 @@
-"""Log-linear prevalence: main effects and shrunken interactions over the admissible states."""
+"""Log-linear prevalence: main effects and shrunken interactions over the allowed states."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
 EDGE = 1e-9
-"""The correlation of two systems is kept so far from 0 and 1, where logarithms end."""
+"""Distance of the correlation of two systems from 0 and 1, where logs are infinite."""
 
 
 class Loglinear(Prevalence):
@@ -28,14 +28,13 @@ class Loglinear(Prevalence):
         \log \pi(s \mid c, t) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + B w_c + \lambda t)
             + z_s \cdot \gamma - \kappa \cdot \mathrm{broken}_s + \log b_s + \mathrm{const}
 
-    Classes are coded as the corners of a regular simplex with edges of length 1 (a binary label:
-    -1/2 and 1/2; not applicable: 0), so that every class has the same prior. The base measure
-    :math:`b_s` gives each gated label equal odds a priori. Interactions that the rules make
-    collinear with what stands before them are left out. Covariates :math:`w_c` are the columns of
-    a formula (:mod:`assay.modelling.prevalence.design`), each with a coefficient on each term.
-    One-dimensional cluster effects
-    :math:`t \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
-    together is arbitrary. Those of two systems on one cluster have the correlation :math:`\rho`:
+    Classes are corners of a regular simplex with edges of length 1 (a binary label: -1/2 and 1/2;
+    not applicable: 0), so all classes have the same prior. The base measure :math:`b_s` gives gated
+    labels equal odds a priori. Interactions that rules make collinear are left out. Covariates
+    :math:`w_c` are columns of a formula (:mod:`assay.modelling.prevalence.design`), with a
+    coefficient for each term. One-dimensional cluster effects :math:`t \sim \mathrm{Normal}(0, 1)`
+    have a loading on each label; the loadings' common sign is arbitrary. Effects of two systems on
+    one cluster have the correlation :math:`\rho`:
 
     .. math:: t_{cs} = \sqrt{\rho}\, u_c + \sqrt{1 - \rho}\, v_{cs}, \qquad
               u_c, v_{cs} \sim \mathrm{Normal}(0, 1)
@@ -50,12 +49,12 @@ class Loglinear(Prevalence):
 
     @cached_property
     def main(self) -> tuple[Floats, tuple[str, ...]]:
-        """Columns of the main effects (state, term) and their names."""
+        """Columns of the main effects (state, term), and their names."""
         return main_columns(self.task, self.space)
 
     @cached_property
     def interactions(self) -> tuple[Floats, tuple[str, ...]]:
-        """Columns of the pairwise interactions that the rules leave identified, and their names."""
+        """Columns of the identified pairwise interactions (state, pair), and their names."""
         main, names = self.main
         owner = [name.split("[")[0] for name in names]
         kept = np.concatenate(
@@ -76,12 +75,12 @@ class Loglinear(Prevalence):
 
     @cached_property
     def base(self) -> Floats:
-        """Log base measure (state,): each label that is asked has equal odds."""
+        """Log base measure (state,): equal odds for each label that applies."""
         sizes = np.log([len(label.classes) for label in self.task.labels])
         return np.asarray(-((self.space.states != NOT_ASKED) * sizes).sum(axis=1))
 
     def parameters(self) -> list[Parameter]:
-        """Return main effects, interactions, and the effects that the design has."""
+        """Return main effects, interactions, and the effects of the design."""
         terms, pairs = self.main[1], self.interactions[1]
         levels = {e.name: e.levels for e in self.design.effects}
         coords = {"term": terms, "pair": pairs, "soft_rule": self.space.soft_names, **levels}
@@ -99,7 +98,7 @@ class Loglinear(Prevalence):
             sd = f"{effect.name}_sd"
             blocks.append(block(sd, self.priors.get(sd, self.priors["grouping_sd"])))
             offset = block(f"{effect.name}_offset", unit, effect.name, "term", spread=sd)
-            # What many items tell is the sum of both: that of one effect can stand in its place.
+            # Data inform the sum of both, so one effect can be centred on the main effect.
             if not number:
                 offset = replace(offset, location="main", location_at=np.arange(len(terms)))
             blocks.append(offset)
@@ -114,7 +113,7 @@ class Loglinear(Prevalence):
         return blocks
 
     def table(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Softmax of the log-linear predictor: (..., context, node, state)."""
+        """Return the softmax of the log-linear predictor, (..., context, node, state)."""
         main = self.main[0]
         shift = values["main"][..., None, :]
         for effect in self.design.effects:
@@ -136,10 +135,10 @@ class Loglinear(Prevalence):
         return softmax(score, xp)
 
     def mixing(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Return chances of the nodes of :math:`t` given :math:`u`: (..., node of u, node of t).
+        r"""Return probabilities of nodes of :math:`t` given :math:`u`, (..., node u, node t).
 
-        The trapezoidal rule for :math:`\mathrm{Normal}(\sqrt{\rho}\, u, 1 - \rho)` on the same
-        nodes, each row made to add up to 1. As :math:`\rho \to 1` it becomes the identity.
+        It is the trapezoidal rule for :math:`\mathrm{Normal}(\sqrt{\rho}\, u, 1 - \rho)` on the
+        same nodes, with rows that sum to 1. As :math:`\rho \to 1` it becomes the identity.
         """
         if not self.has_panels:
             return super().mixing(values, xp)

@@ -221,11 +221,6 @@ def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> 
     return pd.concat(parts, ignore_index=True)
 
 
-def _conclusion(line: Line) -> str:
-    """State the conclusion from the interval of a contrast."""
-    return conclusion(line["a"], line["b"], line["lower"], line["upper"])
-
-
 def _changes(corrected: Line, other: Line) -> str:
     """State whether another approach leads to the conclusion of the model."""
     head = f"{corrected['metric']}, {corrected['quantity']}"
@@ -246,7 +241,10 @@ def _changes(corrected: Line, other: Line) -> str:
 
 
 def _verdict(corrected: Line, other: Line) -> str:
-    before, after = _conclusion(other), _conclusion(corrected)
+    before, after = (
+        conclusion(line["a"], line["b"], line["lower"], line["upper"])
+        for line in (other, corrected)
+    )
     turns = np.sign(other["mean"]) * np.sign(corrected["mean"]) < 0
     if before == after:
         if turns:

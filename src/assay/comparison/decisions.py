@@ -8,6 +8,7 @@ import pandas as pd
 
 from assay._util.text import (
     UNDEFINED,
+    chance_cell,
     decimals_beside,
     is_inside,
     lines_of,
@@ -106,6 +107,12 @@ def chance(p: float) -> str:
     if text[0] in "<>":
         return f"{text[0]} {text[1:]}"
     return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {text}"
+
+
+def chance_said(p: float) -> str:
+    """Write a probability in a sentence, with the decimals of a table's cell."""
+    text = chance_cell(p)
+    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 
 def about(line: Line) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level, tails
-from assay._util.text import chance_cell, column_decimals, interval, lines_of, percent, rounded
+from assay._util.text import column_decimals, interval, lines_of, percent, rounded
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
+from assay.comparison.decisions import chance_said
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.select import choose_metrics
@@ -70,24 +72,26 @@ class Decision:
         else:
             line = lines[self.chosen]
             first = (
-                f"Launch {self.chosen}: P({held}) {_is(line['p_all'])}, expected loss "
+                f"Launch {self.chosen}: P({held}) {chance_said(line['p_all'])}, expected loss "
                 f"{rounded(line['expected_loss'], 3)}."
             )
         return [first, *(self._about(line) for name, line in lines.items()
                          if name != self.baseline)]  # fmt: skip
 
-    def _about(self, line: dict[str, object]) -> str:
+    def _about(self, line: dict[str, Any]) -> str:
         numbers = np.array([[line["gain"], line["lower"], line["upper"]]], float)
         decimals = column_decimals(numbers, marks=[0.0])
         told = interval(numbers[0, 0], numbers[0, 1], numbers[0, 2], decimals)
         text = (
             f"{line['system']}: gain over {self.baseline} {told} ({percent(self.level)} "
-            f"interval), P(better) {_is(line['p_better'])}"
+            f"interval), P(better) {chance_said(line['p_better'])}"
         )
         for name, margin in self.guardrails.items():
-            text += f", P({name} not worse by more than {margin:g}) {_is(line[f'p_{name}'])}"
+            text += (
+                f", P({name} not worse by more than {margin:g}) {chance_said(line[f'p_{name}'])}"
+            )
         if self.guardrails:
-            text += f", P(all) {_is(line['p_all'])}"
+            text += f", P(all) {chance_said(line['p_all'])}"
         doubt = f" No conclusion rests on it: {line['doubt']}." if line["doubt"] else ""
         return f"{text}.{doubt}"
 
@@ -95,11 +99,6 @@ class Decision:
         """Show the sentence and the table in a notebook."""
         shown = self.table.drop(columns=["undefined", "doubt"])
         return notebook_html(self.sentences()[0], {f"Over {self.baseline}": shown})
-
-
-def _is(p: object) -> str:
-    text = chance_cell(float(p))  # type: ignore[arg-type]
-    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 
 def decide(

@@ -98,7 +98,7 @@ def build_design(ratings: Ratings) -> Design:
     item, rater = ratings.item[order], ratings.rater[order]
     again = np.r_[False, (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])][: len(order)]
     first, item, rater = order[~again], item[~again], rater[~again]
-    left, right = _meetings(item)
+    left, right = meetings(item)
     count = len(ratings.raters)
     names, pair = np.unique(rater[left] * count + rater[right], return_inverse=True)
     cluster, stratum = _clusters(ratings, item)
@@ -114,14 +114,14 @@ def build_design(ratings: Ratings) -> Design:
     )
 
 
-def _meetings(item: Ints) -> tuple[Ints, Ints]:
-    """Return all pairs of rows of the same item; rows are sorted by item."""
-    rows = np.arange(len(item))
-    lefts, rights = [rows[:0]], [rows[:0]]
+def meetings(item: Ints) -> tuple[Ints, Ints]:
+    """Return all pairs of rows of the same item."""
+    order = np.argsort(item, kind="stable")
+    lefts, rights = [order[:0]], [order[:0]]
     for step in range(1, int(np.bincount(item).max(initial=1))):
-        left = rows[:-step][item[step:] == item[:-step]]
-        lefts.append(left)
-        rights.append(left + step)
+        same = item[order[step:]] == item[order[:-step]]
+        lefts.append(order[:-step][same])
+        rights.append(order[step:][same])
     return np.concatenate(lefts), np.concatenate(rights)
 
 

@@ -14,7 +14,7 @@ from assay.data.task import Label, Task
 from assay.evaluation.prevalence import prevalence_totals
 from assay.evaluation.registry import Better, Metric, MetricFunction
 from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.shares import Flags, in_classes, share
 
 Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
@@ -42,6 +42,7 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
     codes, said = _chosen(read, label)
     of = f"{label.name} {said}"
     where = "the list" if read.cut is None else f"the first {read.cut} ranks"
+    share_of_items = f"Share of the items with {of}, where it applies."
     function, title, description = {
         "precision": (
             precision(codes, read.cut),
@@ -65,8 +66,8 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
             f"One over the rank of the first item of {where} with {of}, 0 if none; mean over "
             "lists.",
         ),
-        "rate": (_rate(codes), "Rate", f"Share of the items with {of}, where it applies."),
-        "prevalence": (_rate(codes), "Share", f"Share of the items with {of}, where it applies."),
+        "rate": (prevalence_totals(codes), "Rate", share_of_items),
+        "prevalence": (prevalence_totals(codes), "Share", share_of_items),
     }[read.kind]
     return Metric(
         name=name,
@@ -150,16 +151,7 @@ def _kept(mask: Flags, cut: int | None) -> Flags:
     return mask if cut is None else mask & (np.arange(mask.shape[-1]) < cut)
 
 
-def _counts(y: Codes, codes: Chosen) -> Flags:
-    """Return whether each item is in a class that counts, (..., panel, position)."""
-    label = y[..., 0]
-    if len(codes) == 1:
-        return np.asarray(label == min(codes))
-    return np.isin(label, sorted(codes))
-
-
-# Every function is made once for its arguments: a metric named twice is one metric, whose draws
-# are kept.
+# Functions are cached by their arguments: a metric named twice is one metric, whose draws are kept.
 
 
 @cache
@@ -168,7 +160,7 @@ def precision(codes: Chosen, cut: int | None) -> MetricFunction:
 
     def function(y: Codes, mask: Flags) -> Values:
         with np.errstate(invalid="ignore"):  # a list with no item in the first ranks is undefined
-            return share(_counts(y, codes), _kept(mask, cut))
+            return share(in_classes(y, codes), _kept(mask, cut))
 
     return function
 
@@ -179,7 +171,7 @@ def recall(codes: Chosen, cut: int | None) -> MetricFunction:
 
     def function(y: Codes, mask: Flags, pool: Flags) -> Values:
         with np.errstate(invalid="ignore"):
-            counts = _counts(y, codes)
+            counts = in_classes(y, codes)
             found = (counts & _kept(mask, cut)).sum(axis=-1)
             return np.asarray(found / (counts & pool).sum(axis=-1))
 
@@ -191,7 +183,7 @@ def hit(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return whether any item of the first ranks counts."""
 
     def function(y: Codes, mask: Flags) -> Flags:
-        return np.asarray((_counts(y, codes) & _kept(mask, cut)).any(axis=-1))
+        return np.asarray((in_classes(y, codes) & _kept(mask, cut)).any(axis=-1))
 
     return function
 
@@ -201,7 +193,7 @@ def first_rank(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return one over the rank of the first item that counts; 0 if there is none."""
 
     def function(y: Codes, mask: Flags) -> Values:
-        return reciprocal_rank(_counts(y, codes), _kept(mask, cut))
+        return reciprocal_rank(in_classes(y, codes), _kept(mask, cut))
 
     return function
 
@@ -226,19 +218,5 @@ def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Flags], tuple
         applies = (label >= 0) & mask
         total = np.where(applies, values[np.maximum(label, 0)], 0.0).sum(axis=-1)
         return total, applies.sum(axis=-1).astype(float)
-
-    return function
-
-
-@cache
-def _rate(codes: Chosen) -> MetricFunction:
-    """Count the items in the classes that count, and the items to which the label applies."""
-    if len(codes) == 1:
-        return prevalence_totals(min(codes))
-
-    def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
-        applies = (y[..., 0] >= 0) & mask
-        found = _counts(y, codes) & applies
-        return found.sum(axis=-1).astype(float), applies.sum(axis=-1).astype(float)
 
     return function

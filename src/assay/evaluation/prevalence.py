@@ -10,24 +10,22 @@ from numpy.typing import NDArray
 from assay.data.class_words import no_before_yes
 from assay.data.task import Task
 from assay.evaluation.registry import Metric
+from assay.evaluation.shares import Flags, in_classes
 
 Counts = NDArray[np.int64]
 Totals = tuple[Counts, Counts]
 
 
 @cache
-def prevalence_totals(
-    code: int, *, other: bool = False
-) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
-    """Return the metric function that counts class ``code`` of one label, or all other classes.
+def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Flags], Totals]:
+    """Return the metric function that counts the items in some classes of one label.
 
     It is cached: equal metrics must have the same function.
     """
 
-    def totals(y: NDArray[Any], mask: NDArray[np.bool_]) -> Totals:
-        label = y[..., 0]
-        applies = (label >= 0) & mask
-        return (((label == code) ^ other) & applies).sum(axis=-1), applies.sum(axis=-1)
+    def totals(y: NDArray[Any], mask: Flags) -> Totals:
+        applies = (y[..., 0] >= 0) & mask
+        return (in_classes(y, codes) & applies).sum(axis=-1), applies.sum(axis=-1)
 
     return totals
 
@@ -41,7 +39,9 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
     return [
         Metric(
             name=f"prevalence[{label.name}{sign}{word}]",
-            function=prevalence_totals(code, other=other),
+            function=prevalence_totals(
+                frozenset({*range(len(label.classes))} - {code} if other else {code})
+            ),
             kind="ratio",
             labels=(label.name,),
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",

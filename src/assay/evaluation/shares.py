@@ -6,6 +6,14 @@ from numpy.typing import NDArray
 Flags = NDArray[np.bool_]
 
 
+def in_classes(y: NDArray[np.integer], codes: frozenset[int]) -> Flags:
+    """Return whether the first label of each item is one of some classes, (..., position)."""
+    label = y[..., 0]
+    if len(codes) == 1:
+        return np.asarray(label == min(codes))
+    return np.isin(label, sorted(codes))
+
+
 def share(property_: Flags, mask: Flags) -> NDArray[np.float64]:
     """Return the share of each panel's items with a property, (..., panel)."""
     counts: NDArray[np.float64] = (property_ & mask).sum(axis=-1) / mask.sum(axis=-1)

@@ -19,7 +19,7 @@ from assay._util.text import (
 )
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
-from assay.comparison.decisions import sign
+from assay.comparison.decisions import chance_said, sign
 from assay.evaluation.widths import OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
@@ -61,12 +61,6 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
         table=table,
         data=_data(material),
     )
-
-
-def chance_said(p: float) -> str:
-    """Write a probability in a sentence."""
-    text = chance_cell(p)
-    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 
 def shortest(*texts: str) -> str:

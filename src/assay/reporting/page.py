@@ -330,6 +330,11 @@ def cell_text(cell: Any) -> str:
     return printable(cell)
 
 
+def percent_cell(share: float) -> str:
+    """Write a share in whole per cent, or ``none``."""
+    return f"{share:.0%}" if share == share else "none"
+
+
 def reworded(page: Page, say: Callable[[str], str]) -> Page:
     """Return a page with sentences reworded by ``say``; text from the data is unchanged."""
     sections = [

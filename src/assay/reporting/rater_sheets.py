@@ -27,7 +27,16 @@ from assay.fits.cache import computed_once
 from assay.fits.datatree import ratings_of, require_fit
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
-from assay.reporting.page import Block, Page, Section, Table, prose, table_of, to_html
+from assay.reporting.page import (
+    Block,
+    Page,
+    Section,
+    Table,
+    percent_cell,
+    prose,
+    table_of,
+    to_html,
+)
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
 from assay.validation.stability import stability
@@ -236,7 +245,7 @@ def _decisions_table(decisions: pd.DataFrame) -> Table:
     notes: dict[str, str] = {}
     words = decisions.assign(
         told=marked(decisions, notes),
-        raw=[_share(share) for share in decisions["agreement"]],
+        raw=list(map(percent_cell, decisions["agreement"])),
         worse=list(map(chance_cell, decisions["p_worse"])),
         below=list(map(chance_cell, decisions["p_below"])),
     )
@@ -249,10 +258,6 @@ def _decisions_table(decisions: pd.DataFrame) -> Table:
         note=f"Agreement: with the other raters, without a model.{notes_said(notes)}",
         export=decisions,
     )  # fmt: skip
-
-
-def _share(share: float) -> str:
-    return "none" if np.isnan(share) else f"{share:.0%}"
 
 
 def _lead(line: dict[str, object], ratings: Ratings, threshold: float) -> Block:
@@ -311,7 +316,7 @@ def _errors_table(n: int, errors: pd.DataFrame) -> Block:
     words = errors.assign(
         what=errors["reported_class"] + " where " + errors["true_class"] + " is true",
         rate=[f"{x:.0%}" for x in errors["rate"]],
-        others=[_share(x) for x in errors["others"]],
+        others=list(map(percent_cell, errors["others"])),
         wrong=[fixed(x, 1) for x in errors["wrong"]],
     )
     shown = {"what": "Answer", "label": "Label", "rate": "Share", "others": "Others",

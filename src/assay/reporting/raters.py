@@ -48,6 +48,7 @@ from assay.reporting.page import (
     Picture,
     Section,
     bullets,
+    percent_cell,
     prose,
     table_of,
     to_svg,
@@ -253,11 +254,6 @@ def _standing_table(material: Material) -> Block:
         f"Chance of a right answer{of}: posterior mean ({percent(material.level)} interval)",
         words, heads, note=note + notes_said(notes), export=table,
     )  # fmt: skip
-
-
-def percent_cell(share: float) -> str:
-    """Write a share in whole per cent, or ``none``."""
-    return "none" if np.isnan(share) else f"{share:.0%}"
 
 
 def _talks_heading(count: int) -> str:

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from assay.comparison.decisions import chance_said
 from assay.modelling.priors import Prior
 from assay.reporting.data import prior_words
-from assay.reporting.front import chance_said, shortest
+from assay.reporting.front import shortest
 from assay.reporting.page import by_metric, cell_text, coded, foldable, with_minus
 
 

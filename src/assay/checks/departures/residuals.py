@@ -1,7 +1,6 @@
 """Residuals of answers given the other answers to their items."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from assay.checks.departures.null_model import (
@@ -14,6 +13,7 @@ from assay.checks.departures.null_model import (
     softmax,
     sums,
 )
+from assay.data.overlap import meetings
 
 LEAST_CLUSTERS = 10
 
@@ -54,17 +54,6 @@ def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
     pairs = float((count * (count - 1)).sum()), float((totals**2).sum() - (count**2).sum())
     beyond = within / max(pairs[0], 1.0) - between / max(pairs[1], 1.0)
     return np.asarray(beyond * float((at >= 0).sum()) / spread)
-
-
-def meetings(item: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all pairs of rows of one item."""
-    order = np.argsort(item, kind="stable")
-    lefts, rights = [order[:0]], [order[:0]]
-    for step in range(1, int(np.bincount(item).max(initial=1))):
-        same = item[order[step:]] == item[order[:-step]]
-        lefts.append(order[:-step][same])
-        rights.append(order[step:][same])
-    return np.concatenate(lefts), np.concatenate(rights)
 
 
 def agreement_beyond(rows: LabelRows, fit: NullFit, left: Ints, right: Ints) -> Floats:

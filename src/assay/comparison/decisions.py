@@ -112,6 +112,8 @@ def chance(p: float) -> str:
 def chance_said(p: float) -> str:
     """Write a probability in a sentence, with the decimals of a table's cell."""
     text = chance_cell(p)
+    if text == UNDEFINED:
+        return f"is {text}"
     return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 

@@ -240,7 +240,8 @@ def _table(
     """Return the lines of the decision, from draws in which all numbers are defined."""
     base = systems.index(baseline)
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
-    kept = {name: v[known] for name, v in values.items()}
+    some = known.any()
+    kept = {name: v[known] if some else v[:1] for name, v in values.items()}
     utility = sum((weight * kept[name] for name, weight in weights.items()), np.zeros(()))
     gains = utility - utility[:, [base]]
     within = {
@@ -261,4 +262,5 @@ def _table(
         "expected_loss": ranks["expected_loss"].to_numpy(),
         "undefined": 1 - known.mean(),
     }
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    return table if some else table.assign(**dict.fromkeys([*columns][1:-1], np.nan))

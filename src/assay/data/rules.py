@@ -145,7 +145,8 @@ def _word(token: object) -> str:
 
 def as_written(name: str) -> str:
     """Write a name as in rules: in quotes if it is not plain."""
-    return name if PLAIN.fullmatch(name) else repr(name)
+    quote = '"' if "'" in name else "'"
+    return name if PLAIN.fullmatch(name) else f"{quote}{name}{quote}"
 
 
 def _comparison(

@@ -1,4 +1,4 @@
-"""Checks before fitting: what ratings can tell, and what they cannot."""
+"""Checks before fitting: what the ratings can and cannot identify."""
 
 from assay.checks.findings import Check, Finding
 from assay.checks.run_checks import check

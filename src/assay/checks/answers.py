@@ -1,4 +1,4 @@
-"""Rows and answers: what is there, what was set aside, which rules are broken."""
+"""Checks of rows and answers: counts, rows set aside, broken rules."""
 
 import json
 import re
@@ -17,11 +17,11 @@ from assay.io.names import TRUTH_NAMES, squash
 from assay.io.skip_logic import BROKEN
 
 MANY_BROKEN = 0.01
-"""Share of the rows from which answers that break a blocked rule are no slips in the records."""
+"""Share of rows above which answers that break a blocked rule are more than recording errors."""
 
 
 def check_rows(ratings: Ratings) -> Part:
-    """Say what became of the rows and columns of the input."""
+    """Report the use of the rows and columns of the input."""
     account = ratings.accounting
     aside = account.rows_read - account.rows_used
     findings = [
@@ -67,7 +67,7 @@ def check_rows(ratings: Ratings) -> Part:
 
 
 def _unblocked(ratings: Ratings) -> list[Finding]:
-    """Say whose rows break a blocked rule, where they are too many for slips in the records."""
+    """Report blocked rules that too many rows break for recording errors, and by which raters."""
     account = ratings.accounting
     found = []
     for reason, count in account.reasons.items():
@@ -134,11 +134,11 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
 
 
 ALIKE = 0.8
-"""How alike, of 1, the names of two classes are before one is taken for a slip of the other."""
+"""Similarity, up to 1, from which the name of one class is taken for a misspelling of another."""
 
 
 def check_answers(ratings: Ratings) -> Part:
-    """Say what was answered, which classes nobody reported, and which rules answers break."""
+    """Report missing answers, classes that no rater reported, and broken rules."""
     given = ~ratings.abstained
     answers, scored = ratings.answers[given], np.isfinite(ratings.scores[given])
     labels, classes = _label_table(ratings, answers, scored), _class_table(ratings, answers)
@@ -177,7 +177,7 @@ def check_answers(ratings: Ratings) -> Part:
 
 
 def _label_table(ratings: Ratings, answers: Vectors, scored: NDArray[np.bool_]) -> pd.DataFrame:
-    """Count per label the answers that are there, missing and not asked; a score is no gap."""
+    """Count the answers of each label: given, missing and not asked; a score is not missing."""
     size = max(len(answers), 1)
     table = pd.DataFrame(
         {
@@ -207,7 +207,7 @@ def _class_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
 
 
 def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
-    """Say that a recipe has to be told of an order; not of two classes, nor of scores alone."""
+    """Report labels of three or more ordered classes, whose order the default ignores."""
     given = (answers >= 0).any(axis=0)
     labels = [label for label, is_given in zip(ratings.task.labels, given, strict=True) if is_given]
     names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
@@ -261,7 +261,7 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
 
 
 def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
-    """Find classes of the truth that no rater reported and that look like one that some did."""
+    """Report true classes that no rater reported and that resemble a reported class."""
     found = []
     for n, label in enumerate(ratings.task.labels):
         count = classes.loc[classes["label"] == label.name].set_index("class")["count"]
@@ -291,7 +291,7 @@ def _digits(name: str) -> list[str]:
 
 
 def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
-    """Count the ratings that break a rule which the interface did not block."""
+    """Count the ratings that break a rule that the interface did not block."""
     task = ratings.task
     found = []
     for rule in task.rules:

@@ -1,4 +1,4 @@
-"""Raters who disagree systematically: answers or scores that run against those of others."""
+"""Systematic disagreement: answers or scores opposite to those of other raters."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ _finding = findings_on("raters")
 
 
 def check_opposites(ratings: Ratings) -> Part:
-    """Say which raters agree so seldom that one may have the classes the wrong way round."""
+    """Report raters who agree so rarely that one may have reversed the classes."""
     names, labels = ratings.raters.index, ratings.task.label_names
     pairs = [
         f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (on {pair.same} of "
@@ -35,13 +35,13 @@ def check_opposites(ratings: Ratings) -> Part:
 Floats = NDArray[np.float64]
 _score_directions_finding = findings_on("scores")
 AGAINST = -0.2
-"""Rank correlation below which scores run against each other."""
+"""Rank correlation below which scores are opposite."""
 CLEARLY = 4.0
-"""Standard errors by which the correlation is below 0 before it is said."""
+"""Standard errors below 0 from which a correlation is reported."""
 
 
 def check_score_directions(ratings: Ratings) -> Part:
-    """Say which raters' scores run against others': the family of scores cannot turn them round."""
+    """Report raters with opposite scores, which the scored family cannot reverse."""
     pairs: list[str] = []
     for n, label in enumerate(ratings.task.labels):
         if len(label.classes) > 2 and not label.ordered:
@@ -77,13 +77,7 @@ def check_score_directions(ratings: Ratings) -> Part:
 
 
 def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each first rating's score, or its answer on the same scale, and who gives scores.
-
-    Returns
-    -------
-    value : ndarray (rating,)
-    scored : ndarray of bool (rater,)
-    """
+    """Return first ratings' scores, or answers on the same scale, (rating,), and scorers."""
     first = ratings.replicate == 0
     score = np.where(first, ratings.scores[:, label], np.nan)
     answer = np.where(first, ratings.answers[:, label], np.nan)
@@ -97,19 +91,9 @@ def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
 def _against(
     pairs: RaterPairs, value: Floats, scored: NDArray[np.bool_]
 ) -> list[tuple[int, int, float, int]]:
-    """Return the pairs, one of whom gives scores, that clearly run against each other.
+    """Return pairs with a scorer that are clearly opposite, with rank correlation and common items.
 
-    Correlations on the items in common are of ranks among all that a rater gave.
-
-    Parameters
-    ----------
-    value : ndarray (rating,)
-    scored : ndarray of bool (rater,)
-
-    Returns
-    -------
-    list of tuple
-        The two raters, their rank correlation, and how many items they have in common.
+    Correlations on common items use the ranks among all values of a rater.
     """
     pairs = pairs.chosen(scored[pairs.one] | scored[pairs.other])
     by_rater = pd.Series(value).groupby(pairs.rater)

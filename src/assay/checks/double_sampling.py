@@ -1,7 +1,7 @@
-"""Double sampling: who rated everything of several systems, while the others rated a sample.
+"""Double sampling: some raters rated all items of several systems, others a sample of them.
 
-What differs between the systems then rests on one instrument. If it errs more on one system's
-items than on another's, a model with one error rate for both turns that into a difference.
+Differences between the systems then depend on the first raters. If their error rate differs by
+system, a model with one error rate turns that into a difference of systems.
 """
 
 import json
@@ -19,10 +19,10 @@ from assay.data.ratings import Ratings
 TOPIC = "bias by system"
 _finding = findings_on(TOPIC)
 NEARLY_ALL = 0.95
-"""Share of a system's items from which a group rated "all" of them: a few answers get lost."""
+"""Share of a system's items from which a group rated "all" of them."""
 
 SAMPLE = 0.8
-"""Share of a system's items below which the others rated a sample only."""
+"""Share of a system's items below which the others rated only a sample."""
 
 FEW_ITEMS = 10
 TURNS = "and its sign can turn"
@@ -41,19 +41,14 @@ MEASURED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """Who rated all items of which systems, and how many of them the others rated.
+    """A double sampling design.
 
-    Attributes
-    ----------
-    judges, others : tuple of str
-        Rater groups that rated all, and the rest of them; raters, if all are of one group.
-    grouped : bool
-        Whether these are groups.
-    systems : tuple of str
-    items, checked : ndarray of int (system,)
-        Items of each system, and those of them that the others answered or whose truth is known.
-    scores_only : bool
-        Whether the judges gave scores and no answer.
+    judges, others : rater groups that rated all items, and the other ones; raters, if all are of
+        one group
+    grouped : whether these are groups
+    items : items of each system (system,)
+    checked : those of them that the others answered, or with known truth (system,)
+    scores_only : whether the judges gave scores and no answer
     """
 
     judges: tuple[str, ...]
@@ -66,12 +61,12 @@ class Design:
 
     @property
     def apart(self) -> bool:
-        """Whether judges and others are surely different: of raters of one group nobody knows."""
+        """Whether judges and others certainly differ; for raters of one group this is unknown."""
         return self.grouped or not self.others
 
 
 def check_double_sampling(ratings: Ratings) -> Part:
-    """Propose a bias by system for whoever rated everything, where others rated a sample."""
+    """Propose a bias by system for raters of all items, where others rated a sample."""
     design = double_sampling(ratings)
     if design is None:
         return Part()
@@ -121,7 +116,7 @@ def check_double_sampling(ratings: Ratings) -> Part:
 
 
 def double_sampling(ratings: Ratings) -> Design | None:
-    """Return the design if somebody rated all of several systems and the others a sample."""
+    """Return the design if some raters rated all items of several systems and others a sample."""
     systems = ratings.systems
     cover = coverage(ratings, systems)
     return find_design(ratings, cover, lambda judge: checked_items(ratings, systems, judge))
@@ -130,20 +125,15 @@ def double_sampling(ratings: Ratings) -> Design | None:
 def find_design(
     ratings: Ratings, cover: Coverage, checked: Callable[[Flags], Counts]
 ) -> Design | None:
-    """Return the design that counts over all data show, if it is one.
+    """Return the double sampling design that counts over all data show; None if there is none.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        With all raters and systems, and some of what each rater says; its items do not matter.
-    cover : Coverage
-    checked : callable
-        From the judges to the counts of :func:`checked_items`.
+    ``ratings`` hold all raters and systems and part of the items. ``checked`` returns the counts of
+    :func:`checked_items` for given judges.
     """
     unit, names, grouped = units(ratings)
     rated_all = (cover.items > 0) & (cover.answered >= NEARLY_ALL * cover.items)
     judge = rated_all.sum(axis=1) >= 2
-    # One of the raters of a single group may be another instrument; of several nobody can tell.
+    # In a single group, one rater may be a different instrument; several cannot be told apart.
     if not judge.any() or (judge.sum() > 1 and not grouped):
         return None
     common = np.flatnonzero(rated_all[judge].all(axis=0))
@@ -164,7 +154,7 @@ def find_design(
 
 
 def sample_sizes(design: Design) -> dict[str, int]:
-    """Count the items of each system, and those that were checked."""
+    """Return the number of items of each system, and of those that were checked."""
     counts = zip(design.systems, design.checked.tolist(), design.items.tolist(), strict=True)
     return {
         f"{what} {name}": n
@@ -174,7 +164,7 @@ def sample_sizes(design: Design) -> dict[str, int]:
 
 
 def danger(design: Design) -> str:
-    """Say what the design is, what it may do, and what to fit instead."""
+    """Describe the design, the possible bias, and the model to fit instead."""
     who = some(design.judges)
     counts = zip(design.checked, design.items, design.systems, strict=True)
     sample = some([f"{n} of {size} of {name}" for n, size, name in counts])
@@ -189,7 +179,7 @@ def danger(design: Design) -> str:
 
 
 def _proposal(design: Design) -> str:
-    """Give the arguments of ``fit`` that let errors differ by system."""
+    """Write the arguments of ``fit`` that let errors differ by system."""
     who = some(design.judges)
     if not design.others:
         return f"Let the errors of {who} differ by system: {_arguments(RECIPE)}"

@@ -1,9 +1,10 @@
-"""Findings about ratings, and the report that collects them."""
+"""Findings about ratings, and the report of a check."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol
+from functools import partial
+from typing import Literal
 
 import pandas as pd
 
@@ -20,21 +21,12 @@ TABLE_LINES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing found: how serious it is, what it is about, and what it says.
+    """One finding: its severity, topic and text.
 
-    Attributes
-    ----------
-    level, topic, text : str
-    code : str
-        The kind of finding in short, such as ``single-rating-items``; :mod:`assay.codes` explains
-        it.
-    numbers : mapping of str to float
-        The numbers that the text shows, by name.
-    leans : bool
-        Whether it says that numbers will lean on the prior.
-    proposes : str or None
-        What it proposes: ``"reference"``, ``"order"`` or ``"system_bias"``. Of a fit that has it
-        the finding is no longer true.
+    code : kind of finding, such as ``single-rating-items``; :mod:`assay.codes` explains it
+    numbers : the numbers of the text, by name
+    leans : whether it says that results depend on the prior
+    proposes : ``"reference"``, ``"order"`` or ``"system_bias"``; a fit with it resolves the finding
     """
 
     level: Level
@@ -52,46 +44,26 @@ class Finding:
         return f"[{self.level}] {self.text}"
 
 
-class MakesFinding(Protocol):
-    """Makes findings about a topic."""
+def finding_on(
+    topic: str,
+    level: Level,
+    text: str,
+    *,
+    code: str,
+    numbers: Numbers | None = None,
+    leans: bool = False,
+    proposes: Proposal | None = None,
+) -> Finding:
+    """Make a finding about a topic."""
+    return Finding(
+        level=level, topic=topic, text=text, code=code, numbers=numbers or {},
+        leans=leans, proposes=proposes,
+    )  # fmt: skip
 
-    def __call__(
-        self,
-        level: Level,
-        text: str,
-        *,
-        code: str,
-        numbers: Numbers | None = None,
-        leans: bool = False,
-        proposes: Proposal | None = None,
-    ) -> Finding:
-        """Make one of a level, a text and a code."""
 
-
-def findings_on(topic: str) -> MakesFinding:
-    """Return what makes findings about a topic, of a level, a text and a code.
-
-    Examples
-    --------
-    >>> print(findings_on("rows")("note", "all used", code="rows-used"))
-    [note] all used
-    """
-
-    def finding(
-        level: Level,
-        text: str,
-        *,
-        code: str,
-        numbers: Numbers | None = None,
-        leans: bool = False,
-        proposes: Proposal | None = None,
-    ) -> Finding:
-        return Finding(
-            level=level, topic=topic, text=text, code=code, numbers=numbers or {},
-            leans=leans, proposes=proposes,
-        )  # fmt: skip
-
-    return finding
+def findings_on(topic: str) -> "partial[Finding]":
+    """Return a function that makes findings about a topic from level, text and code."""
+    return partial(finding_on, topic)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,16 +76,11 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Check:
-    """What a check found.
+    """The result of a check; ``print`` it for the report.
 
-    Attributes
-    ----------
-    findings : tuple of Finding
-        In the order of the report.
-    tables : dict of str to pandas.DataFrame
-        The numbers behind the findings, by name.
-    summary : str
-        One line about the ratings.
+    findings : in the order of the report
+    tables : the numbers behind the findings, by name
+    summary : one line about the ratings
     """
 
     findings: tuple[Finding, ...]
@@ -121,31 +88,17 @@ class Check:
     summary: str = ""
 
     def at_least(self, level: Level) -> tuple[Finding, ...]:
-        """Return the findings of a level or worse.
-
-        Examples
-        --------
-        >>> one = Finding(level="note", topic="rows", text="all used")
-        >>> Check(findings=(one,), tables={}).at_least("warning")
-        ()
-        """
+        """Return the findings of a level or worse."""
         worse = LEVELS[LEVELS.index(level) :]
         return tuple(f for f in self.findings if f.level in worse)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a line per finding: ``code``, ``level``, ``topic``, ``numbers``, ``text``.
-
-        Examples
-        --------
-        >>> one = Finding(level="note", topic="rows", text="all used", code="rows-used")
-        >>> Check(findings=(one,), tables={}).to_frame()["code"].tolist()
-        ['rows-used']
-        """
+        """Return a line per finding: ``code``, ``level``, ``topic``, ``numbers``, ``text``."""
         columns = ["code", "level", "topic", "numbers", "text"]
         return pd.DataFrame([asdict(f) for f in self.findings], columns=columns)
 
     def __repr__(self) -> str:
-        """One line: how many findings of each level there are."""
+        """Return the number of findings of each level, on one line."""
         counts = [(level, sum(f.level == level for f in self.findings)) for level in LEVELS]
         said = [f"{n} ok" if level == "ok" else counted(n, level) for level, n in counts]
         return f"<assay.Check: {', '.join(said)}; print it, or see .findings>"

@@ -1,4 +1,4 @@
-"""Audits and gold: how many answers were checked, and whether the two agree."""
+"""Audits and known truth: how many answers were checked, and whether both agree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ UNLIKE = 0.001
 """Nominal probability of a false alarm; 0.005 to 0.01 where 20 to 50 items have known truth."""
 ROUNDING = 1e-9
 FEWEST = 10
-"""Clusters on either side from which on they are compared."""
+"""Clusters on either side from which a comparison is made."""
 
 
 def check_gold_choice(ratings: Ratings) -> Part:
-    """Say whether the answers to items of known truth differ from those to the others."""
+    """Report whether answers to items of known truth differ from those to other items."""
     told = unlike_gold(ratings)
     if not told:
         return Part()
@@ -54,18 +54,11 @@ def check_gold_choice(ratings: Ratings) -> Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
-    """Sums over the items of known truth, and over the others: (value, 2) of what is compared.
+    """Sums over items of known truth and over other items; they add over parts of whole clusters.
 
-    Sums of parts of the data add up, where each holds whole clusters.
-
-    Attributes
-    ----------
-    known : int
-        Items of known truth.
-    items, clusters : ndarray of float (value, 2)
-        How many have the value.
-    totals : ndarray (value, 2)
-        Of the value.
+    known : number of items of known truth
+    items, clusters : how many have the value (value, 2)
+    totals : of the value (value, 2)
     """
 
     known: int
@@ -83,38 +76,32 @@ class Sums:
 
     @property
     def means(self) -> Floats:
-        """Mean of each value: (value, 2); 0 where no item has it."""
+        """Mean of each value, (value, 2); 0 where no item has it."""
         return np.asarray(self.totals / np.maximum(self.items, 1))
 
 
 def unlike_gold(ratings: Ratings) -> str:
-    r"""Say how answers to items of known truth differ from those to the others, if they clearly do.
+    r"""Describe how answers to items of known truth clearly differ from others; empty if they do
+    not.
 
-    Returns
-    -------
-    str
-        Empty if they do not, or if either side has fewer than ten clusters.
-
-    Notes
-    -----
-    Compared are, label by label, the mean over items of the share of pairs of raters who disagree,
-    and of the share of each class among the answers. With :math:`d_i` the value of item i,
-    :math:`g_i` whether its truth is known, and c a cluster,
+    For each label, the test compares the mean over items of the share of disagreeing pairs, and of
+    the share of each class. With :math:`d_i` the value of item i, :math:`g_i` whether its truth is
+    known, and c a cluster,
 
     .. math::
 
         t = \frac{\bar d_1 - \bar d_0}{\sqrt{\sum_c \bigl(\sum_{i \in c} u_i\bigr)^2}}, \quad
         u_i = (2 g_i - 1) \frac{d_i - \bar d_{g_i}}{n_{g_i}},
 
-    against Student's t with one degree of freedom less than the smaller number of clusters, at
-    ``UNLIKE`` over the number of comparisons (Bonferroni).
+    against Student's t with one degree of freedom less than the smaller number of clusters (at
+    least ten), at ``UNLIKE`` over the number of comparisons (Bonferroni).
     """
     sums = gold_sums(ratings)
     return unlike(ratings.task, sums, squares(ratings, sums))
 
 
 def gold_sums(ratings: Ratings) -> Sums:
-    """Add up what is compared."""
+    """Return the sums of the compared values."""
     known, cluster = _sides(ratings)
     found = np.zeros((3, len(_names(ratings.task)), 2))
     for n, value in enumerate(_values(ratings)):
@@ -126,7 +113,7 @@ def gold_sums(ratings: Ratings) -> Sums:
 
 
 def squares(ratings: Ratings, sums: Sums) -> Floats:
-    """Squared errors of the differences of means, added up over clusters: (value,)."""
+    """Return the squared errors of the differences of means, summed over clusters, (value,)."""
     known, cluster = _sides(ratings)
     found = []
     for value, means, items in zip(_values(ratings), sums.means, sums.items, strict=True):
@@ -137,7 +124,7 @@ def squares(ratings: Ratings, sums: Sums) -> Floats:
 
 
 def unlike(task: Task, sums: Sums, squared: Floats) -> str:
-    """Say what differs clearly, from sums over all data and their squared errors (value,)."""
+    """Describe the clearest difference, from sums and their squared errors (value,)."""
     from scipy.stats import t
 
     fewest, names = sums.clusters.min(axis=1), _names(task)
@@ -159,17 +146,17 @@ def unlike(task: Task, sums: Sums, squared: Floats) -> str:
 
 
 def _sides(ratings: Ratings) -> tuple[Bools, NDArray[np.int64]]:
-    """Whether the truth of each item is known, and the number of its cluster: (item,)."""
+    """Return whether the truth of each item is known, and the number of its cluster, (item,)."""
     return ratings.has_truth, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
 
 
 def _shown(label: Label) -> range:
-    """Return the classes whose shares are compared: of two, the share of one says the other's."""
+    """Return the classes whose shares are compared: of two classes, only one."""
     return range(1, 2) if len(label.classes) == 2 else range(len(label.classes))
 
 
 def _names(task: Task) -> list[str]:
-    """Name what is compared, in words."""
+    """Name the compared values."""
     return [
         text
         for label in task.labels
@@ -181,7 +168,7 @@ def _names(task: Task) -> list[str]:
 
 
 def _values(ratings: Ratings) -> Iterator[Floats]:
-    """Yield the values of each item that are compared: (item,), NaN where it has none."""
+    """Yield the compared values of each item, (item,), NaN where it has none."""
     for n, label in enumerate(ratings.task.labels):
         answered = ratings.answers[:, n] >= 0
         counts = np.zeros((len(ratings.items), len(label.classes)))
@@ -196,7 +183,7 @@ _finding = findings_on("audits")
 
 
 def check_audits(ratings: Ratings) -> Part:
-    """Say how many ratings were audited, and which share of the answers was right."""
+    """Report how many ratings were audited, and the share of right answers."""
     audited = (ratings.audit != NOT_AUDITED).any(axis=1)
     if not audited.any():
         return Part()
@@ -234,7 +221,7 @@ def check_audits(ratings: Ratings) -> Part:
 
 
 def _table(ratings: Ratings) -> pd.DataFrame:
-    """Return per label the answers found right and wrong, and those of ratings wrong somewhere."""
+    """Return the answers of each label found right, wrong, and in ratings wrong somewhere."""
     table = pd.DataFrame(
         {
             "label": ratings.task.label_names,

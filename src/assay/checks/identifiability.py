@@ -1,4 +1,4 @@
-"""What the data identify, what leans on the prior, and what more data would unlock."""
+"""What the data identify, what depends on the prior, and which data would help."""
 
 import numpy as np
 import pandas as pd
@@ -21,18 +21,17 @@ from assay.data.ratings import Ratings
 
 _finding = findings_on("what leans on the prior")
 FEW_ITEMS = 20
-"""Telling items of a class, or in all, below which what is said of it leans on the prior."""
+"""Informative items, of a class or in all, below which results depend on the prior."""
 FEW_SHARED = 10
-"""Telling items of a rater below which the rater's reliability leans on the prior."""
+"""Informative items of a rater below which the rater's reliability depends on the prior."""
 MOSTLY_ONCE = 0.5
 
 
 def check_leaning(ratings: Ratings) -> Part:
-    """Say which labels, reliabilities and rates lean on the prior, and for want of what.
+    """Report labels, reliabilities and rates that depend on the prior, and the reason.
 
-    A reliability is learned from *telling* items: those that two raters answered, or of which
-    the truth is known. What is told of a class, telling items tell on which the answers (or the
-    truth) are mostly that class.
+    A reliability is estimated from *telling* items: items that two raters answered, or with known
+    truth. An item informs about a class if the answers (or the truth) are mostly that class.
     """
     telling = telling_items(ratings)
     classes = class_table(ratings, telling)
@@ -48,7 +47,7 @@ def check_leaning(ratings: Ratings) -> Part:
 
 
 def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
-    """Say what the labels of items with one rater rest on; a warning if they are most items."""
+    """Report items with a single rating; a warning if most items have one."""
     raters = raters_of_items(ratings)
     rated = int((raters > 0).sum())
     once = int(((raters == 1) & ~telling).sum())
@@ -83,7 +82,7 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
 
 
 def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
-    """Say what two raters an item leave open; a warning if nothing else tells a little of it."""
+    """Report items with only two raters; a warning if no other information identifies errors."""
     settled = int(settling_items(ratings).sum())
     pairs = int(telling.sum()) - settled
     if settled >= FEW_ITEMS or not pairs:
@@ -110,13 +109,7 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
 
 
 def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return per label and class the number of telling items that are mostly of that class.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``label``, ``class``, ``items``, ``answered`` (whether the label has any answer).
-    """
+    """Return the number of telling items that are mostly of each ``class`` of each ``label``."""
     lines = []
     for column, label in enumerate(ratings.task.labels):
         answers = ratings.answers[:, column]
@@ -138,7 +131,7 @@ def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def _classes(table: pd.DataFrame) -> list[Finding]:
-    """Name the classes that few telling items show, with the labels that they are of."""
+    """Name the classes with few telling items, and their labels."""
     said = []
     for label, lines in table[table["answered"]].groupby("label", sort=False):
         few = lines[lines["items"] < FEW_ITEMS]
@@ -168,7 +161,7 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:
-    """Name the reliability on a class, or the class, with the items it rests on."""
+    """Name the reliability on a class, or the class, with the number of its items."""
     if not binary:
         return f"{name} on about {items}"
     what = "sensitivity" if name == "yes" else "specificity"
@@ -176,13 +169,7 @@ def _reliability(name: str, items: int, *, binary: bool) -> str:
 
 
 def rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return per rater the items answered and those of them that are telling.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rater``, ``items``, ``shared``.
-    """
+    """Return per ``rater`` the ``items`` answered, and the telling ones among them (``shared``)."""
     answered = ~ratings.abstained
     pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
     pairs = pairs.drop_duplicates()
@@ -219,7 +206,7 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
 
 
 def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
-    """Name the systems of which few telling items are."""
+    """Name the systems with few telling items."""
     places = ratings.panels[["system", "item"]].drop_duplicates()
     shared = places[telling[places["item"].to_numpy()]].groupby("system").size()
     few = [s for s in ratings.systems if int(shared.get(s, 0)) < FEW_ITEMS]
@@ -247,17 +234,17 @@ RANKED_METRICS = frozenset({
     "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
 })  # fmt: skip
 WANTED = 100
-"""Items that tell of errors, from which on they tell more than the prior does: a number and not a
-share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
+"""Telling items from which the data outweigh the prior: a number and not a share, since 100 ratings
+estimate a reliability of 0.9 to within 0.03 (an SD), whatever the number of items.
 """
 SHOWN = 0.9
-"""Reliability of which it is said how well it can be known."""
+"""Reliability whose standard error is reported."""
 MOST = 0.5
-"""Share of the raters with few telling items above which only what they have in common is told."""
+"""Share of raters with few telling items above which only their mean reliability is identified."""
 
 
 def check_reach(ratings: Ratings) -> Part:
-    """Say which questions the data can answer."""
+    """Report which questions the data can answer."""
     found = [
         *_comparison(ratings),
         *_lists(ratings),
@@ -268,7 +255,7 @@ def check_reach(ratings: Ratings) -> Part:
 
 
 def _comparison(ratings: Ratings) -> list[Finding]:
-    """Say whether systems can be compared: only tests that could refute it make it sure."""
+    """Report whether systems can be compared; it is certain only if tests could refute it."""
     count = len(ratings.systems)
     numbers = {"systems": count}
     if count > 1:
@@ -315,13 +302,13 @@ def _lists(ratings: Ratings) -> list[Finding]:
 
 
 def _ranked(metric: str) -> bool:
-    """Whether a metric is about lists in an order."""
+    """Return whether a metric is about ordered lists."""
     generic = metric.partition("[")[0].partition("_at_")
     return metric in RANKED_METRICS or generic[0] in ("mrr", "ndcg") or bool(generic[1])
 
 
 def _reach_reliability(ratings: Ratings) -> list[Finding]:
-    """Say what items that two raters answered, or whose truth is known, tell of reliability."""
+    """Report how well telling items identify reliability."""
     telling = telling_items(ratings)
     count, settled = int(telling.sum()), int(settling_items(ratings).sum())
     others = other_witnesses(ratings)
@@ -380,7 +367,7 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
 
 
 def _sources(ratings: Ratings, telling: int) -> str:
-    """Name what makes items tell: several raters, known truth."""
+    """Name the sources of information: several raters, known truth."""
     several = int((raters_of_items(ratings) >= 2).sum())
     there = {"items they share": several > 0, "known truth": telling > several}
     return " and ".join(words for words, some_items in there.items() if some_items)
@@ -391,7 +378,7 @@ def _lean(telling: int) -> str:
 
 
 def _takes() -> str:
-    """Say how many items tell a reliability how well."""
+    """State how precisely a number of items estimates a reliability."""
     return (
         f"{WANTED} items with three raters or a known truth tell a reliability of {SHOWN} to "
         f"within {_spread(WANTED):.2f} at best"
@@ -399,7 +386,7 @@ def _takes() -> str:
 
 
 def _leaning(ratings: Ratings, telling: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the share of classes, and of raters, on which few items tell; 0 if there are none."""
+    """Return the share of classes, and of raters, with few telling items; 0 if there are none."""
     classes, raters = class_table(ratings, telling), rater_table(ratings, telling)
     few_classes = (classes["items"] < FEW_ITEMS)[classes["answered"]]
     few_raters = (raters["shared"] < FEW_SHARED)[raters["items"] > 0]
@@ -408,12 +395,12 @@ def _leaning(ratings: Ratings, telling: NDArray[np.bool_]) -> tuple[float, float
 
 
 def _spread(count: int) -> float:
-    """Return the SD of the share of right answers to so many items, at the shown reliability."""
+    """Return the SD of a share of right answers from ``count`` items, at the shown reliability."""
     return float(np.sqrt(SHOWN * (1 - SHOWN) / count))
 
 
 def _groups(ratings: Ratings) -> list[Finding]:
-    """Say whether it can be asked if a group errs together, and of whose consensus."""
+    """Report whether dependent errors in a group are identifiable, and by whose consensus."""
     names = list(dict.fromkeys(map(str, ratings.raters["group"])))
     if len(names) < 2:
         text = (

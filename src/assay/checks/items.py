@@ -1,4 +1,4 @@
-"""Items, clusters and panels: how many ratings there are of what, and by whom."""
+"""Items, clusters and panels: the number of their ratings and raters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,26 +25,26 @@ def raters_of_items(ratings: Ratings) -> NDArray[np.int64]:
 
 
 def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
-    """Return which items two raters answered, or of which some truth is known."""
+    """Return which items have answers of two raters, or an answer and known truth."""
     raters = raters_of_items(ratings)
     return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
 
 
 def settling_items(ratings: Ratings) -> NDArray[np.bool_]:
-    """Return which items three raters answered, or of which some truth is known.
+    """Return which items have answers of three raters, or an answer and known truth.
 
-    Where no item has more than two raters, a family of models gives the same chances to all pairs
-    of answers, with other rates and other errors (``tests/exact/test_two_ratings.py``).
+    With at most two raters per item, different rates and errors give the same chances to all pairs
+    of answers (``tests/exact/test_two_ratings.py``).
     """
     raters = raters_of_items(ratings)
     return np.asarray((raters >= 3) | (ratings.has_truth & (raters >= 1)))
 
 
 def other_witnesses(ratings: Ratings) -> list[str]:
-    """Name what tells of an item's truth besides its own answers to the same question.
+    """Name sources of information about the truth besides answers to the same question.
 
-    Populations whose rates differ tell two raters' errors if these are the same in both [1]_; a
-    label that hangs together with another is a witness of it, and so are items of one cluster.
+    Populations with different rates identify two raters' errors if these are equal in both [1]_.
+    Dependent labels, and items of one cluster, are also informative.
 
     References
     ----------
@@ -61,7 +61,7 @@ def other_witnesses(ratings: Ratings) -> list[str]:
 
 
 def check_items(ratings: Ratings) -> Part:
-    """Say how many ratings items have."""
+    """Report how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
     raters = raters_of_items(ratings)
     findings = []
@@ -91,7 +91,7 @@ def check_items(ratings: Ratings) -> Part:
 
 
 def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
-    """Say how many items tell of errors: those with two raters, or else of known truth."""
+    """Report how many items identify errors: those with two raters, or else with known truth."""
     several = int((raters >= 2).sum())
     text = f"{several} of {len(raters)} items were answered by two raters or more"
     numbers = {"items": several, "of": len(raters)}
@@ -118,7 +118,7 @@ def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
 
 
 def check_clusters(ratings: Ratings) -> Part:
-    """Say how many clusters, systems and complete panels there are, and what is known as truth."""
+    """Report the numbers of clusters, systems and complete panels, and the known truth."""
     clusters = int(ratings.items["cluster"].nunique())
     few = clusters < FEW_CLUSTERS
     own = clusters == len(ratings.items)
@@ -232,7 +232,7 @@ def _systems(ratings: Ratings) -> list[Finding]:
 
 
 def _panels(ratings: Ratings) -> pd.DataFrame:
-    """Return per panel its items and how many of them have no answer."""
+    """Return the items of each panel and how many of them have no answer."""
     answered = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
     panels = ratings.panels.assign(
         unrated=(answered[ratings.panels["item"].to_numpy()] == 0).astype(int)
@@ -250,14 +250,11 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coverage:
-    """Counts that add up over parts of the data with the same raters.
+    """Counts that add over parts of the data with the same raters.
 
-    Attributes
-    ----------
-    items : ndarray of int (system,)
-        Items of this system alone.
-    answered : ndarray of int (unit, system)
-        Those of them that each rater group answered, or each rater if all are of one group.
+    items : items of this system alone (system,)
+    answered : those of them that each rater group answered, or each rater if all are of one group
+        (unit, system)
     """
 
     items: Counts
@@ -280,12 +277,7 @@ def coverage(ratings: Ratings, systems: Sequence[str]) -> Coverage:
 
 
 def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Counts:
-    """Count the items of each system that others than the judges answered, or whose truth is known.
-
-    Parameters
-    ----------
-    judge : ndarray of bool (unit,)
-    """
+    """Count the items of each system that non-judges answered, or with known truth."""
     place = _own_system(ratings, systems)
     mine, item = _answered(ratings, place)
     known = ratings.has_truth
@@ -294,13 +286,13 @@ def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Cou
 
 
 def _answered(ratings: Ratings, place: Counts) -> tuple[Counts, Counts]:
-    """Return the unit and the item of each rating that says something, of items of one system."""
+    """Return the unit and the item of each rating with an answer, for items of one system."""
     used = ratings.answered & (place[ratings.item] >= 0)
     return units(ratings)[0][ratings.rater[used]], ratings.item[used]
 
 
 def _own_system(ratings: Ratings, systems: Sequence[str]) -> Counts:
-    """Return the position of the one system that each item is of; -1 if none or several."""
+    """Return the position of the only system of each item; -1 if none or several."""
     places = ratings.panels.loc[ratings.panels["system"] != "", ["system", "item"]]
     places = places.drop_duplicates().drop_duplicates("item", keep=False)
     found = np.full(len(ratings.items), -1, np.int64)
@@ -311,7 +303,7 @@ def _own_system(ratings: Ratings, systems: Sequence[str]) -> Counts:
 
 
 def units(ratings: Ratings) -> tuple[Counts, NDArray[np.object_], bool]:
-    """Return each rater's unit, the units' names, and whether units are groups or raters."""
+    """Return each rater's unit, the units' names, and whether units are groups."""
     groups = ratings.raters["group"]
     if groups.nunique() > 1:
         codes, names = pd.factorize(groups)

@@ -1,4 +1,4 @@
-"""Metrics of the task: that they exist, and have the labels which they need."""
+"""Metrics of the task: whether they exist and have the labels that they need."""
 
 from assay.checks.findings import Part, findings_on
 from assay.data.metric_names import lacking_labels, unknown_metrics
@@ -8,7 +8,7 @@ finding = findings_on("metrics")
 
 
 def check_metric_names(ratings: Ratings) -> Part:
-    """Say which metrics that the task names cannot be computed."""
+    """Report metrics of the task that cannot be computed."""
     own = "; register one of your own first: load_metrics(...), or --metric-file"
     said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
     return Part(

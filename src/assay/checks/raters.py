@@ -1,4 +1,4 @@
-"""Raters: how much each said, who can be compared, who may be one witness or no person."""
+"""Raters: number of ratings, comparability, near-duplicates and slots."""
 
 import re
 
@@ -30,9 +30,9 @@ FAMILIES = {
     "Grok": r"grok",
     "Nova": r"nova[- _](?:micro|lite|pro|premier)",
 }
-"""What the names of language models begin with, by who trained them on much the same texts.
+"""How names of language models begin, by developer.
 
-Claude and Gemma are people's names too, and o1 to o4 those of observers.
+Claude and Gemma are also people's names, and o1 to o4 also those of observers.
 """
 PATTERNS = {
     family: re.compile(rf"(?<![a-z0-9])(?:{start})", re.IGNORECASE)
@@ -41,21 +41,13 @@ PATTERNS = {
 
 
 def family_of(name: str) -> str:
-    """Return the model family that a rater's name speaks of; empty if none, or more than one.
-
-    Examples
-    --------
-    >>> [family_of(name) for name in ("openai/gpt-4o-mini", "claude-3-opus", "Ann", "egpt")]
-    ['GPT', 'Claude', '', '']
-    >>> family_of("deepseek-r1-distill-llama-70b")
-    ''
-    """
+    """Return the model family in a rater's name; empty if there is none, or more than one."""
     found = [family for family, pattern in PATTERNS.items() if pattern.search(name)]
     return found[0] if len(found) == 1 else ""
 
 
 def check_model_families(ratings: Ratings) -> Part:
-    """Say which raters are models of one family by their names, and may not be independent."""
+    """Report raters whose names are those of one model family, and may err together."""
     rated = np.isin(np.arange(len(ratings.raters)), ratings.rater[~ratings.abstained])
     names = pd.Series(sorted(ratings.raters.index[rated].astype(str)))
     families = names.map(family_of)
@@ -101,9 +93,9 @@ def _part(
 
 
 def components(ratings: Ratings) -> NDArray[np.int64]:
-    """Return the component of each rater in the graph of raters and items; -1 if none.
+    """Return the component of each rater in the graph of raters and items; -1 without ratings.
 
-    Known truth is one more end of the graph: it compares raters who have no item in common.
+    Known truth is one more node of the graph: it connects raters without common items.
     """
     answered = ~ratings.abstained
     n_raters, n_items = len(ratings.raters), len(ratings.items)
@@ -122,7 +114,7 @@ def components(ratings: Ratings) -> NDArray[np.int64]:
 
 
 def check_overlap(ratings: Ratings) -> Part:
-    """Say which raters can be compared: those connected by items in common."""
+    """Report which raters can be compared: those connected by common items."""
     part = components(ratings)
     sizes = np.bincount(part[part >= 0])
     active = int((part >= 0).sum())
@@ -147,7 +139,7 @@ def check_overlap(ratings: Ratings) -> Part:
 
 
 def check_raters(ratings: Ratings) -> Part:
-    """Say who rated little, who abstained, and who always gives the same answer."""
+    """Report raters with few ratings, with abstentions only, or with constant answers."""
     table = _rater_table(ratings)
     few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
     silent = table[table["ratings"] == 0]
@@ -240,7 +232,7 @@ CHANCE_LIMIT = 0.9
 
 
 def check_twins(ratings: Ratings) -> Part:
-    """Say which raters agree so often that they may not be independent witnesses."""
+    """Report raters who agree so often that they may not be independent."""
     first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
     if len(np.unique(ratings.rater[first])) < 2:
         return Part()
@@ -249,26 +241,22 @@ def check_twins(ratings: Ratings) -> Part:
     chance = float((shares**2).sum())
     if chance >= CHANCE_LIMIT:
         text = "almost all answers are alike: raters who are not independent cannot be told"
-        return _twins_part(
-            "note", text, code="near-duplicates-untold", numbers={"agreement": chance}
-        )
+        return _part("note", text, code="near-duplicates-untold", numbers={"agreement": chance})
     pairs = rater_pairs(ratings.rater[first], ratings.item[first], len(ratings.raters))
     if pairs is None:
         text = "too many raters an item to compare every pair: no search for near-duplicates"
-        return _twins_part("note", text, code="near-duplicates-untold")
+        return _part("note", text, code="near-duplicates-untold")
     if not len(pairs.items):
         text = (
             f"no two raters answered {SHARED_ITEMS} items in common: whether some of them look "
             "like one cannot be told"
         )
-        return _twins_part(
-            "note", text, code="near-duplicates-untold", numbers={"items": SHARED_ITEMS}
-        )
+        return _part("note", text, code="near-duplicates-untold", numbers={"items": SHARED_ITEMS})
     table = _twins(pairs, pairs.agreements(pattern) / pairs.items, ratings)
     if table.empty:
         text = "no two raters agree so often that they look like one"
-        return _twins_part("ok", text, code="no-near-duplicates")
-    # On a few dozen items, two good raters may agree throughout by chance.
+        return _part("ok", text, code="no-near-duplicates")
+    # On few items, two good raters may agree everywhere by chance.
     long = bool((table["items"] >= LONG_AGREEMENT).any())
     said = [f"{line.rater} and {line.other}" for line in table.itertuples()]
     text = (
@@ -278,25 +266,13 @@ def check_twins(ratings: Ratings) -> Part:
     )
     numbers = {"pairs": len(table), "agreement": TWIN_AGREEMENT}
     level: Level = "warning" if long else "note"
-    return _twins_part(
+    return _part(
         level, text, code="near-duplicate-raters", numbers=numbers, near_duplicate_raters=table
     )
 
 
-def _twins_part(
-    level: Level,
-    text: str,
-    *,
-    code: str,
-    numbers: Numbers | None = None,
-    **tables: pd.DataFrame,
-) -> Part:
-    """Return a part of one finding."""
-    return Part(findings=(_finding(level, text, code=code, numbers=numbers),), tables=tables)
-
-
 def _twins(pairs: RaterPairs, agreement: NDArray[np.float64], ratings: Ratings) -> pd.DataFrame:
-    """Return the pairs that agree so often, by name."""
+    """Return the pairs with very high agreement, by name."""
     close = agreement > TWIN_AGREEMENT
     names = ratings.raters.index.to_numpy()
     return pd.DataFrame(
@@ -315,7 +291,7 @@ NEARLY = 0.95
 
 
 def check_slots(ratings: Ratings) -> Part:
-    """Say that raters may be slots, where their names and their answers look like it."""
+    """Report raters who may be slots, by their names and answers."""
     numbers = _slot_numbers([str(name) for name in ratings.raters.index])
     if numbers is None or not _everywhere(ratings):
         return Part()
@@ -326,7 +302,7 @@ def check_slots(ratings: Ratings) -> Part:
         "they may be slots (the first, second, ... answer to an item) and no persons; if so, a "
         'reliability of each means nothing: `raters="pooled"` treats them alike'
     )
-    # Of two persons one may simply be the stricter; three in the same order on each item are rare.
+    # One of two people may be stricter; three in the same order on each item are rare.
     if len(names) > 2 and _sorted(ratings, np.argsort(order)):
         text += "; their answers are sorted within every item, as those of persons hardly ever are"
         return Part(
@@ -354,7 +330,7 @@ def check_slots(ratings: Ratings) -> Part:
 
 
 def _slot_numbers(names: list[str]) -> list[int] | None:
-    """Return the numbers in the names if these are one word, counted through from 0 or 1."""
+    """Return the numbers in names that are one word with consecutive numbers from 0 or 1."""
     parts = [NUMBERED.fullmatch(name) for name in names]
     found = [(p[1], int(p[2])) for p in parts if p]
     numbers = [number for _, number in found]
@@ -366,17 +342,17 @@ def _slot_numbers(names: list[str]) -> list[int] | None:
 
 
 def _everywhere(ratings: Ratings) -> bool:
-    """Whether every rater rated nearly every item that anybody rated, and none twice."""
+    """Return whether every rater rated nearly every rated item, and none twice."""
     pairs = pd.DataFrame({"item": ratings.item, "rater": ratings.rater})
     if pairs.duplicated().any():
         return False
-    # A slot may miss some items: abstentions, and rows that were set aside.
+    # A slot may lack some items: abstentions, and rows that were set aside.
     fewest = np.bincount(ratings.rater, minlength=len(ratings.raters)).min()
     return bool(fewest >= NEARLY * pairs["item"].nunique())
 
 
 def _sorted(ratings: Ratings, place: NDArray[np.int64]) -> bool:
-    """Whether the answers of a label never decrease from slot to slot, where they differ."""
+    """Return whether the answers to a label are in order over the slots of all items."""
     grid = np.full((len(ratings.items), len(ratings.raters)), -1, np.int64)
     for answers in ratings.answers.T:
         grid[ratings.item, place[ratings.rater]] = answers

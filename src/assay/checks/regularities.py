@@ -1,4 +1,4 @@
-"""What answers never or rarely break: rules between labels, and gates that close them."""
+"""Rules between labels, and gates, that answers rarely break."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,34 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.class_words import no_before_yes
+from assay.data.questions import quoted
 from assay.data.ratings import Ratings
-from assay.data.rules import PLAIN
 from assay.data.states import MISSING
 from assay.data.task import Label
 
 FEWEST_EXPECTED = 5.0
-"""Ratings that would break a rule if labels were independent, from which on few of them tell."""
+"""Ratings expected to break a rule if labels were independent, from which a rule is considered."""
 RARE = 0.05
-"""Of these: as many may break a rule that is worth a thought."""
+"""Share of these that may break a proposed rule."""
 MOST_CLASSES = 12
 FEWEST_RATINGS = 10
-"""With a class, from which on it shows whether it closes a label."""
+"""Ratings with a class from which it can show whether it closes a label."""
 MOSTLY = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regularity:
-    """An expression over labels that answers keep to.
+    """An expression over labels that answers obey.
 
-    Attributes
-    ----------
-    expression : str
-    broken, ratings : int
-        How many ratings break it, of those that could.
-    expected : float
-        How many would if the labels were independent; 0 of a gate.
-    gates : str
-        The label that is asked where the expression holds; empty of a rule.
+    broken, ratings : ratings that break it, and those that could
+    expected : ratings expected to break it if the labels were independent; 0 for a gate
+    gates : the label that is asked where the expression holds; empty for a rule
     """
 
     expression: str
@@ -46,7 +40,7 @@ class Regularity:
 
 
 def regular_rules(ratings: Ratings) -> list[Regularity]:
-    """Return the rules between two labels that answers never or rarely break, the surest first."""
+    """Return the rules between two labels that answers rarely break, the most certain first."""
     labels = [
         (n, la) for n, la in enumerate(ratings.task.labels) if len(la.classes) <= MOST_CLASSES
     ]
@@ -74,7 +68,7 @@ def _rules_between(
 
 
 def _never(one: Label, x: int, other: Label, y: int) -> str:
-    """Say that two classes do not go together, from a yes to what follows where there is one."""
+    """Write the rule that two classes exclude each other, from a yes if possible."""
     if _is_binary(one) and x == 0 and _is_binary(other) and y == 0:
         return f"{_name(one)} or {_name(other)}"
     if _is_binary(one) and x == 0:
@@ -95,7 +89,7 @@ def _is_not(label: Label, code: int) -> str:
 
 
 def _is_binary(label: Label) -> bool:
-    """Whether a bare name says yes."""
+    """Return whether the label's name alone means yes."""
     return no_before_yes(label.classes)
 
 
@@ -103,21 +97,8 @@ def _name(label: Label) -> str:
     return quoted(label.name)
 
 
-def quoted(name: str) -> str:
-    """Write a name as rules do, in quotes if it needs them.
-
-    Examples
-    --------
-    >>> quoted("tone"), quoted("tone of voice")
-    ('tone', '"tone of voice"')
-    """
-    if PLAIN.fullmatch(name):
-        return name
-    return f"'{name}'" if '"' in name else f'"{name}"'
-
-
 def regular_gates(ratings: Ratings) -> dict[str, Regularity]:
-    """Return, by label, the gate that explains best where it has no answer."""
+    """Return, by label, the gate that best explains its missing answers."""
     task, answers = ratings.task, ratings.answers[~ratings.abstained]
     found: dict[str, Regularity] = {}
     for n, label in enumerate(task.labels):
@@ -138,7 +119,7 @@ def regular_gates(ratings: Ratings) -> dict[str, Regularity]:
 def _gate(
     label: Label, answers: NDArray[np.int16], told: NDArray[np.bool_], gated: str
 ) -> Regularity | None:
-    """Return the classes of a label that open another one; None if answers do not hang on it."""
+    """Return the classes of a label that open another one; None if answers do not depend on it."""
     counts = np.bincount(answers[answers >= 0], minlength=len(label.classes))
     shares = np.bincount(answers[(answers >= 0) & told], minlength=len(counts)) / np.maximum(
         counts, 1

@@ -1,4 +1,4 @@
-"""check: everything that the data say about what a fit can and cannot find out."""
+"""The function ``check``: what a fit can and cannot identify from the data."""
 
 from assay._util.text import counted
 from assay.checks.answers import check_answers, check_rows
@@ -31,7 +31,7 @@ PARTS = (
 
 
 def check(ratings: Ratings) -> Check:
-    """Report what the ratings can tell, before any model is fitted.
+    """Report what the ratings can identify, before any model is fitted.
 
     Parameters
     ----------
@@ -40,28 +40,28 @@ def check(ratings: Ratings) -> Check:
     Returns
     -------
     Check
-        ``print`` it for the report; ``findings`` and ``tables`` hold the same for programs.
+        ``print`` it for the report; ``findings`` and ``tables`` hold its contents.
 
     Raises
     ------
     ModelError
-        If what is given are no Ratings.
+        If ``ratings`` are not Ratings.
 
     Notes
     -----
-    Two raters can be compared only if a chain of items that both ends' raters share connects
-    them: the connected components of the graph of raters and items. Twins are pairs of raters
-    that agree on more than 98 % of at least 20 items in common, while two answers drawn at
-    random agree on less than 90 %. Opposites are pairs that agree, by four standard errors, on less
-    than half the items that they would agree on by chance, of at least 20 in common; scores run
-    against others' where their rank correlation is below -0.2, by four standard errors. Language
-    models of one family are told by their names alone. Double sampling [1]_, where a group rated
-    all items of several systems and the others a sample of them, is named with the model that it
-    asks for. Departures from raters who err independently, alike in all clusters and systems, are
-    tested on at most 6000 answers to a label, against replicates of a quickly fitted model [2]_
-    with unequal raters, hard items, and classes that are more common in some systems, ranks and
-    clusters; by Holm's rule, any of them speaks without reason in about 1 % of data sets, as far
-    as the replicates are right.
+    Two raters can be compared only if shared items connect them, directly or through other raters:
+    these are the connected components of the graph of raters and items. Near-duplicates are pairs
+    of raters that agree on more than 98 % of at least 20 common items, while two random answers
+    agree on less than 90 %. Opposite raters agree on less than half of the number of items
+    expected by chance, by four standard errors, of at least 20 common items. Scores are opposite
+    if their rank correlation is below -0.2, by four standard errors. Language models of one family
+    are recognised only by their names. In double sampling [1]_, a group rated all items of several
+    systems and others rated a sample; the finding names the model for this design.
+
+    Departures from raters who err independently, alike in all clusters and systems, are tested on
+    at most 6000 answers to a label, against replicates of a quickly fitted model [2]_. It has
+    unequal raters, hard items, and class shares that differ by system, rank and cluster. By Holm's
+    rule, about 1 % of data sets without departures have a false alarm, if the model holds.
 
     References
     ----------
@@ -89,7 +89,7 @@ def check(ratings: Ratings) -> Check:
 
 
 def _summary(ratings: Ratings) -> str:
-    """Say in a line what there is."""
+    """Summarise the ratings in a line."""
     counts = {
         "rating": len(ratings.answers),
         "item": len(ratings.items),

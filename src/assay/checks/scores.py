@@ -1,4 +1,4 @@
-"""Scores: who gives them, how many different values, where they heap."""
+"""Checks of scores: raters, distinct values and heaping."""
 
 import json
 
@@ -15,14 +15,14 @@ _finding = findings_on("scores")
 FEW_VALUES = 5
 FEW_SCORES = 10
 FEW_ANCHORS = 10
-"""Answers, or items of known truth, below which they do not say what a class of scores is."""
+"""Answers, or items of known truth, below which they do not identify the classes of scores."""
 HEAPED = 0.5
 HEAPS = 3
 COLUMNS = ["rater", "label", "scores", "values", "commonest", "share_commonest", "zeros", "ones"]
 
 
 def check_scores(ratings: Ratings) -> Part:
-    """Say who gives scores, which values they heap on, and who always gives the same one."""
+    """Report raters with scores, values at which scores heap, and constant scores."""
     given = _given(ratings)
     if given.empty:
         return Part()
@@ -34,7 +34,7 @@ def check_scores(ratings: Ratings) -> Part:
 
 
 def unanchored_labels(ratings: Ratings) -> list[str]:
-    """Name the labels of which scores alone tell: hardly an answer or a known truth does."""
+    """Name the labels with scores and hardly any answers or known truth."""
     scored = np.isfinite(ratings.scores).any(axis=0)
     answers = (ratings.answers >= 0).sum(axis=0)
     known = (ratings.truth >= 0).sum(axis=0)
@@ -43,7 +43,7 @@ def unanchored_labels(ratings: Ratings) -> list[str]:
 
 
 def _without_anchor(ratings: Ratings) -> list[Finding]:
-    """Say that classes which scores alone tell are clusters of scores."""
+    """Report that classes identified by scores alone are clusters of scores."""
     names = unanchored_labels(ratings)
     if not names:
         return []
@@ -79,7 +79,7 @@ def _table(given: pd.DataFrame) -> pd.DataFrame:
 
 
 def _label(part: pd.DataFrame) -> list[Finding]:
-    """Say how many scores a label has, and whether a few values hold most of them."""
+    """Report the number of scores of a label, and whether a few values hold most of them."""
     counts = part["score"].value_counts(normalize=True)
     label, raters = part["label"].iloc[0], part["rater"].nunique()
     given, by = counted(len(part), "score"), counted(raters, "rater")
@@ -131,7 +131,7 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
 
 
 def _reader(ratings: Ratings) -> Finding:
-    """Say which family reads scores: all others read answers alone."""
+    """Report which family uses scores: all others use only answers."""
     scored = np.isfinite(ratings.scores).any(axis=1)
     every = ratings.raters["group"].to_numpy(object)
     groups = every[ratings.rater]
@@ -155,7 +155,7 @@ def _reader(ratings: Ratings) -> Finding:
 
 
 def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
-    """Name the labels of three classes or more without order that some ratings answer."""
+    """Name the labels of three or more unordered classes that the ratings answer."""
     answered = (ratings.answers[rows] >= 0).any(axis=0)
     return [
         label.name
@@ -165,7 +165,7 @@ def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
 
 
 def _beside_answers(ratings: Ratings) -> list[Finding]:
-    """Say how scores and answers go together."""
+    """Report ratings with scores alone, and scores that contradict answers."""
     scored = np.isfinite(ratings.scores)
     answered = ratings.answers >= 0
     alone = int(ratings.scores_alone.sum())

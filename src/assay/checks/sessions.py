@@ -1,4 +1,4 @@
-"""Sessions, times and replicates: how ratings spread, and whether raters repeat themselves."""
+"""Sessions, times and replicates: counts of ratings, and agreement of raters with themselves."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ FEW_RATINGS = 10
 
 
 def check_sessions(ratings: Ratings) -> Part:
-    """Say how many sessions there are, and for how many raters drift can be asked about."""
+    """Report the sessions, and the number of raters whose drift is identifiable."""
     if not ratings.sessions:
         return Part()
     table = _session_table(ratings)
@@ -48,12 +48,12 @@ def check_sessions(ratings: Ratings) -> Part:
 
 
 def session_codes(ratings: Ratings) -> NDArray[np.int64]:
-    """Return the position of each rating's session; -1 if it is not known."""
+    """Return the position of each rating's session; -1 if it is unknown."""
     return np.asarray(pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session)), np.int64)
 
 
 def _session_table(ratings: Ratings) -> pd.DataFrame:
-    """Return per session the ratings with an answer or a score, their raters and items."""
+    """Return the ratings of each session, their raters and items."""
     told = ~ratings.abstained & (ratings.session != "")
     frame = pd.DataFrame(
         {
@@ -71,7 +71,7 @@ def _session_table(ratings: Ratings) -> pd.DataFrame:
 
 
 def _drift(ratings: Ratings) -> Finding:
-    """Count the raters who rated enough in two sessions or more."""
+    """Count the raters with enough ratings in two sessions or more."""
     told = ~ratings.abstained & (ratings.session != "")
     shape = (len(ratings.raters), len(ratings.sessions))
     counts = np.zeros(shape, np.int64)
@@ -90,7 +90,7 @@ def _drift(ratings: Ratings) -> Finding:
 
 
 def check_times(ratings: Ratings) -> Part:
-    """Say how many ratings have a time, and how long they took."""
+    """Report how many ratings have a time, and their durations."""
     seconds = ratings.seconds[np.isfinite(ratings.seconds)]
     if not len(seconds):
         return Part()
@@ -119,7 +119,7 @@ def check_times(ratings: Ratings) -> Part:
 
 
 def check_replicates(ratings: Ratings) -> Part:
-    """Say how many pairs of ratings of one item by one rater there are, and how many agree."""
+    """Report pairs of ratings of one item by one rater, and how many agree."""
     table = replicate_table(ratings)
     if table.empty:
         return Part()

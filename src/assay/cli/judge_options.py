@@ -41,7 +41,7 @@ class Sending:
     concurrency: Annotated[int, _sending("Requests at a time.", min=1)] = 4
     retries: Annotated[int, _sending("Retries of a request that fails.", min=0)] = 5
     requests_per_minute: Annotated[float | None, _sending("At most.")] = None
-    budget: Annotated[
+    max_cost: Annotated[
         float | None, _sending("What all requests of the log may cost; needs --prices.")
     ] = None
     prices: Annotated[
@@ -69,7 +69,7 @@ class Sending:
         from assay.studies.judges.endpoint import OPENAI_URL
 
         names = (
-            "key_variable", "timeout", "concurrency", "retries", "requests_per_minute", "budget",
+            "key_variable", "timeout", "concurrency", "retries", "requests_per_minute", "max_cost",
             "prices", "temperature", "seed", "max_tokens", "dry_run",
         )  # fmt: skip
         given = {name: getattr(self, name) for name in names}

@@ -1,4 +1,4 @@
-"""Systems compared on joint draws, and claims about them."""
+"""Comparison of systems on joint draws, and claims about systems."""
 
 from assay.comparison.baselines import SideBySide, side_by_side
 from assay.comparison.claim_tests import ClaimResult, check_claim

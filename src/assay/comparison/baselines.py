@@ -1,4 +1,4 @@
-"""side_by_side: what a majority vote says, what the model says, and what people alone say."""
+"""The function ``side_by_side``: majority vote, model and human ratings compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,22 +33,10 @@ SAMPLES = 2000
 def vote_metrics(
     ratings: Ratings, metric: Sequence[str] | str | None, rng: np.random.Generator
 ) -> tuple[xr.Dataset, xr.Dataset]:
-    """Metrics of the majority vote of each system, as they are and resampled.
+    """Return metrics (chain, draw, system) of the majority vote: the values, and bootstrap samples.
 
-    Systems share the resampled clusters, so that their difference can be taken sample by sample.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        With systems. Items without an answer are left out.
-    metric : str or sequence of str or None
-        Metrics; None for those that the task reports.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    values, samples : xarray.Dataset
-        A variable per metric, (chain, draw, system): one draw, and ``SAMPLES`` of them.
+    Systems share the resampled clusters, so that differences can be taken sample by sample. Items
+    without an answer are left out.
     """
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
@@ -69,38 +57,30 @@ HumanBy = Literal["model", "vote"]
 HUMAN_BY = ("model", "vote")
 NAIVE, CORRECTED, HUMAN_ONLY = "naive", "corrected", "human-only"
 CHANGED = "The conclusion changes"
-"""With this a sentence says so; the report shows those that do."""
+"""Start of the sentence about a changed conclusion; the report selects sentences by it."""
 COLUMNS = (
     "metric", "quantity", "a", "b", "approach", "mean", "lower", "upper", "level", "undefined",
     "estimand", "reference", "doubt", "basis",
 )  # fmt: skip
-"""``quantity`` is the system, or the contrast ``a - b``."""
+"""Columns of the table; ``quantity`` is the system, or the contrast ``a - b``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SideBySide:
-    """The same numbers by up to three approaches.
+    """The same numbers by up to three approaches; ``print`` it for sentences or the table.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        A line per metric, quantity (a system, or the contrast ``a - b``) and approach:
-        ``metric``, ``quantity``, ``a``, ``b`` (``""`` of a system's own line), ``approach``
+    table : a line per metric, quantity (a system, or the contrast ``a - b``) and approach:
+        ``metric``, ``quantity``, ``a``, ``b`` (``""`` on a system's own line), ``approach``
         (``naive``, ``corrected``, ``human-only``), ``mean``, ``lower``, ``upper``, ``level``,
-        ``undefined``, ``estimand``, ``reference``, ``basis`` (what the numbers rest on).
-    warnings : tuple of str
-        What the fit of the people's ratings alone warns of.
-
-    Notes
-    -----
-    ``print(sides)`` writes the sentences, or the table where no systems are compared.
+        ``undefined``, ``estimand``, ``reference``, ``basis`` (data and method of the numbers)
+    warnings : warnings of the fit of the human ratings alone
     """
 
     table: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: which approaches stand side by side."""
+        """Return the approaches, on one line."""
         approaches = ", ".join(dict.fromkeys(self.table["approach"]))
         return f"<assay.SideBySide: {approaches}; print it, or see .table>"
 
@@ -121,7 +101,7 @@ class SideBySide:
         return "\n".join(self.sentences()) or self.table.to_string(index=False)
 
     def sentences(self) -> list[str]:
-        """Say of each contrast whether the conclusion changes with the approach."""
+        """State for each contrast whether the conclusion changes with the approach."""
         contrasts = self.table[self.table["b"] != ""]
         said = []
         for _, lines in contrasts.groupby(["metric", "quantity"], sort=False):
@@ -145,24 +125,22 @@ def side_by_side(
     chains: int = 2,
     rng: int | np.random.Generator = 1,
 ) -> SideBySide:
-    """Set a majority vote, the model and the people's ratings alone side by side.
+    """Compare the majority vote, the model, and human ratings alone.
 
     Parameters
     ----------
     fit : xarray.DataTree
-        From :func:`assay.fit`. Of fewer than two systems there are no contrasts, but the metrics.
+        From :func:`assay.fit`. With fewer than two systems there are metrics and no contrasts.
     human : str or sequence of str, optional
-        The raters, or rater groups, that are people. Nothing is guessed: without names there is
-        no human-only approach.
+        The human raters, or groups of them. Without names there is no human-only approach.
     human_by : {"model", "vote"}
-        What human-only is: the model of the fit, fitted to the people's ratings alone (labels of
-        items that they did not rate are predicted), or their majority vote (such items are left
-        out).
+        The human-only approach: the model, fitted to the human ratings alone (it predicts the
+        labels of items without any), or their majority vote (such items are left out).
     metric, estimand, level, incomplete, baseline
-        As for :func:`assay.compare`. The estimand is that of the model's numbers; the intervals
-        of votes are always those of a cluster bootstrap.
+        As for :func:`assay.compare`. The estimand is that of the model's numbers; intervals of
+        votes always come from a cluster bootstrap.
     draws, tune, chains : int
-        Effort of the fit of the people's ratings: less than a fit of its own takes by default.
+        Effort of the fit to the human ratings, lower than the default of :func:`assay.fit`.
     rng : int or numpy.random.Generator
         Of the bootstrap.
 
@@ -173,15 +151,15 @@ def side_by_side(
     Raises
     ------
     ModelError
-        If a choice is none of those above.
+        If an argument has another value.
     UnknownNameError
-        If a name is that of no metric, system, rater or rater group.
+        If a metric, system, rater or rater group does not exist.
 
     Notes
     -----
-    ``naive`` is what most tools report: the majority vote of all raters, taken for the truth,
-    with a percentile interval over resampled clusters. Its interval holds the error of sampling
-    clusters only, not that of the raters.
+    ``naive`` is what most tools report: the majority vote of all raters, treated as the truth,
+    with a percentile interval over resampled clusters. Its interval includes the sampling error of
+    clusters and omits labelling error.
 
     Examples
     --------
@@ -220,7 +198,7 @@ def side_by_side(
         else:
             tree, warned = refit(fit, people, Effort(draws=draws, tune=tune, chains=chains))
             parts.append(model(tree, HUMAN_ONLY, f"ratings of {who}"))
-    # The lines of one quantity stand together, in the order of the first part.
+    # Lines of one quantity are adjacent, in the order of the first part.
     table = pd.concat(parts).sort_index(kind="stable")
     return SideBySide(
         table=table.reset_index(drop=True)[list(COLUMNS)],
@@ -229,7 +207,7 @@ def side_by_side(
 
 
 def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> pd.DataFrame:
-    """Lines of systems and contrasts, metric by metric; the same index for every approach."""
+    """Return lines of systems and contrasts by metric, indexed alike for all approaches."""
     names = [str(name) for name in data.data_vars]
     systems = summarize(data, level=level)
     systems = systems.assign(a=systems["system"], b="", quantity=systems["system"])
@@ -243,13 +221,8 @@ def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> 
     return pd.concat(parts, ignore_index=True)
 
 
-def _conclusion(line: Line) -> str:
-    """Say what an interval tells of a contrast."""
-    return conclusion(line["a"], line["b"], line["lower"], line["upper"])
-
-
 def _changes(corrected: Line, other: Line) -> str:
-    """Say whether another approach leads to the conclusion of the model."""
+    """State whether another approach leads to the conclusion of the model."""
     head = f"{corrected['metric']}, {corrected['quantity']}"
     if np.isnan([corrected["mean"], other["mean"]]).any():
         return f"{head}: undefined by the {other['approach']} or the corrected numbers."
@@ -268,7 +241,10 @@ def _changes(corrected: Line, other: Line) -> str:
 
 
 def _verdict(corrected: Line, other: Line) -> str:
-    before, after = _conclusion(other), _conclusion(corrected)
+    before, after = (
+        conclusion(line["a"], line["b"], line["lower"], line["upper"])
+        for line in (other, corrected)
+    )
     turns = np.sign(other["mean"]) * np.sign(corrected["mean"]) < 0
     if before == after:
         if turns:

@@ -1,4 +1,4 @@
-"""check_claim: a claim is supported, contradicted or undecided, and what would decide it."""
+"""The function ``check_claim``: the verdict on a claim, and the data that would decide it."""
 
 import re
 from collections.abc import Iterator
@@ -24,23 +24,17 @@ from assay.inference.data_doubts import differences_doubted
 from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 SMALLEST = 1e-3
-"""A thousand times the data: what would take more is not going to be decided by data."""
+"""Smallest share of the variance that counts: a thousand times the data."""
 STEPS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The posterior of what a claim bounds, and where its variance comes from.
+    """The posterior of the number that a claim bounds, with the sources of its variance.
 
-    Attributes
-    ----------
-    mean, variance : float
-    clusters_share : float
-        Part of the variance, in [0, 1], that is due to which clusters were sampled; the rest is
-        due to labels and parameters.
-    n_clusters : int
-    ratings_per_item : float
-        Mean over the items that have a rating.
+    clusters_share : part of the variance, in [0, 1], due to the sampling of clusters; the rest is
+        due to labels and parameters
+    ratings_per_item : mean over the items that have a rating
     """
 
     mean: float
@@ -52,17 +46,11 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Deciding:
-    """What more data would decide a claim, if the estimate stayed where it is.
+    """The additional data that would decide a claim.
 
-    Attributes
-    ----------
-    verdict : {"supported", "contradicted"}
-        Which way it would be decided.
-    clusters : int or None
-        How many more clusters, rated as now; None if they would not decide it.
-    ratings_per_item : int or None
-        How many more ratings of each item; None if they would not decide it.
-    sentence : str
+    verdict : the expected verdict
+    clusters : additional clusters; None if they would not decide it
+    ratings_per_item : additional ratings of each item; None if they would not decide it
     """
 
     verdict: str
@@ -79,43 +67,16 @@ def what_would_decide(
     population: bool,
     modelled: bool = False,
 ) -> Deciding:
-    r"""Say how much more data would decide a claim.
+    r"""Return how much more data would decide a claim that is true in ``region``.
 
-    Parameters
-    ----------
-    spread : Spread
-    region : (float, float)
-        Where the claim is true.
-    level : float
-        Probability of the interval that gives the verdict.
-    population : bool
-        Whether the claim is about clusters like these; one about these items gains nothing from
-        other clusters.
-    modelled : bool
-        Whether the population is the model's own: what these clusters teach of it is not told
-        apart from what their ratings do, so that no number of ratings is given.
+    A claim about these items (not ``population``) gains nothing from other clusters. If the
+    population is ``modelled``, the effect of more ratings is unknown and omitted.
 
-    Returns
-    -------
-    Deciding
-
-    Notes
-    -----
-    The posterior is taken as :math:`N(\mu, v)` with :math:`\mu` fixed, and the largest
-    :math:`v^* \le v` at which its interval lies inside the region (or outside) is sought by
-    bisection. With :math:`C` clusters, :math:`r` ratings an item and
-    :math:`v = v_l + v_c` (labels and parameters; clusters), :math:`k` more clusters leave
-    :math:`v\, C / (C + k)`, and :math:`k` more ratings of each item
+    The posterior is taken as :math:`N(\mu, v)` with :math:`\mu` fixed. Bisection finds the largest
+    :math:`v^* \le v` at which its interval lies inside the region (or outside). With :math:`C`
+    clusters, :math:`r` ratings an item and :math:`v = v_l + v_c` (labels and parameters; clusters),
+    :math:`k` more clusters leave :math:`v\, C / (C + k)`, and :math:`k` more ratings of each item
     :math:`v_l\, r / (r + k) + v_c`.
-
-    Examples
-    --------
-    >>> spread = Spread(
-    ...     mean=0.02, variance=4e-4, clusters_share=0.25, n_clusters=100, ratings_per_item=2
-    ... )
-    >>> found = what_would_decide(spread, (0.0, float("inf")), 0.95, population=True)
-    >>> found.clusters, found.ratings_per_item
-    (285, 144)
     """
     is_true = region[0] < spread.mean < region[1]
     verdict = "supported" if is_true else "contradicted"
@@ -131,7 +92,7 @@ def what_would_decide(
 def _needed_share(
     spread: Spread, region: tuple[float, float], level: float, verdict: str
 ) -> float | None:
-    """Largest share of the variance that may stay; None if hardly any may."""
+    """Return the largest share of the variance that decides the claim; None if negligible."""
 
     def is_decided(share: float) -> bool:
         reach = ndtri(tails(level)[1]) * np.sqrt(spread.variance * share)
@@ -190,7 +151,7 @@ def _sentences(
 
 
 def about_more(count: int, word: str) -> str:
-    """Write a count rounded up to two digits: more would say more than is known."""
+    """Write a count rounded up to two digits, since it is approximate."""
     unit = 10 ** max(len(str(count)) - 2, 0)
     return f"{ceil(count / unit) * unit:,} more {word}{'s' * (count != 1)}"
 
@@ -200,36 +161,18 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimResult:
-    """What the draws say of a claim.
+    """The verdict on a claim; ``print`` it for the sentence.
 
-    Attributes
-    ----------
-    claim : Claim
-    metric, estimand, reference : str
-        What the probability is about.
-    probability : float
-        Of the claim, given model and data; NaN if its subject is undefined in all draws.
-    verdict : {"supported", "contradicted", "undecided"}
-        ``supported`` if the whole interval lies where the claim is true, ``contradicted`` if none
-        of it does.
-    level : float
-    mean, lower, upper : float
-        Of what the claim bounds (:attr:`Claim.subject`), with an interval of that level.
-    undefined : float
-        Share of the draws in which that is undefined, left out of everything else.
-    mc_error : float
-        Monte Carlo standard error of the probability.
-    near : bool
-        Whether an end of the interval is within its Monte Carlo error of where the verdict turns.
-    would_decide : Deciding or None
-        What more data would decide an undecided claim.
-    doubt : str
-        Why the claim is undecided whatever its interval says: the labels of the metric
-        (:func:`assay.label_doubts`) may mislead; ``""`` if the interval decides.
-
-    Notes
-    -----
-    ``print(result)`` writes the sentence.
+    probability : of the claim, given model and data; NaN if undefined in all draws
+    verdict : ``supported`` if the whole interval lies where the claim is true, ``contradicted`` if
+        none of it does, else ``undecided``
+    mean, lower, upper : of the number that the claim bounds (:attr:`Claim.subject`)
+    undefined : share of the draws in which that is undefined, left out of everything else
+    mc_error : Monte Carlo standard error of the probability
+    near : whether Monte Carlo error could change the verdict
+    would_decide : additional data that would decide an undecided claim
+    doubt : why the claim is undecided whatever its interval: the labels of the metric may mislead
+        (:func:`assay.label_doubts`); ``""`` if the interval decides
     """
 
     claim: Claim
@@ -252,13 +195,13 @@ class ClaimResult:
         return self.sentence
 
     def __repr__(self) -> str:
-        """One line: the verdict, and the probability."""
+        """Return the verdict and the probability, on one line."""
         said = f"{self.verdict}, {self.claim.text}, P {chance(self.probability)}"
         return f"<assay.ClaimResult: {said}>"
 
     @property
     def sentence(self) -> str:
-        """The verdict, what it rests on, and what would decide it."""
+        """The verdict, its numbers, and the data that would decide it."""
         head = f"{self.verdict.capitalize()}: {self.claim.text}."
         if np.isnan(self.probability):
             return f"{head} {about(vars(self))}: {self.claim.subject} is undefined in all draws."
@@ -306,7 +249,7 @@ def check_claim(
     Raises
     ------
     ModelError
-        If the claim cannot be read, or a choice is none of those above.
+        If the claim cannot be read, or an argument has another value.
     UnknownNameError
         If the task has no such metric, or the ratings no such system.
     FitError
@@ -315,13 +258,13 @@ def check_claim(
     Notes
     -----
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
-    true. The verdict is that of the interval which stands beside it, by the rule of
+    true. The verdict follows from the interval by the rule of
     :func:`assay.comparison.decisions.settled`: a claim that one system is higher is supported
-    exactly where the interval of the difference lies above 0, that is from a probability of
-    0.975 on with intervals of 95 %. ``undecided`` means that the data cannot tell, not that the
-    systems are equal; equality within a margin is a claim of its own. Where the metric rests on
-    a class that may not be what its name says (:func:`assay.label_doubts`), the claim is
-    ``undecided``, whatever the interval.
+    exactly if the interval of the difference lies above 0, that is from a probability of
+    0.975 on with 95 % intervals. ``undecided`` means that the data do not decide, not that the
+    systems are equal; equality within a margin is a separate claim. If the metric uses a class
+    that may not match its name (:func:`assay.label_doubts`), the claim is ``undecided``, whatever
+    the interval.
 
     Examples
     --------
@@ -366,7 +309,7 @@ def check_claim(
 
 
 def _of_difference(fit: xr.DataTree, ratings: Ratings, claim: Claim) -> str:
-    """Say why the difference that a claim is about may mislead, though its two values do not."""
+    """Return why the difference of a claim may mislead although its two values do not."""
     if claim.system is None or claim.other is None or not differences_doubted(fit):
         return ""
     (chosen,) = weighable_metrics(ratings, claim.metric)
@@ -375,7 +318,7 @@ def _of_difference(fit: xr.DataTree, ratings: Ratings, claim: Claim) -> str:
 
 
 def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
-    """Give the verdict on draws; what would decide it is another question."""
+    """Return the verdict on draws, without the data that would decide it."""
     values = _subject(data, claim)
     defined = ~np.isnan(values)
     kept = values[defined]
@@ -407,7 +350,7 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
 def _is_near(
     values: Values, defined: NDArray[np.bool_], region: tuple[float, float], level: float
 ) -> bool:
-    """Whether more draws could move an end of the interval over an end of the region."""
+    """Return whether Monte Carlo error could move an interval's end across a region's end."""
     for end in filter(np.isfinite, region):
         share = (values[defined] > end).mean() if defined.any() else np.nan
         error = _mc_error(np.where(defined, values > end, share))
@@ -432,7 +375,7 @@ def _check_systems(claim: Claim, ratings: Ratings) -> None:
 
 
 def _subject(data: xr.Dataset, claim: Claim) -> Values:
-    """Draws (chain, draw) of what the claim bounds."""
+    """Return draws (chain, draw) of the number that the claim bounds."""
     draws = data[claim.metric]
     if claim.system is not None and "system" in draws.dims:
         first = draws.sel(system=claim.system)
@@ -444,7 +387,7 @@ def _subject(data: xr.Dataset, claim: Claim) -> Values:
 
 
 def _layout_of(claim: Claim, ratings: Ratings, incomplete: Incomplete) -> PanelLayout:
-    """Lay out the panels of the systems that a claim is about."""
+    """Return the panels of the claim's systems."""
     if claim.system is None:
         return panel_layout(ratings, by=None, incomplete=incomplete)
     told = ratings.panels["system"].isin([claim.system, claim.other])
@@ -452,7 +395,7 @@ def _layout_of(claim: Claim, ratings: Ratings, incomplete: Incomplete) -> PanelL
 
 
 def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout) -> Spread:
-    """Split the variance: what is left with the clusters held fixed is labels and parameters."""
+    """Split the variance: with the clusters held fixed, labels and parameters remain."""
     variance = float(np.nanvar(values))
     labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
     answered = ratings.item[ratings.answered]

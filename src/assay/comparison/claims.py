@@ -1,4 +1,4 @@
-"""The language of claims: what somebody says about systems, parsed before it is checked.
+"""The language of claims about systems, and its parser.
 
 ``B > A on m``, ``B > A by 0.03 on m``, ``B < 0.5 * A on m``, ``B = A within 0.02 on m``,
 ``m of B < 0.1``, ``m < 0.1``; also ``>=``, ``<``, ``<=``. Names with spaces or signs stand in
@@ -43,22 +43,12 @@ STRING: /"[^"]*"|'[^']*'|“[^”]*”/
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement about one metric that draws can tell true or false.
+    """A statement about one metric that is true or false in each draw.
 
-    Attributes
-    ----------
-    text : str
-        As it was written.
-    metric : str
-    system : str or None
-        What it is about; None for all panels pooled.
-    other : str or None
-        What the system is compared with; None if that is a number.
-    relation : {">", ">=", "<", "<=", "="}
-    number : float
-        The margin (``by``, ``within``; 0 if none) or, without ``other``, the bound.
-    factor : float
-        Times which the other system's value is meant.
+    system : the system it is about; None for all panels pooled
+    other : the system it is compared with; None if compared with a number
+    number : the margin (``by``, ``within``; 0 if none) or, without ``other``, the bound
+    factor : factor of the other system's value
     """
 
     text: str
@@ -71,20 +61,14 @@ class Claim:
 
     @property
     def subject(self) -> str:
-        """What the claim bounds, after the metric's name: a system's value, or a difference."""
+        """Name of the number that the claim bounds: a system's value, or a difference."""
         if self.other is not None:
             return contrast(str(self.system), self.other, self.factor)
         return "it" if self.system is None else f"that of {self.system}"
 
     @property
     def region(self) -> tuple[float, float]:
-        """The values of the subject for which the claim is true, from lowest to highest.
-
-        Examples
-        --------
-        >>> parse_claim("B < A by 0.03 on ndcg_at_k").region
-        (-inf, -0.03)
-        """
+        """The interval of the subject's values for which the claim is true."""
         if self.relation == "=":
             return -self.number, self.number
         upward = self.relation in (">", ">=")
@@ -97,9 +81,9 @@ class Claim:
         return self.relation not in (">", "<")
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether the claim is true, for each value of the subject; false for NaN."""
+        """Return whether the claim is true for each value of the subject; false for NaN."""
         low, high = self.region
-        # A closed end takes in what differs from it by rounding only; an open end leaves it out.
+        # A closed end includes values within rounding error of it; an open end excludes them.
         slack = TIE if self.closed else -TIE
         return np.asarray((values >= low - slack) & (values <= high + slack))
 
@@ -121,7 +105,7 @@ def parse_claim(text: str) -> Claim:
         * ``B > A by 0.03 on ndcg_at_k``: higher by more than that, ``B < A by 0.03 on ...``
           lower by more than that; a negative margin claims non-inferiority;
         * ``B < 0.5 * A on unsupported_claim_rate``: less than half as high;
-        * ``B = A within 0.02 on ndcg_at_k``: as good as equal;
+        * ``B = A within 0.02 on ndcg_at_k``: practically equal;
         * ``unsupported_claim_rate of B < 0.1``, or without ``of`` for all panels pooled.
 
         Names that hold spaces or are words of the language stand in quotes.
@@ -133,7 +117,7 @@ def parse_claim(text: str) -> Claim:
     Raises
     ------
     ArgumentError
-        If the text is no claim, or what it compares is one system with itself.
+        If the text is no claim, or it compares a system with itself.
 
     Examples
     --------
@@ -221,7 +205,7 @@ _FORM = {"pair": _pair, "equality": _pair, "bound": _bound}
 
 
 def _number(token: Token | Tree[Token] | None) -> float:
-    """Read a number; a typographer's minus is a minus."""
+    """Read a number, which may have a typographic minus sign."""
     return float(str(token).replace("\u2212", "-"))
 
 

@@ -20,18 +20,13 @@ Values = NDArray[np.float64]
 Rope = float | Sequence[float] | None
 SAMPLE = ("chain", "draw")
 NEEDS_QUOTES = r"""[\s"'“”<>=≥≤*\[\]]"""
-"""What no name holds that stands without quotes."""
+"""Characters that a name without quotes cannot contain."""
 TIE = 1e-12
-"""Metrics nearer to each other than this are equal: sums in another order differ by as much."""
+"""Metrics that differ by less are equal: the order of a sum changes as much."""
 
 
 def require_two(systems: Sequence[str]) -> None:
-    """Refuse a comparison of fewer than two systems.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Refuse a comparison of fewer than two systems."""
     if len(systems) < 2:
         seen = f"only {systems[0]}" if systems else "none"
         raise ModelError(
@@ -42,18 +37,7 @@ def require_two(systems: Sequence[str]) -> None:
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
-    """Return which systems are compared: each two, or each with the baseline.
-
-    Raises
-    ------
-    UnknownNameError
-        If the baseline is no system.
-
-    Examples
-    --------
-    >>> pairs_of(["A", "B", "C"], baseline="B")
-    [('A', 'B'), ('C', 'B')]
-    """
+    """Return the pairs to compare: all pairs, or each system with the baseline."""
     if baseline is None:
         return list(combinations(systems, 2))
     if not isinstance(baseline, str) or baseline not in systems:
@@ -65,15 +49,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[
 
 
 def contrast(a: str, b: str, factor: float = 1.0) -> str:
-    """Write a difference of two systems; names with blanks or signs stand in quotes, as in claims.
-
-    Examples
-    --------
-    >>> contrast("A", "B"), contrast("A", "A + reranker")
-    ('A - B', 'A - "A + reranker"')
-    >>> print(contrast('the "new" one', "A", 0.5))
-    'the "new" one' - 0.5 * A
-    """
+    """Write a difference of two systems; names are quoted where claims need quotes."""
     times = "" if factor == 1 else f"{factor:g} * "
     return f"{_quoted(a)} - {times}{_quoted(b)}"
 
@@ -85,18 +61,7 @@ def _quoted(name: str) -> str:
 
 
 def rope_ends(rope: Rope) -> tuple[float, float] | None:
-    """Return the ends of the region of practical equivalence; one number lies on both sides of 0.
-
-    Raises
-    ------
-    ArgumentError
-        If the ends are not finite numbers in order.
-
-    Examples
-    --------
-    >>> rope_ends(0.02)
-    (-0.02, 0.02)
-    """
+    """Return the ends of the region of practical equivalence; one number means both sides of 0."""
     if rope is None:
         return None
     ends: Any = (-rope, rope) if is_number(rope) else rope  # type: ignore[operator]
@@ -117,7 +82,7 @@ def rope_ends(rope: Rope) -> tuple[float, float] | None:
 def difference_draws(
     data: xr.Dataset, metrics: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> xr.Dataset:
-    """Return draws of first minus second, (pair, chain, draw), NaN where either is."""
+    """Return draws of first minus second, (pair, chain, draw); NaN where either is undefined."""
     first, second = ([pair[n] for pair in pairs] for n in (0, 1))
     differences = {
         name: xr.DataArray(
@@ -138,25 +103,9 @@ def pair_table(
     level: float,
     rope: tuple[float, float] | None,
 ) -> pd.DataFrame:
-    """Summarise the comparison of each pair on each metric.
+    """Return :attr:`assay.comparison.Comparison.pairs` from draws (chain, draw, system).
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        Draws (chain, draw, system) of metrics.
-    directions : mapping of str to {"higher", "lower", "neither"}
-        The metrics, and which values of each are better.
-    pairs : sequence of (str, str)
-        Systems a and b.
-    level : float
-        Probability of the intervals.
-    rope : (float, float) or None
-        Differences that do not matter.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of :attr:`assay.comparison.Comparison.pairs`.
+    ``directions`` maps each metric to ``higher``, ``lower`` or ``neither``.
     """
     differences = difference_draws(data, list(directions), pairs)
     lines = summarize(differences, level=level)
@@ -191,7 +140,7 @@ def _values(variable: xr.DataArray, systems: Sequence[str]) -> Values:
 def _extra(
     a: Values, b: Values, *, level: float, rope: tuple[float, float] | None
 ) -> dict[str, float]:
-    """Ratio and probabilities of one pair, over the draws in which they are defined."""
+    """Return ratio and probabilities of one pair, over the draws in which they are defined."""
     ratio = divided(a, b)
     ratio = ratio[~np.isnan(ratio)]
     defined = (a - b)[~np.isnan(a - b)]
@@ -205,34 +154,20 @@ def _extra(
 
 
 def _inside(difference: Values, rope: tuple[float, float] | None) -> Values:
-    """1 in the region of practical equivalence, 0 outside; NaN if there is none."""
+    """Return 1 in the region of practical equivalence, 0 outside; NaN without a region."""
     if rope is None:
         return np.full_like(difference, np.nan)
     return ((difference >= rope[0] - TIE) & (difference <= rope[1] + TIE)).astype(float)
 
 
 SIGNS = {"higher": 1, "lower": -1}
-"""What makes larger values the better ones; a metric that is better neither way has no sign."""
+"""Sign that makes larger values better; a metric without a direction has none."""
 
 
 def rank_probabilities(values: Values) -> Values:
-    """Return the probability of each rank, ties sharing theirs evenly.
+    """Return the probability of each rank, (system, rank), from draws (draw, system) without NaN.
 
-    Parameters
-    ----------
-    values : ndarray of float (draw, system)
-        Larger is better; no NaN.
-
-    Returns
-    -------
-    ndarray of float (system, rank)
-        Rows and columns add up to 1.
-
-    Examples
-    --------
-    >>> rank_probabilities(np.array([[0.3, 0.2], [0.1, 0.2], [0.4, 0.4], [0.9, 0.4]]))
-    array([[0.625, 0.375],
-           [0.375, 0.625]])
+    Larger values are better; ties share their ranks evenly.
     """
     places = np.arange(values.shape[1])
     ahead = np.zeros(values.shape, np.int64)
@@ -247,46 +182,19 @@ def rank_probabilities(values: Values) -> Values:
 
 
 def expected_loss(values: Values) -> Values:
-    r"""Return how far each system is behind the best one, on average.
+    r"""Return :math:`L_s = \mathrm E[\max_r m_r - m_s]`, (system,), from draws (draw, system).
 
-    Parameters
-    ----------
-    values : ndarray of float (draw, system)
-        Larger is better; no NaN.
-
-    Returns
-    -------
-    ndarray of float (system,)
-
-    Notes
-    -----
-    :math:`L_s = \mathrm E[\max_r m_r - m_s]`: what one gives away, in units of the metric, by
-    choosing :math:`s` now instead of the system that is best in truth.
-
-    Examples
-    --------
-    >>> expected_loss(np.array([[0.3, 0.2], [0.1, 0.2]]))
-    array([0.05, 0.05])
+    It is the expected loss, in units of the metric, of choosing :math:`s` instead of the system
+    that is truly best. Larger values are better; no value is NaN.
     """
     return np.asarray((values.max(axis=1, keepdims=True) - values).mean(axis=0))
 
 
 def rank_table(values: Values, better: str) -> pd.DataFrame:
-    """Return the rank columns of one metric, a line per system.
+    """Return ``p_best``, ``expected_loss``, ``unranked`` and rank probabilities, a line per system.
 
-    Parameters
-    ----------
-    values : ndarray of float (draw, system)
-        Draws with a NaN are left out.
-    better : {"higher", "lower", "neither"}
-        Which values are better. If neither are, there is no best one: all probabilities and
-        losses are NaN.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``p_best``, ``expected_loss``, ``unranked`` (share of the draws that are left out),
-        ``p_rank_1``, ``p_rank_2``, ...
+    Draws (draw, system) with a NaN are left out (share ``unranked``). Without a direction, all
+    probabilities and losses are NaN.
     """
     systems = values.shape[1]
     complete = values[~np.isnan(values).any(axis=1)]

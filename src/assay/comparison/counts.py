@@ -1,4 +1,4 @@
-"""compare_counts: systems on published counts, where the items themselves are not to be had."""
+"""The function ``compare_counts``: systems compared on published counts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from assay.evaluation.registry import BETTER
 
 NEEDED = ("system", "successes", "total")
 METRIC, DIRECTION = "rate", "higher"
-"""Where a table does not say what was counted, and which counts are better."""
+"""Defaults where a table does not name the metric or its direction."""
 
 
 def compare_counts(
@@ -32,9 +32,9 @@ def compare_counts(
     Parameters
     ----------
     table : pandas.DataFrame
-        A line per metric and system: ``system``, ``successes``, ``total``; ``metric`` (``rate``
-        if not there) and ``better`` (``higher`` if not there, ``lower`` or ``neither``; one line
-        of a metric may say it for all). Every metric has the same systems.
+        A line per metric and system: ``system``, ``successes``, ``total``; optionally ``metric``
+        (default ``rate``) and ``better`` (``higher``, the default, ``lower`` or ``neither``; one
+        line of a metric is enough). Every metric has the same systems.
     level : float
         Probability of the intervals.
     rope, baseline
@@ -46,8 +46,8 @@ def compare_counts(
     Returns
     -------
     Comparison
-        Its estimand is ``population``: outputs like these. What is counted is taken for the
-        truth, so that the errors of raters are in none of its numbers.
+        Its estimand is ``population``: outputs like these. The counts are treated as the truth,
+        so all numbers omit labelling error.
 
     Raises
     ------
@@ -56,14 +56,14 @@ def compare_counts(
         a metric differ in ``better``, or the metrics do not have the same systems; all problems
         at once.
     ModelError, FitError, UnknownNameError
-        As :func:`assay.compare`; ModelError also if ``draws`` is no whole number above 0.
+        As :func:`assay.compare`; ModelError also if ``draws`` is not a whole number above 0.
 
     Notes
     -----
     Each rate has a Beta(1, 1) prior, hence the posterior
-    :math:`\mathrm{Beta}(1 + x, 1 + n - x)`, independent of the others: counts do not say which
-    outputs two systems share. Where systems were run on the same inputs and do well on the same
-    ones, the truth is narrower than these intervals.
+    :math:`\mathrm{Beta}(1 + x, 1 + n - x)`, independent of the others, since counts do not show
+    which outputs two systems share. If systems ran on the same inputs and succeed on the same
+    ones, intervals of differences are too wide.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def compare_counts(
 
 
 def _checked(table: pd.DataFrame) -> pd.DataFrame:
-    """Complete the table, and refuse one that cannot be used."""
+    """Complete the table, or refuse it with all its problems."""
     if not isinstance(table, pd.DataFrame):
         raise RatingsError(
             f"they must be a DataFrame with the columns {', '.join(NEEDED)}, not "
@@ -139,12 +139,12 @@ def _bad_numbers(counts: pd.DataFrame) -> list[Problem]:
 
 
 def _column(table: pd.DataFrame, name: str) -> "pd.Series[Any]":
-    """Return a column, empty if it is not there."""
+    """Return a column, empty if the table does not have it."""
     return table.get(name, pd.Series(None, table.index, dtype=object)).astype(object)
 
 
 def _bad_directions(counts: pd.DataFrame) -> list[Problem]:
-    """Find directions that are none, and metrics whose lines do not agree on one."""
+    """Return problems of unknown directions, and of metrics with several directions."""
     known = counts["better"].isin(BETTER)
     problems = [
         Problem(

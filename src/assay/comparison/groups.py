@@ -1,4 +1,4 @@
-"""group_contrasts: systems within each group of clusters, partially pooled over the groups."""
+"""The function ``group_contrasts``: systems within groups of clusters, partially pooled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,18 +26,15 @@ Values = NDArray[np.float64]
 GRID = 200
 REACH = 6.0
 JITTER = 1e-10
-"""Added to variances: estimates that no draw moves are known, and still need an inverse."""
+"""Added to variances, so that estimates without variance have an inverse."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pooled:
     """Draws of a normal-normal model.
 
-    Attributes
-    ----------
-    effects : ndarray of float (draw, group)
-    mean, sd : ndarray of float (draw,)
-        Of the distribution of effects over groups.
+    effects : effect of each group (draw, group)
+    mean, sd : of the distribution of effects over groups (draw,)
     """
 
     effects: Values
@@ -50,50 +47,25 @@ def pool(
 ) -> Pooled:
     r"""Pool the estimates of several groups partially.
 
-    Parameters
-    ----------
-    estimates : ndarray of float (group,)
-        At least two.
-    covariance : ndarray of float (group, group)
-        Of the estimates, given the effects.
-    scale : float
-        Of the half-normal prior of the SD of the effects, positive.
-    draws : int
-    rng : numpy.random.Generator
+    ``estimates`` (group,) with ``covariance`` (group, group); ``scale`` is that of the half-normal
+    prior of the SD of the effects.
 
-    Returns
-    -------
-    Pooled
-
-    Notes
-    -----
     .. math:: m \mid \delta \sim N(\delta, \Sigma), \quad \delta_g \sim N(\mu, \tau^2), \quad
               p(\mu) \propto 1, \quad \tau \sim N^+(0, \text{scale}^2)
 
     With :math:`V = \Sigma + \tau^2 I`, the posterior of :math:`\tau` is known up to a constant and
     drawn from on a grid, that of :math:`\mu` given :math:`\tau` is normal, and
     :math:`\delta \mid \mu, \tau, m \sim N(\mu 1 + \tau^2 V^{-1} (m - \mu 1),\
-    \tau^2 I - \tau^4 V^{-1})`: no chain is needed.
+    \tau^2 I - \tau^4 V^{-1})`: no Markov chain is needed.
 
     References
     ----------
     Gelman, A. et al. (2013). Bayesian data analysis, 3rd ed., section 5.4.
     Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models.
     Bayesian Analysis 1(3), 515-534.
-
-    Examples
-    --------
-    Two groups that agree, and one far off that is hardly known: it is drawn to the others.
-
-    >>> found = pool(
-    ...     np.array([0.1, 0.1, 0.5]), np.diag([0.01, 0.01, 0.2]) ** 2,
-    ...     scale=0.1, draws=4000, rng=np.random.default_rng(1),
-    ... )
-    >>> found.effects.mean(axis=0).round(1)
-    array([0.1, 0.1, 0.1])
     """
     size = len(estimates)
-    # The middles of equal parts, so that no group SD is exactly 0.
+    # The grid holds midpoints, so that no group SD is exactly 0.
     tau = (np.arange(GRID) + 0.5) / GRID * REACH * scale
     noise = covariance + JITTER * np.eye(size)
     inverse = np.linalg.inv(noise + tau[:, None, None] ** 2 * np.eye(size))
@@ -119,8 +91,9 @@ def pool(
 POOL_DRAWS = 4000
 REPLICATES = 8
 FEWEST = 5
-"""Clusters from which on a stratum tells of its own contrast: the model has none of a system in a
-stratum, so that its predictive is the contrast of all strata."""
+"""Clusters from which a stratum's own contrast is used: the model has no interaction of system and
+stratum, so its predictive is the contrast of all strata.
+"""
 MEAN_OF_GROUPS = "(mean of the groups)"
 OWN = ("difference", "difference_lower", "difference_upper", "p_greater")
 POOLED = ("pooled", "pooled_lower", "pooled_upper", "pooled_p_greater")
@@ -151,8 +124,8 @@ def group_contrasts(
         ratings: ``read_ratings(stratum=...)``.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`. A stratum in which a system has fewer than five clusters
-        takes the model's predictive in some draws of the ``population``, and the column
-        ``estimand`` says so, of the mean of the groups too.
+        uses the model's predictive in some draws of the ``population``; the column ``estimand``
+        says so, also for the mean of the groups.
     scale : float
         Of the half-normal prior of the SD of a contrast over groups, in units of the metric.
     rng : int or numpy.random.Generator
@@ -165,11 +138,11 @@ def group_contrasts(
         ``group``, ``a``, ``b``, ``estimand``, ``clusters`` (of either system); on its own
         ``difference`` a - b, ``difference_lower``, ``difference_upper``, ``p_greater``; partially
         pooled ``pooled``, ``pooled_lower``, ``pooled_upper``, ``pooled_p_greater``; ``group_sd``
-        (how much the contrast differs between groups), ``group_sd_lower``, ``group_sd_upper``;
-        ``undefined`` (share of the draws in which it is in some group, left out), ``level``,
-        ``reference``, ``doubt`` (why the metric may mislead). A stratum that lacks one of the
-        systems (0 ``clusters``), or where the contrast is never defined, has NaN and counts in no
-        mean. Panels without a stratum are in no group.
+        (SD of the contrast between groups), ``group_sd_lower``, ``group_sd_upper``;
+        ``undefined`` (share of the draws in which some group's contrast is undefined, left out),
+        ``level``, ``reference``, ``doubt`` (why the metric may mislead). A stratum that lacks one
+        of the systems (0 ``clusters``), or where the contrast is never defined, has NaN and is
+        left out of the mean. Panels without a stratum are in no group.
 
     Raises
     ------
@@ -181,15 +154,15 @@ def group_contrasts(
     Notes
     -----
     The draws of the groups' contrasts are summarised by their means and their covariance matrix,
-    and pooled by the normal-normal model of :func:`assay.comparison.groups.pool`. The fit has
-    shrunk the strata's prevalences towards each other already; what is pooled here is the
-    contrast of systems, which the fit lets differ between strata through the labels alone. The
-    prevalence has effects of systems and of strata, and none of a system in a stratum: a stratum
-    whose population is the model's has the contrast of all strata, whatever its own items show,
-    and ``group_sd`` is then too small. So clusters are weighed from five on, where
-    :func:`assay.compare` asks for 20. Each stratum is a population of its own: it has the prior
-    on discordance of one. With five to ten, 95 % intervals hold the contrast of a
-    stratum in 0.90 to 0.97 of simulated sets; pooled ones in 0.84 where strata differ much.
+    and pooled by the normal-normal model of :func:`assay.comparison.groups.pool`. The fit already
+    shrinks the strata's prevalences towards each other. Here the contrast of systems is pooled,
+    which can differ between strata in the fit only through the labels: the prevalence has effects
+    of systems and of strata, without interaction. So a stratum whose population the model predicts
+    has the contrast of all strata, whatever its own items show, and ``group_sd`` is then too
+    small. For this reason clusters are weighted from five on, where :func:`assay.compare` needs
+    20. Each stratum is a population with its own prior on discordance. With five to ten clusters,
+    95 % intervals cover the contrast of a stratum in 0.90 to 0.97 of simulated sets; pooled ones
+    in 0.84 where strata differ much.
 
     Examples
     --------
@@ -234,7 +207,7 @@ def group_contrasts(
 
 
 def _groups(ratings: Ratings) -> dict[str, Ratings]:
-    """Return the panels of each stratum; items and ratings stay whole, so that positions do."""
+    """Return the panels of each stratum; items and ratings stay, so that positions do."""
     stratum = ratings.items["stratum"].astype(str).to_numpy()[ratings.panels["item"]]
     names = sorted(set(stratum) - {""})
     if len(names) < 2:
@@ -254,7 +227,7 @@ def _group_draws(
     estimand: Estimand,
     incomplete: Incomplete,
 ) -> xr.Dataset:
-    """Draws (chain, draw, system) of the metrics of one stratum, from the labels of the fit."""
+    """Return draws (chain, draw, system) of the metrics of one stratum."""
     layout = panel_layout(ratings, incomplete=incomplete)
     values, names = estimand_draws(
         fit, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES, least=FEWEST
@@ -277,7 +250,7 @@ def _lines(
     scale: float,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Lines of one contrast: one per group, then one for the mean of the groups."""
+    """Return the lines of one contrast: one per group, then one for the mean of the groups."""
     both = [set(pair) <= set(data["system"].to_numpy().tolist()) for data in draws.values()]
     found = [
         difference_draws(data, [metric], [pair])[metric] if has else None
@@ -305,13 +278,7 @@ def _lines(
 
 
 def _of_the_mean(names: Sequence[str], estimand: Estimand) -> str:
-    """Name the estimand of the mean of groups by theirs, ``""`` of one that lacks a system.
-
-    Examples
-    --------
-    >>> _of_the_mean(["population", modelled("9 clusters"), ""], "population")
-    'population (model-based: in 1 of 2 groups)'
-    """
+    """Name the estimand of the mean of groups; ``""`` stands for a group that lacks a system."""
     heard = [name for name in names if name]
     count = sum(map(is_modelled, heard))
     if not count:
@@ -323,7 +290,7 @@ def _of_the_mean(names: Sequence[str], estimand: Estimand) -> str:
 def _numbers_of(
     values: Values, level: float, scale: float, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Numbers of one contrast from its draws (draw, group): a line per group, then the mean's."""
+    """Return the numbers of one contrast from draws (draw, group), by group and for the mean."""
     heard = np.flatnonzero(~np.isnan(values).all(axis=0))
     kept = values[:, heard]
     defined = kept[~np.isnan(kept).any(axis=1)]
@@ -344,6 +311,6 @@ def _numbers_of(
 
 
 def _numbers(values: Values, level: float) -> Values:
-    """Mean, interval and chance to be above 0 of each column: (column, 4)."""
+    """Return mean, interval and probability above 0 of each column, (column, 4)."""
     ends = interval_ends(values, level, axis=0)
     return np.column_stack([values.mean(axis=0), *ends, (values > TIE).mean(axis=0)])

@@ -1,7 +1,8 @@
-"""decide: which system to launch, by its gain, and by guardrails that hold together."""
+"""The function ``decide``: which system to launch, by its gain and by joint guardrails."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level, tails
-from assay._util.text import chance_cell, column_decimals, interval, lines_of, percent, rounded
+from assay._util.text import column_decimals, interval, lines_of, percent, rounded
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
+from assay.comparison.decisions import chance_said
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.select import choose_metrics
@@ -25,32 +27,19 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Decision:
-    """Which system to launch, and how sure that is.
+    """The system to launch, with its probabilities; ``print`` it for sentences.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        A line per system: ``system``; ``gain`` over the baseline (posterior mean), ``lower``,
+    table : a line per system: ``system``; ``gain`` over the baseline (posterior mean), ``lower``,
         ``upper``; ``p_better`` = P(gain > 0); ``p_<metric>`` of each guardrail, P(not worse than
         the baseline by more than its margin); ``p_guardrails``, P(all of them together);
         ``p_all``, P(better, and all guardrails hold); ``p_best``; ``expected_loss`` of choosing
-        it now instead of the system that is truly best; ``undefined`` (share of the draws in
-        which some number is, which are left out); ``doubt``.
-    chosen : str
-        The system to launch: the baseline if no other one meets the rule.
-    baseline : str
-    weights : mapping of str to float
-        What a metric's gain counts.
-    guardrails : mapping of str to float
-        How much worse a metric may be.
-    sure : float
-        ``p_all`` from which a system is launched.
-    level : float
-        Probability of the intervals.
-
-    Notes
-    -----
-    ``print(found)`` writes the sentences.
+        it instead of the truly best system; ``undefined`` (share of the draws in which some number
+        is undefined, which are left out); ``doubt``
+    chosen : the system to launch: the baseline if no other one meets the rule
+    weights : weight of each metric in the gain
+    guardrails : how much worse each metric may be
+    sure : ``p_all`` from which a system is launched
+    level : probability of the intervals
     """
 
     table: pd.DataFrame
@@ -72,7 +61,7 @@ class Decision:
         return self.table
 
     def sentences(self) -> list[str]:
-        """Say what to launch, and of each system what speaks for it."""
+        """State which system to launch, and the numbers of each system."""
         lines = {line["system"]: line for line in lines_of(self.table)}
         held = "better and within all guardrails" if self.guardrails else "better"
         if self.chosen == self.baseline:
@@ -83,24 +72,26 @@ class Decision:
         else:
             line = lines[self.chosen]
             first = (
-                f"Launch {self.chosen}: P({held}) {_is(line['p_all'])}, expected loss "
+                f"Launch {self.chosen}: P({held}) {chance_said(line['p_all'])}, expected loss "
                 f"{rounded(line['expected_loss'], 3)}."
             )
         return [first, *(self._about(line) for name, line in lines.items()
                          if name != self.baseline)]  # fmt: skip
 
-    def _about(self, line: dict[str, object]) -> str:
+    def _about(self, line: dict[str, Any]) -> str:
         numbers = np.array([[line["gain"], line["lower"], line["upper"]]], float)
         decimals = column_decimals(numbers, marks=[0.0])
         told = interval(numbers[0, 0], numbers[0, 1], numbers[0, 2], decimals)
         text = (
             f"{line['system']}: gain over {self.baseline} {told} ({percent(self.level)} "
-            f"interval), P(better) {_is(line['p_better'])}"
+            f"interval), P(better) {chance_said(line['p_better'])}"
         )
         for name, margin in self.guardrails.items():
-            text += f", P({name} not worse by more than {margin:g}) {_is(line[f'p_{name}'])}"
+            text += (
+                f", P({name} not worse by more than {margin:g}) {chance_said(line[f'p_{name}'])}"
+            )
         if self.guardrails:
-            text += f", P(all) {_is(line['p_all'])}"
+            text += f", P(all) {chance_said(line['p_all'])}"
         doubt = f" No conclusion rests on it: {line['doubt']}." if line["doubt"] else ""
         return f"{text}.{doubt}"
 
@@ -108,11 +99,6 @@ class Decision:
         """Show the sentence and the table in a notebook."""
         shown = self.table.drop(columns=["undefined", "doubt"])
         return notebook_html(self.sentences()[0], {f"Over {self.baseline}": shown})
-
-
-def _is(p: object) -> str:
-    text = chance_cell(float(p))  # type: ignore[arg-type]
-    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
 
 def decide(
@@ -132,14 +118,14 @@ def decide(
     fit : xarray.DataTree
         From :func:`assay.fit`, of ratings with at least two systems.
     gain : str or mapping of str to float
-        The metric that is to rise, or several with weights above 0. Where lower values are
-        better, a fall is a gain.
+        The metric to improve, or several metrics with weights above 0. Where lower values are
+        better, a decrease is a gain.
     baseline : str
-        The system that runs today.
+        The current system.
     guardrails : mapping of str to float, optional
-        Metrics that may be worse than the baseline's by so much, 0 or more.
+        Metrics with margins of 0 or more: by how much each may be worse than the baseline's.
     sure : float
-        Probability from which a system is launched: that it is better and within all guardrails.
+        Launch a system if it is better and within all guardrails with at least this probability.
     estimand : {"population", "finite"}
         As for :func:`assay.metrics`.
     level : float
@@ -148,12 +134,12 @@ def decide(
     Returns
     -------
     Decision
-        The system to launch, and a table with what speaks for each.
+        The system to launch, and a table of gains and probabilities.
 
     Raises
     ------
     ArgumentError
-        If a weight, a margin or a probability is out of range, or a metric is better neither way.
+        If a weight, a margin or a probability is out of range, or a metric has no direction.
     ModelError
         If there are fewer than two systems.
     UnknownNameError
@@ -161,11 +147,11 @@ def decide(
 
     Notes
     -----
-    With signs :math:`d_m = \pm 1` of what is better, the gain of system :math:`s` is
+    With signs :math:`d_m = \pm 1` of the better direction, the gain of system :math:`s` is
     :math:`\sum_m w_m d_m (m_s - m_0)`. All probabilities come from the same draws: that of "better
-    on A and not worse than by 0.01 on B" is the share of draws in which both hold, and not the
-    product of two. Of the systems that reach ``sure``, the one with the least expected loss is
-    launched; a system whose labels are in doubt is not.
+    on A and not worse by more than 0.01 on B" is the share of draws in which both hold, not a
+    product of two probabilities. Among the systems that reach ``sure``, the one with the lowest
+    expected loss is launched, unless its labels are in doubt.
 
     Examples
     --------
@@ -251,10 +237,11 @@ def _table(
     margins: Mapping[str, float],
     level: float,
 ) -> pd.DataFrame:
-    """Return the lines of the decision; draws in which some number is undefined are left out."""
+    """Return the lines of the decision, from draws in which all numbers are defined."""
     base = systems.index(baseline)
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
-    kept = {name: v[known] for name, v in values.items()}
+    some = known.any()
+    kept = {name: v[known] if some else v[:1] for name, v in values.items()}
     utility = sum((weight * kept[name] for name, weight in weights.items()), np.zeros(()))
     gains = utility - utility[:, [base]]
     within = {
@@ -275,4 +262,5 @@ def _table(
         "expected_loss": ranks["expected_loss"].to_numpy(),
         "undefined": 1 - known.mean(),
     }
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    return table if some else table.assign(**dict.fromkeys([*columns][1:-1], np.nan))

@@ -1,4 +1,4 @@
-"""Which way round differences are written: once for a whole report, in text, tables and figures."""
+"""The direction of differences, the same in all text, tables and figures of a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,23 +14,10 @@ ENDS = ("lower", "upper")
 
 
 def leading_first(systems: pd.DataFrame) -> list[str]:
-    """Order systems, the one with the best average rank of its means first.
+    """Order systems by the average rank of their means, the best first.
 
-    Metrics that say which values are better, and rest on no class in doubt, count if there are
-    any. Otherwise the mean of the first metric decides, the highest first.
-
-    Parameters
-    ----------
-    systems : pandas.DataFrame
-        Of :attr:`assay.comparison.Comparison.systems`.
-
-    Examples
-    --------
-    >>> lines = pd.DataFrame(
-    ...     {"metric": "m", "system": ["A", "B"], "mean": [2, 1], "better": "lower", "doubt": ""}
-    ... )
-    >>> leading_first(lines)
-    ['B', 'A']
+    Only metrics with a direction and without doubt count, if there are any. Without a direction,
+    the mean of the first metric decides, the highest first.
     """
     directed = systems[systems["better"].isin(SIGNS)]
     sure = directed[directed["doubt"] == ""]
@@ -57,22 +44,10 @@ def oriented(found: Comparison, order: Sequence[str]) -> Comparison:
 
 
 def turned(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
-    """Write each contrast of a table as the earlier system of an order minus the later one.
+    """Write each contrast (``a``, ``b``) of a table as the earlier system of an order minus the
+    later.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With the columns ``a`` and ``b``, and numbers of a - b: those of a table of stability, or
-        of :attr:`assay.comparison.SideBySide.table`. Lines of single systems stay as they are.
-    order : sequence of str
-
-    Examples
-    --------
-    >>> line = {"a": ["A"], "b": ["B"], "difference": [-0.2], "difference_lower": [-0.3],
-    ...         "difference_upper": [-0.1], "p_greater": [0.01]}
-    >>> print(turned(pd.DataFrame(line), ["B", "A"]).to_string(index=False))
-    a b  difference  difference_lower  difference_upper  p_greater
-    B A         0.2               0.1               0.3       0.99
+    Lines of single systems stay unchanged.
     """
     places = {name: place for place, name in enumerate(order)}
     back = np.array([_is_back(a, b, places) for a, b in zip(table["a"], table["b"], strict=True)])

@@ -1,4 +1,4 @@
-"""The same model again: on other ratings, or with one thing changed."""
+"""Refits of a model: to other ratings, or with one change."""
 
 import json
 import warnings
@@ -19,34 +19,16 @@ from assay.modelling.spec import Spec
 from assay.modelling.structure import build_structure, used_priors
 
 SHORT = Effort(draws=500, tune=500, chains=2)
-"""Of one refit among many."""
+"""Effort of one refit among many."""
 
 
 def refit(
     fit: xr.DataTree, ratings: Ratings, effort: Effort, changes: Mapping[str, Any] | None = None
 ) -> tuple[xr.DataTree, list[str]]:
-    """Fit the model of a fit to other ratings.
+    """Fit the model of a fit to other ratings, and return the fit and its warnings.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        Whose specification, method, starts and seed to take.
-    ratings : Ratings
-    effort : Effort
-        Its draws, warm-up and chains.
-    changes : mapping, optional
-        Arguments of :func:`assay.fit` that differ, such as ``priors``.
-
-    Returns
-    -------
-    fit : xarray.DataTree
-    warnings : list of str
-        What the fit warns of; the caller says it where its numbers stand.
-
-    Notes
-    -----
-    Raters without a rating are left out, which changes no posterior but their own: given all else
-    their numbers have their prior, which a sampler would have to explore.
+    ``changes`` are other arguments of :func:`assay.fit`. Raters without a rating are left out:
+    their parameters follow the prior, which a sampler would have to explore.
     """
     other = dict(changes or {})
     specified = {f.name: other.pop(f.name) for f in fields(Spec) if f.name in other}
@@ -65,7 +47,7 @@ def refit(
 
 
 def _with_use(ratings: Ratings, spec: Spec) -> Spec:
-    """Leave out priors that the model does not know, or has no use for with these ratings."""
+    """Leave out priors that the model does not have, or does not use with these ratings."""
     known = prior_names(ratings, spec)
     spec = replace(spec, priors={k: prior for k, prior in spec.priors.items() if k in known})
     used = used_priors(build_structure(ratings, spec))
@@ -73,10 +55,10 @@ def _with_use(ratings: Ratings, spec: Spec) -> Spec:
 
 
 def _rated(ratings: Ratings, spec: Spec) -> tuple[Ratings, Spec]:
-    """Leave out raters without a rating, and the recipes of groups of them alone."""
+    """Leave out raters without a rating, and the recipes of groups without other raters."""
     groups = ratings.raters["group"].astype(str)
     keep = np.isin(np.arange(len(groups)), ratings.rater) | (groups == spec.reference).to_numpy()
-    # Counts may be a table for each rater, by place.
+    # Counts may hold a table for each rater, by position.
     if keep.all() or any(text.startswith("Counts") for text in map(str, spec.priors.values())):
         return ratings, spec
     places = np.cumsum(keep) - 1
@@ -93,15 +75,7 @@ def _rated(ratings: Ratings, spec: Spec) -> tuple[Ratings, Spec]:
 
 
 def rated_by(ratings: Ratings, names: list[str]) -> Ratings:
-    """Return the ratings of some raters, or of rater groups; all items and panels stay.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name is that of no rater and of no group.
-    RatingsError
-        If none of them has rated anything.
-    """
+    """Return the ratings by the given raters or rater groups; all items and panels stay."""
     raters = ratings.raters.index.astype(str)
     groups = ratings.raters["group"].astype(str)
     known = [*raters, *dict.fromkeys(groups)]

@@ -1,4 +1,4 @@
-"""compare: systems on the metrics of one fit, paired draw by draw, as tables and in words."""
+"""The function ``compare``: systems compared draw by draw on the metrics of one fit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,33 +35,23 @@ from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """What draws of metrics say about systems.
+    """Systems compared on draws of metrics; ``print`` it for sentences.
 
-    Attributes
-    ----------
-    pairs : pandas.DataFrame
-        A line per metric and pair: ``metric``, ``estimand``, ``better`` (which values are:
+    pairs : a line per metric and pair: ``metric``, ``estimand``, ``better`` (which values are:
         ``higher``, ``lower`` or ``neither``), ``a``, ``b``; the difference a - b:
         ``difference`` (posterior mean), ``difference_sd``, ``difference_lower``,
         ``difference_upper``; the ratio a / b: ``ratio`` (median), ``ratio_lower``,
         ``ratio_upper``, ``ratio_undefined`` (number of draws without one);
         ``p_greater`` = P(a > b), ``p_equal``, ``p_rope`` (of a difference from ``rope_lower``
-        to ``rope_upper``; NaN without), ``undefined`` (share of the draws in
-        which a or b is; all else leaves them out), ``level``, ``reference``, ``doubt`` (why
-        the metric may mislead; ``""`` if nothing speaks for it), and from a fit
-        ``shared_clusters``.
-    systems : pandas.DataFrame
-        A line per metric and system: ``metric``, ``estimand``, ``better``, ``system``, ``mean``,
-        ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
+        to ``rope_upper``; NaN without), ``undefined`` (share of the draws in which a or b is
+        undefined; all else leaves them out), ``level``, ``reference``, ``doubt`` (why the metric
+        may mislead, or ``""``), and from a fit ``shared_clusters``
+    systems : a line per metric and system: ``metric``, ``estimand``, ``better``, ``system``,
+        ``mean``, ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
         ``undefined``, ``unranked`` (share of the draws in which some system is undefined, left
-        out of the ranks), ``level``, ``reference``, ``doubt``. On a metric that is better neither
-        way no system is the best: ranks and expected loss are NaN.
-    draws : xarray.Dataset
-        The draws (chain, draw, system) of every metric, from which all numbers come.
-
-    Notes
-    -----
-    ``print(found)`` writes the sentences.
+        out of the ranks), ``level``, ``reference``, ``doubt``; without a direction, ranks and
+        expected loss are NaN
+    draws : draws (chain, draw, system) of every metric
     """
 
     pairs: pd.DataFrame
@@ -72,7 +62,7 @@ class Comparison:
         return "\n".join(self.sentences())
 
     def __repr__(self) -> str:
-        """One line: how many systems are compared on how many metrics."""
+        """Return the numbers of systems and metrics, on one line."""
         metrics, systems = self.systems["metric"].nunique(), self.systems["system"].nunique()
         return (
             f"<assay.Comparison: {counted(systems, 'system')} on {counted(metrics, 'metric')}; "
@@ -109,10 +99,10 @@ class Comparison:
         return notebook_html(repr(self)[1:-1].partition(";")[0], tables, said)
 
     def sentences(self) -> list[str]:
-        """Say each pair in a sentence; with more than two systems, which to choose as well.
+        """State each pair in a sentence; with more than two systems, also which to choose.
 
-        Nothing is to be chosen on a metric that is better neither way. The last sentence says
-        how many of several comparisons would seem clear by chance.
+        A metric without a direction has no best system. The last sentence counts the comparisons
+        that would seem clear by chance.
         """
         said = []
         for metric, lines in self.systems.groupby("metric", sort=False):
@@ -123,25 +113,11 @@ class Comparison:
         return [*said, *filter(None, [by_chance(self.pairs).strip()])]
 
     def clearly_worse(self, p: float = 0.99) -> pd.DataFrame:
-        """Mark the systems that are worse than the apparent best one with probability above p.
+        """Mark the systems that are worse than the apparent best one with probability above ``p``.
 
-        Parameters
-        ----------
-        p : float
-            Probability, between 0.5 and 1.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``metric``, ``system``, ``best`` (the system with the best mean), ``p_worse``,
-            ``clearly_worse``, ``comparisons`` (pairs among which the best was looked for) and
-            ``expected_false`` (how many of these would be beyond p by chance, at most, if no
-            systems differ); metrics that are better neither way are left out.
-
-        Raises
-        ------
-        ModelError
-            If ``p`` is out of range.
+        Columns: ``metric``, ``system``, ``best`` (best mean), ``p_worse``, ``clearly_worse``,
+        ``comparisons`` (number of pairs) and ``expected_false`` (upper bound on those beyond ``p``
+        by chance if no systems differ). Metrics without a direction are left out.
         """
         require_number(
             "p", p, lambda x: 0.5 <= x < 1,
@@ -179,31 +155,10 @@ def compare_draws(
     rope: Rope = None,
     baseline: str | None = None,
 ) -> Comparison:
-    """Compare systems on draws of their metrics.
+    """Compare systems on draws (chain, draw, system) of their metrics, as of :func:`assay.metrics`.
 
-    Parameters
-    ----------
-    draws : xarray.Dataset
-        A variable (chain, draw, system) per metric, as :func:`assay.metrics` gives them; NaN
-        where a metric is undefined. Systems are compared draw by draw, so whatever pairs them
-        (shared clusters, shared parameters) has to be in the draws.
-    better : mapping of str to {"higher", "lower", "neither"}
-        Which values of each metric are better.
-    level : float
-        Probability of the intervals.
-    rope : float or (float, float), optional
-        Differences that do not matter.
-    baseline : str, optional
-        Compare each system with this one only.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ModelError, FitError, UnknownNameError
-        As :func:`assay.compare`; ModelError also if ``better`` is no such choice.
+    Systems are compared draw by draw, so their dependence has to be in the draws. ``better`` maps
+    each metric to ``higher``, ``lower`` or ``neither``.
     """
     for name, direction in better.items():
         check_direction(name, direction)
@@ -252,21 +207,21 @@ def compare(
     fit : xarray.DataTree
         From :func:`assay.fit`, of ratings with at least two systems.
     by : {"system"}
-        What is compared. Systems within groups of clusters (strata):
+        Systems. To compare them within groups of clusters (strata), use
         :func:`assay.group_contrasts`.
     metric : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     estimand : {"population", "finite"}
-        What the numbers are about: clusters like these, or these items.
+        Whether the numbers are about clusters like these, or about these items.
     level : float
         Probability of the intervals, between 0 and 1.
     rope : float or (float, float), optional
         Differences that do not matter (region of practical equivalence), in units of the metric;
-        one number stands for both directions.
+        one number means both directions.
     incomplete : {"predict", "drop"}
         Panels with unrated items, as for :func:`assay.metrics`.
     baseline : str, optional
-        Compare each system with this one only; else each with each.
+        Compare each system only with this one; by default, compare all pairs.
 
     Returns
     -------
@@ -276,7 +231,7 @@ def compare(
     Raises
     ------
     ModelError
-        If there are fewer than two systems, or a choice is none of those above.
+        If there are fewer than two systems, or an argument has another value.
     UnknownNameError
         If the task has no metric, or the ratings no system, of a name.
     FitError
@@ -285,14 +240,14 @@ def compare(
     Notes
     -----
     All numbers come from the draws of :func:`assay.metrics`: the mean of a difference is the
-    difference of the means, up to draws in which either is undefined. Label draws are joint and
-    the weights of a cluster are the same for all systems, so that systems on the same clusters
-    are compared within them; the column ``shared_clusters`` says how many they share.
+    difference of the means, except for draws in which either is undefined. Label draws are joint
+    and the weights of a cluster are the same for all systems, so systems on the same clusters
+    are compared within clusters; the column ``shared_clusters`` counts shared clusters.
 
     :math:`P(a > b)` is a posterior probability, not one minus a p-value. The expected loss of
     choosing :math:`s` is :math:`\mathrm E[\max_r m_r - m_s]` where higher is better. Ranks and
-    losses need a direction: on the share of a class, of which nobody has said whether more of it
-    is better, they are NaN. A metric of one's own can say it (:func:`assay.metric`).
+    losses need a direction, so they are NaN for the share of a class. A metric registered with
+    :func:`assay.metric` can have a direction.
 
     References
     ----------
@@ -327,7 +282,7 @@ def compare(
 def _doubted(
     fit: xr.DataTree, ratings: Ratings, found: Comparison, chosen: Sequence[Metric]
 ) -> Comparison:
-    """Add why differences may mislead though the values do not; then no system is the best."""
+    """Add why differences may mislead although the values do not; then no system is the best."""
     labels = {one.name: one.labels for one in chosen}
 
     def doubts(table: pd.DataFrame, pairs: Iterable[tuple[str, ...]]) -> pd.DataFrame:
@@ -344,7 +299,7 @@ def _doubted(
 
 
 def _shared(ratings: Ratings, found: Comparison) -> list[int]:
-    """How many clusters the systems of each pair have in common."""
+    """Return the number of clusters that the systems of each pair share."""
     clusters = ratings.panels.groupby("system")["cluster"].agg(set)
     pairs = zip(found.pairs["a"], found.pairs["b"], strict=True)
     return [len(clusters[a] & clusters[b]) for a, b in pairs]

@@ -1,1 +1,1 @@
-"""Tasks, states, ratings, and which raters overlap on which items."""
+"""Tasks, states, ratings, and the overlap of raters on items."""

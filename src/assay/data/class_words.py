@@ -1,4 +1,4 @@
-"""Words for classes: yes and no in several languages, and spellings that mean the same."""
+"""Words for classes: yes and no in several languages, and equivalent spellings."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ OTHER_LANGUAGES: dict[str, tuple[str, str]] = {
     "Chinese": ("否", "是"),
     "Japanese": ("いいえ", "はい"),
 }
-"""No and yes as people and spreadsheets elsewhere write them; what they stand for is noted."""
+"""Words for no and yes in other languages; a note reports their reading."""
 FOREIGN = {
     word: code
     for pair in OTHER_LANGUAGES.values()
@@ -29,17 +29,11 @@ FOREIGN = {
 }
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 EXACT = 1e15
-"""Whole numbers below this are told apart by their floating-point value."""
+"""Whole numbers below this have distinct floating-point values."""
 
 
 def canonical(text: str) -> str:
-    """Return the spelling under which a value is looked up; equal numbers have one spelling.
-
-    Examples
-    --------
-    >>> canonical(" 2.0 "), canonical("Yes")
-    ('2', 'yes')
-    """
+    """Return the spelling under which a value is looked up; equal numbers have one spelling."""
     text = text.strip().casefold()
     if len(text) < 40 and NUMBER.fullmatch(text):
         number = float(text)
@@ -49,12 +43,6 @@ def canonical(text: str) -> str:
 
 
 def no_before_yes(classes: Sequence[str]) -> bool:
-    """Whether two classes are no and yes in some spelling, in this order.
-
-    Examples
-    --------
-    >>> [no_before_yes(pair) for pair in (("0", "1"), ("nein", "ja"), ("ja", "nein"), ("a", "b"))]
-    [True, True, False, False]
-    """
+    """Return whether two classes are no and yes in some spelling, in this order."""
     codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
     return codes == [0, 1]

@@ -1,4 +1,4 @@
-"""What ratings report of themselves where neither a task nor their reader names a metric."""
+"""Default metrics of ratings for which neither the task nor the user names any."""
 
 from dataclasses import replace
 
@@ -8,11 +8,10 @@ from assay.data.ratings import Ratings
 
 
 def with_default_metrics(ratings: Ratings) -> Ratings:
-    """Let ratings of the task ``single`` report what their ranked lists or systems are for.
+    """Give ratings of the task ``single`` the metrics that their lists or systems suggest.
 
-    Ranked lists of a label that is no or yes get precision, MRR and nDCG; of a label whose classes
-    are rising numbers the mean and, with ranks, nDCG. Where the data say no more than the label,
-    the task reports the share of each class, as ever.
+    Ranked lists of a no/yes label get precision, MRR and nDCG. A label whose classes are increasing
+    numbers gets the mean and, with ranks, nDCG. Otherwise the task reports the share of each class.
     """
     task = ratings.task
     if task.name != "single" or task.metrics or len(task.labels) != 1:

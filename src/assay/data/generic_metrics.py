@@ -1,8 +1,7 @@
-"""Generic metrics: the language of their names, and which of them suit a label.
+"""The names of generic metrics, and the labels that each metric needs.
 
-``precision_at_k[relevant]`` is a kind, which may have a cut-off, and what counts, in brackets: a
-binary label, or a class of a label. Functions are elsewhere; a task file names metrics long before
-any is computed.
+``precision_at_k[relevant]`` is a kind, perhaps with a cut-off, and in brackets a label, or a class
+of a label, that counts. The functions are in :mod:`assay.evaluation.generic`.
 """
 
 import re
@@ -23,7 +22,7 @@ NAME = re.compile(
     r"|(?P<plain>rate|prevalence|mean))\[(?P<of>.+)\]"
 )
 EVENTS = ("precision_at_k", "recall_at_k", "hit_at_k", "mrr", "rate")
-"""Kinds that need to know which classes count."""
+"""Kinds that need the classes that count."""
 GRADED = ("ndcg",)
 NUMERIC = ("mean",)
 KINDS = (*EVENTS, *GRADED, *NUMERIC)
@@ -31,19 +30,12 @@ KINDS = (*EVENTS, *GRADED, *NUMERIC)
 
 @dataclass(frozen=True, kw_only=True)
 class GenericName:
-    """What the name of a generic metric says.
+    """The parts of a generic metric's name.
 
-    Attributes
-    ----------
-    kind : str
-        One of precision, recall, hit, mrr, ndcg, rate, prevalence and mean.
-    cut : int or None
-        Only the items of the first so many ranks count; None for the whole list.
-    label : str
-    sign : str
-        How ``word`` chooses the classes that count; empty if the name has no class.
-    word : str
-        The class.
+    kind : precision, recall, hit, mrr, ndcg, rate, prevalence or mean
+    cut : number of ranks that count; None for the whole list
+    sign : how ``word`` chooses the classes that count; empty without a class
+    word : the class
     """
 
     kind: str
@@ -54,15 +46,7 @@ class GenericName:
 
 
 def parse_generic(name: object, labels: Sequence[str]) -> GenericName | None:
-    """Read the name of a generic metric; None if it is no such name.
-
-    Examples
-    --------
-    >>> parse_generic("recall_at_5[grade>=good]", ["grade"])
-    GenericName(kind='recall', cut=5, label='grade', sign='>=', word='good')
-    >>> parse_generic("ndcg_at_k", ["grade"]) is None
-    True
-    """
+    """Read the name of a generic metric; None if it is no such name."""
     found = NAME.fullmatch(name) if isinstance(name, str) else None
     if found is None:
         return None
@@ -74,7 +58,7 @@ def parse_generic(name: object, labels: Sequence[str]) -> GenericName | None:
 
 
 def _event(text: str, labels: Sequence[str]) -> tuple[str, Sign, str]:
-    """Split what stands in the brackets; a label's own name may hold a sign."""
+    """Split the text in brackets into label, sign and class; a label's name may contain a sign."""
     if text in labels:
         return text, "", ""
     parts = [(text.partition(sign), sign) for sign in SIGNS if sign in text]
@@ -85,17 +69,10 @@ def _event(text: str, labels: Sequence[str]) -> tuple[str, Sign, str]:
 
 
 def generic_problem(name: object, task: Task) -> str | None:
-    """Say why a task cannot have a generic metric; None if it can, or the name is no generic one.
+    """Return why a task cannot have a generic metric; None if it can, or if the name is not
+    generic.
 
-    Labels whose classes come from the data are not judged before these are read.
-
-    Examples
-    --------
-    >>> task = Task(name="t", labels=(Label(name="tone", classes=("rude", "plain", "kind")),))
-    >>> generic_problem("rate[tone=kind]", task) is None
-    True
-    >>> generic_problem("rate[tone]", task)
-    "metric 'rate[tone]' does not say which classes of tone count; write rate[tone=kind]"
+    Labels whose classes come from the data pass until the data are read.
     """
     read = parse_generic(name, task.label_names)
     if read is None:
@@ -116,7 +93,7 @@ def generic_problem(name: object, task: Task) -> str | None:
 
 
 def _unsuited(name: str, read: GenericName, label: Label) -> str | None:
-    """Say what a metric needs of a label that it does not have."""
+    """Return which property of the label a metric needs; None if the label suits."""
     before = name.partition("[")[0]
     if read.kind in ("ndcg", "mean") and read.sign:
         return f"metric {name!r} counts all classes of a label; write {before}[{label.name}]"
@@ -146,33 +123,21 @@ def _classes(label: Label) -> str:
 
 
 def numbers_of(label: Label) -> tuple[float, ...] | None:
-    """Return the numbers that the classes of a label are; None if one of them is none.
-
-    Examples
-    --------
-    >>> numbers_of(Label(name="stars", classes=("1", "2", "5")))
-    (1.0, 2.0, 5.0)
-    """
+    """Return the classes of a label as numbers; None if one of them is no number."""
     if not label.classes or not all(NUMBER.fullmatch(word) for word in label.classes):
         return None
     return tuple(map(float, label.classes))
 
 
 def graded(label: Label) -> bool:
-    """Whether a later class of a label is a higher one: two classes, an order, rising numbers."""
+    """Return whether later classes are higher: two classes, an order, or increasing numbers."""
     numbers = numbers_of(label) or ()
     rising = bool(numbers) and all(a < b for a, b in pairwise(numbers))
     return len(label.classes) == 2 or label.ordered or rising
 
 
 def generic_names(task: Task) -> list[str]:
-    """Name the generic metrics of a task, one of each kind that suits a label.
-
-    Examples
-    --------
-    >>> generic_names(Task(name="t", labels=(Label(name="stars", classes=("1", "2", "3")),)))[-2:]
-    ['ndcg[stars]', 'mean[stars]']
-    """
+    """Name the generic metrics of a task, one of each kind that suits a label."""
     names = []
     for label in task.labels:
         events = [label.name]

@@ -1,4 +1,4 @@
-"""What gold and audits say of the truth of items, as masks over states."""
+"""Known truth and audits of items, as masks over states."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from assay.data.states import MISSING
 
 
 def against_gold(ratings: Ratings) -> str:
-    """Say how many audits contradict the known truth, with the first of them; ``""`` if none does.
+    """Describe the audits that contradict the known truth; ``""`` if none does.
 
-    An answer that was found right is not the item's truth, or one that was found wrong is; or a
-    rating was found wrong somewhere whose answers are all the truth.
+    They contradict it if an answer that is not the truth was found right, or one that is the truth
+    was found wrong, or a rating whose answers are all the truth was found wrong somewhere.
     """
     given, truth = ratings.answers >= 0, ratings.truth[ratings.item]
     same, known = ratings.answers == truth, truth != MISSING
@@ -53,7 +53,7 @@ def _classes_said(ratings: Ratings, codes: NDArray[np.int16], labels: NDArray[np
 
 
 def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.bool_]:
-    """Say which states agree with what gold and audits say of each item: (item, state)."""
+    """Return which states agree with known truth and audits of each item, (item, state)."""
     known, which = sorted_rows(*ratings.truth.T)
     agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
     possible = np.asarray(agrees[which])
@@ -69,7 +69,7 @@ def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.b
 
 
 def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
-    """Say of which items no state (item, state) is left, with the first audits; ``""`` if none."""
+    """Describe the items without a possible state (item, state); ``""`` if there are none."""
     none = np.flatnonzero(~possible.any(axis=1))
     if not len(none):
         return ""
@@ -89,19 +89,10 @@ def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
 def truth_masks(
     ratings: Ratings, states: NDArray[np.int16]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return which states agree with what is known of each item.
+    """Return the mask number of each item (item,), and the masks (mask, state).
 
-    Returns
-    -------
-    mask : ndarray of int (item,)
-        Which mask each item has.
-    masks : ndarray (mask, state)
-        0 where the state agrees with what is known, -inf elsewhere.
-
-    Raises
-    ------
-    ModelError
-        If no state agrees with all that is known of an item.
+    A mask is 0 where the state agrees with what is known of the item, -inf elsewhere. Refuse items
+    without a possible state.
     """
     possible = possible_states(ratings, states)
     packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)

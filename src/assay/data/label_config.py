@@ -1,4 +1,4 @@
-"""Label Studio's label config as a task: its controls, their choices, and when they are shown."""
+"""Label Studio's label config as a task: controls, their choices and conditions."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -10,26 +10,16 @@ from assay.data.task import Task
 
 CHOSEN, UNCHOSEN = "choice-selected", "choice-unselected"
 RATING_MOST = 5
-"""The highest grade where a control of stars does not say."""
+"""Highest grade of a control of stars that does not specify it."""
 SIDES = ("left", "right")
 MOST_CHARACTERS = 1_000_000
 
 
 def label_config_task(path: Path) -> Task:
-    """Read the label config of a project as a task.
+    """Read the label config of a project (an XML file) as a task.
 
-    Choices, stars and pairs become labels; a choice of several options is a label for each option;
-    ``visibleWhen`` is a gate. Controls of texts and of regions are no labels.
-
-    Parameters
-    ----------
-    path : Path
-        An XML file, as the settings of a project show it.
-
-    Raises
-    ------
-    TaskError
-        If it cannot be read, is no label config, or has no control that asks for classes.
+    Choices, stars and pairs become labels; a multiple choice becomes a label for each option;
+    ``visibleWhen`` is a gate. Controls of texts and of regions are ignored.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -53,7 +43,7 @@ def label_config_task(path: Path) -> Task:
 
 
 def _controls(element: ET.Element, gates: tuple[Gate, ...]) -> Iterator[Control]:
-    """Return the controls within an element, with the gates of all that is around them."""
+    """Yield the controls within an element, with the gates of all enclosing elements."""
     gates = (*gates, *_gates(element))
     name = element.get("name", "")
     if element.get("perRegion", "").lower() == "true":
@@ -64,7 +54,7 @@ def _controls(element: ET.Element, gates: tuple[Gate, ...]) -> Iterator[Control]
             kind: Kind = "choices" if several else "choice"
             options = tuple(dict.fromkeys(_options(element)))
             if several and not options:
-                return  # the choices stand in the data of the tasks
+                return  # the choices are in the data
             yield Control(name=name, kind=kind, options=options, gates=gates, told=bool(options))
         case "rating":
             most = int(element.get("maxRating", RATING_MOST))
@@ -78,7 +68,7 @@ def _controls(element: ET.Element, gates: tuple[Gate, ...]) -> Iterator[Control]
 
 
 def _options(element: ET.Element) -> Iterator[str]:
-    """Return what choices are called in results: their alias, else their value."""
+    """Yield the names of choices in results: their alias, else their value."""
     for choice in element.iter():
         if choice.tag.lower() == "choice":
             word = choice.get("alias") or choice.get("value") or ""
@@ -87,7 +77,7 @@ def _options(element: ET.Element) -> Iterator[str]:
 
 
 def _gates(element: ET.Element) -> Iterator[Gate]:
-    """Return the condition under which an element is shown, if it hangs on choices."""
+    """Yield the condition under which an element is shown, if it depends on choices."""
     when = element.get("visibleWhen", "").lower()
     control = element.get("whenTagName", "")
     values = [part.strip() for part in element.get("whenChoiceValue", "").split(",")]

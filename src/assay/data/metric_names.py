@@ -1,6 +1,6 @@
-"""Names of metrics and the labels that they need, known without the functions.
+"""Names of metrics and the labels that they need, without the functions.
 
-A task file names metrics long before any is computed: what cannot be computed is refused early.
+A task file with a metric that cannot be computed is refused when it is read.
 """
 
 from collections.abc import Sequence
@@ -30,25 +30,18 @@ SHIPPED: dict[str, tuple[str, ...]] = {
     "interpretable_rate": ("flagged", "interpretable"),
     "attributable_rate": ("interpretable", "attributable"),
 }
-"""The labels that each shipped metric needs."""
+"""Labels that each shipped metric needs."""
 _OWN: dict[str, tuple[str, ...]] = {}
 
 
 def remember(name: str, labels: Sequence[str] | None) -> None:
-    """Remember a metric that is registered, and the labels that it needs."""
+    """Remember a registered metric and the labels that it needs."""
     if name not in SHIPPED:
         _OWN[name] = tuple(labels or ())
 
 
 def lacking_labels(task: Task) -> list[str]:
-    """Say which metrics of a task need labels, or classes, that it does not have.
-
-    Examples
-    --------
-    >>> from assay.data.task import Label
-    >>> lacking_labels(Task(name="t", labels=(Label(name="ok"),), metrics=("flag_rate",)))
-    ["metric 'flag_rate' needs the label flagged, which the task does not have; its labels: ok"]
-    """
+    """List the metrics of a task that need labels or classes that it does not have."""
     known = SHIPPED | _OWN
     said = []
     for name in (name for name in task.metrics if isinstance(name, str)):
@@ -65,13 +58,7 @@ def lacking_labels(task: Task) -> list[str]:
 
 
 def unknown_metrics(task: Task) -> list[str]:
-    """Say which metrics of a task do not exist, and which names are near.
-
-    Examples
-    --------
-    >>> unknown_metrics(Task(name="t", labels=(), metrics=("flag_rat",)))
-    ["no metric is called 'flag_rat'; did you mean flag_rate?"]
-    """
+    """List the metrics of a task that do not exist, with similar names."""
     known = [*SHIPPED, *_OWN]
     return [
         f"no metric is called {name!r}; {suggest(name, [*known, *generic_names(task)])}"

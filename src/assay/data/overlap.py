@@ -1,7 +1,7 @@
-"""Which raters overlap on which items: pairs of raters, of groups, of repeated ratings.
+"""Overlap of raters on items: pairs of ratings, of raters and of groups.
 
-Pairs are counted by sparse products of raters and items, without a line for each meeting of two
-ratings as :mod:`assay.data.overlap` has it: thousands of raters meet millions of times.
+Some counts use sparse products of raters and items, since thousands of raters meet millions of
+times.
 """
 
 from dataclasses import dataclass, replace
@@ -22,13 +22,9 @@ Ints = NDArray[np.int64]
 class RepeatedPairs:
     """Pairs of ratings of one item by one rater.
 
-    Attributes
-    ----------
-    one, other : ndarray of int (pair,)
-        Positions of the ratings.
-    rater : ndarray of int (pair,)
-    raters : int
-        How many raters there are.
+    one, other : positions of the ratings (pair,)
+    rater : (pair,)
+    raters : number of raters
     """
 
     one: Ints
@@ -38,20 +34,11 @@ class RepeatedPairs:
 
     @property
     def count(self) -> Ints:
-        """How many pairs each rater has: (rater,)."""
+        """Number of pairs of each rater, (rater,)."""
         return self._of_raters(np.ones(len(self.rater), bool))
 
     def compare(self, said: NDArray[np.integer]) -> tuple[Ints, Ints]:
-        """Count each rater's pairs that both answer something, and those that agree in all of it.
-
-        Parameters
-        ----------
-        said : ndarray of int (rating, label)
-
-        Returns
-        -------
-        told, same : ndarray of int (rater,)
-        """
+        """Return each rater's pairs that both answer a label, and those that agree on all."""
         first, second = said[self.one], said[self.other]
         both = (first != MISSING) & (second != MISSING)
         told = both.any(axis=1)
@@ -63,7 +50,7 @@ class RepeatedPairs:
 
 
 def repeated_pairs(ratings: Ratings, said: NDArray[np.integer]) -> RepeatedPairs:
-    """Find the pairs among the ratings that say something (rating, label)."""
+    """Return the pairs among the ratings with an answer in ``said`` (rating, label)."""
     here = np.flatnonzero((said != MISSING).any(axis=1))
     order = here[np.lexsort((ratings.item[here], ratings.rater[here]))]
     ones, others = [order[:0]], [order[:0]]
@@ -86,19 +73,13 @@ Floats = NDArray[np.float64]
 class Design:
     """The first rating of each item by each rater, and the meetings of two raters on an item.
 
-    Attributes
-    ----------
-    first : ndarray of int (row,)
-        Positions in the ratings, sorted by item and rater.
-    item : ndarray of int (row,)
-    left, right : ndarray of int (meeting,)
-        The two rows of a meeting; the left one is of the rater who stands first.
-    pair : ndarray of int (meeting,)
-        Position in ``raters``.
-    raters : ndarray of int (pair, 2)
-    cluster : ndarray of int (item,)
-        Which of the clusters that have a rating an item is in; -1 for none of them.
-    stratum : ndarray of int (cluster,)
+    first : positions in the ratings, sorted by item and rater (row,)
+    item : (row,)
+    left, right : the two rows of a meeting, the rater of the left one comes first (meeting,)
+    pair : position in ``raters`` (meeting,)
+    raters : (pair, 2)
+    cluster : number of the item's cluster among those with a rating, or -1 (item,)
+    stratum : (cluster,)
     """
 
     first: Ints
@@ -112,12 +93,12 @@ class Design:
 
 
 def build_design(ratings: Ratings) -> Design:
-    """Find the first ratings, the meetings of raters, and the clusters of some ratings."""
+    """Return the first ratings, the meetings of raters, and the clusters of ratings."""
     order = np.lexsort((ratings.replicate, ratings.rater, ratings.item))
     item, rater = ratings.item[order], ratings.rater[order]
     again = np.r_[False, (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])][: len(order)]
     first, item, rater = order[~again], item[~again], rater[~again]
-    left, right = _meetings(item)
+    left, right = meetings(item)
     count = len(ratings.raters)
     names, pair = np.unique(rater[left] * count + rater[right], return_inverse=True)
     cluster, stratum = _clusters(ratings, item)
@@ -133,19 +114,19 @@ def build_design(ratings: Ratings) -> Design:
     )
 
 
-def _meetings(item: Ints) -> tuple[Ints, Ints]:
-    """All pairs of rows of the same item, where rows are sorted by item."""
-    rows = np.arange(len(item))
-    lefts, rights = [rows[:0]], [rows[:0]]
+def meetings(item: Ints) -> tuple[Ints, Ints]:
+    """Return all pairs of rows of the same item."""
+    order = np.argsort(item, kind="stable")
+    lefts, rights = [order[:0]], [order[:0]]
     for step in range(1, int(np.bincount(item).max(initial=1))):
-        left = rows[:-step][item[step:] == item[:-step]]
-        lefts.append(left)
-        rights.append(left + step)
+        same = item[order[step:]] == item[order[:-step]]
+        lefts.append(order[:-step][same])
+        rights.append(order[step:][same])
     return np.concatenate(lefts), np.concatenate(rights)
 
 
 def _clusters(ratings: Ratings, rated: Ints) -> tuple[Ints, Ints]:
-    """Clusters that have a rating, numbered, and the stratum of each."""
+    """Return the number of each item's cluster, and the stratum of each cluster."""
     names = ratings.items["cluster"].to_numpy().astype(str)
     strata = np.unique(ratings.items["stratum"].to_numpy().astype(str), return_inverse=True)[1]
     known, where = np.unique(names[rated], return_index=True)
@@ -156,16 +137,11 @@ def _clusters(ratings: Ratings, rated: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupMeetings:
-    """Which two ratings of an item meet, and whether their raters are of one group.
+    """Meetings of two ratings of an item, by rater group.
 
-    Attributes
-    ----------
-    groups : tuple of str
-        Rater groups of whom two raters met.
-    left, right : ndarray of int (meeting,)
-        Positions in the ratings.
-    kind : ndarray of int (meeting,)
-        The group of both, or the number of groups where they are of two.
+    groups : rater groups within which two raters met
+    left, right : positions in the ratings (meeting,)
+    kind : the group of both raters, or the number of groups if theirs differ (meeting,)
     """
 
     groups: tuple[str, ...]
@@ -174,19 +150,14 @@ class GroupMeetings:
     kind: Ints
 
     def percent(self, answers: Vectors) -> Floats:
-        """Share of the meetings of two who were asked and answered alike: (group + 2, label).
-
-        The last lines are those of meetings within any group, and across groups; NaN where nobody
-        met.
-        """
+        """Return the share of meetings that agree, (group + 2, label); NaN without meetings."""
         met, alike = self.counts(answers)
         share = np.full(met.shape, np.nan)
         return np.asarray(np.divide(alike, met, out=share, where=met > 0))
 
     def counts(self, answers: Vectors) -> tuple[Ints, Ints]:
-        """Count meetings of two who were asked, and those in which they answered alike.
-
-        Two of (group + 2, label), as for the percentages.
+        """Return the numbers of meetings with two answers, and of agreements, (group + 2,
+        label).
         """
         kinds, found = len(self.groups) + 1, []
         for label in range(answers.shape[1]):
@@ -199,12 +170,12 @@ class GroupMeetings:
 
 
 def _with_sum(counts: Ints) -> Ints:
-    """Put the sum of all groups before what is across them."""
+    """Insert the sum over groups before the line of meetings across groups."""
     return np.concatenate([counts[:-1], counts[:-1].sum(axis=0, keepdims=True), counts[-1:]])
 
 
 def build_meetings(ratings: Ratings, design: Design) -> GroupMeetings | None:
-    """Find the meetings of raters; None if all raters are of one group."""
+    """Return the meetings of raters; None unless there are some within and across groups."""
     names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
     left, right = group[design.raters].T
     same = left == right
@@ -221,29 +192,23 @@ def build_meetings(ratings: Ratings, design: Design) -> GroupMeetings | None:
 
 
 def count_pairs(item: Ints) -> float:
-    """Count the ordered pairs of ratings of one item, each with itself too."""
+    """Count the ordered pairs of ratings of one item, including each with itself."""
     return float((np.bincount(item).astype(float) ** 2).sum())
 
 
 SHARED_ITEMS = 20
-"""Items that two raters have in common, from which on they are compared."""
+"""Number of common items from which two raters are compared."""
 PAIR_LIMIT = 200_000_000
-"""Ordered pairs of ratings of one item, beyond which nobody is compared: it takes too long."""
+"""Ordered pairs of ratings of one item above which comparison takes too long."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RaterPairs:
-    """Pairs of raters who rated enough items in common.
+    """Pairs of raters with enough common items.
 
-    Attributes
-    ----------
-    one, other : ndarray of int (pair,)
-        Positions of the raters, the smaller one first.
-    items : ndarray of int (pair,)
-        How many both rated.
-    rater, item : ndarray of int (rating,)
-        The ratings that are compared, each rater's at most one of an item.
-    n_raters : int
+    one, other : positions of the raters, the smaller one first (pair,)
+    items : number of common items (pair,)
+    rater, item : the compared ratings, at most one of an item by a rater (rating,)
     """
 
     one: Ints
@@ -254,28 +219,23 @@ class RaterPairs:
     n_raters: int
 
     def chosen(self, at: NDArray[np.bool_]) -> "RaterPairs":
-        """Return some of the pairs: at (pair,)."""
+        """Return the pairs selected by a mask (pair,)."""
         return replace(self, one=self.one[at], other=self.other[at], items=self.items[at])
 
     def agreements(self, answer: NDArray[np.integer]) -> Ints:
-        """Count the items on which both gave the same answer: (pair,), of answer (rating,)."""
+        """Return the number of items with equal answers, (pair,), from answers (rating,)."""
         _, cell = unique_rows(self.item, answer)
         said = _by_rater(np.ones(len(cell), np.int32), self.rater, cell, self.n_raters)
         return _at((said @ said.T).tocsr(), self.one, self.other)
 
     def totals(self, numbers: ArrayLike) -> tuple[Floats, Floats]:
-        """Sum a number of each rating (rating,), over the items in common: of the one, the other.
-
-        Returns
-        -------
-        tuple of ndarray (pair,)
-        """
+        """Sum the numbers (rating,) of each rater over the common items: two of (pair,)."""
         given, rated = self._matrix(numbers), self._matrix(np.ones(len(self.item)))
         sums = (given @ rated.T).tocsr()
         return _at(sums, self.one, self.other), _at(sums, self.other, self.one)
 
     def products(self, numbers: ArrayLike) -> Floats:
-        """Sum the one's number times the other's over the items in common: (pair,)."""
+        """Sum the products of both raters' numbers over the common items, (pair,)."""
         given = self._matrix(numbers)
         return _at((given @ given.T).tocsr(), self.one, self.other)
 
@@ -284,18 +244,9 @@ class RaterPairs:
 
 
 def rater_pairs(rater: Ints, item: Ints, n_raters: int) -> RaterPairs | None:
-    """Find the pairs of raters who rated 20 items or more in common.
+    """Return the pairs of raters with ``SHARED_ITEMS`` common items; None above ``PAIR_LIMIT``.
 
-    Parameters
-    ----------
-    rater, item : ndarray of int (rating,)
-        Positions; each rater's ratings of an item are one at most.
-    n_raters : int
-
-    Returns
-    -------
-    RaterPairs or None
-        None if items have so many raters that comparing all would take too long.
+    Each rater has at most one rating of an item.
     """
     if count_pairs(item) > PAIR_LIMIT:
         return None
@@ -313,38 +264,31 @@ def rater_pairs(rater: Ints, item: Ints, n_raters: int) -> RaterPairs | None:
 
 
 def _by_rater(numbers: NDArray[Any], rater: Ints, column: Ints, n_raters: int) -> Any:
-    """Return a sparse matrix of numbers, zeros left out: (rater, column)."""
+    """Return a sparse matrix of numbers (rater, column), without zeros."""
     some = numbers != 0
     shape = (n_raters, int(column.max(initial=0)) + 1)
     return sparse.csr_array((numbers[some], (rater[some], column[some])), shape=shape)
 
 
 def _at(matrix: Any, row: Ints, column: Ints) -> NDArray[Any]:
-    """Return the values of a sparse matrix at some places."""
+    """Return the values of a sparse matrix at the given places."""
     if not len(row):
         return np.zeros(0, matrix.dtype)
     return np.asarray(matrix[row, column]).ravel()
 
 
 HALF = 0.5
-"""Share of the agreement expected by chance below which raters answer opposite ways."""
+"""Ratio of agreement to chance agreement below which raters answer oppositely."""
 CLEARLY = 4.0
-"""Standard errors by which the agreement is below chance before it is said."""
+"""Standard errors below chance from which low agreement is reported."""
 
 
 class Opposites(NamedTuple):
-    """Two raters who agree on a label far less often than answers at random would.
+    """Two raters who agree on a label far less often than by chance.
 
-    Attributes
-    ----------
-    label, one, other : int
-        Positions.
-    items : int
-        That both answered.
-    same : int
-        On how many of them they agree.
-    chance : float
-        On how many they would by chance.
+    items : number of items that both answered
+    same : number of items on which they agree
+    chance : expected number of such items by chance
     """
 
     label: int
@@ -356,14 +300,7 @@ class Opposites(NamedTuple):
 
 
 def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
-    """Return the pairs of raters who clearly agree less than by chance, label by label.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    share : float
-        Of the agreement expected by chance, below which they agree.
-    """
+    """Return the pairs of raters whose agreement is clearly below ``share`` of that by chance."""
     first = ratings.replicate == 0
     found: list[Opposites] = []
     for n in range(len(ratings.task.labels)):
@@ -377,10 +314,10 @@ def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
 def _opposites(
     label: int, pairs: RaterPairs, answers: NDArray[np.int16], share: float
 ) -> list[Opposites]:
-    """Return the pairs who agree on less than a share of the items that they would by chance.
+    """Return the pairs of one label with agreement below a share of that by chance.
 
-    By chance two agree on the sum over classes of how often the one and how often the other says
-    it, on the items that both answered, by the number of these items.
+    Chance agreement is the sum over classes of the product of both raters' counts, over the number
+    of common items.
     """
     same, chance = pairs.agreements(answers), np.zeros(len(pairs.items))
     rest = pairs.items.astype(float), pairs.items.astype(float)
@@ -388,7 +325,7 @@ def _opposites(
         one, other = pairs.totals(answers == k)
         chance += one * other / pairs.items
         rest = rest[0] - one, rest[1] - other
-    chance += rest[0] * rest[1] / pairs.items  # the first class: what the others leave
+    chance += rest[0] * rest[1] / pairs.items  # the first class
     error = np.sqrt(chance * (1 - chance / pairs.items))
     seldom = (same < share * chance) & (chance - same > CLEARLY * error)
     columns = (pairs.one, pairs.other, pairs.items, same, chance)
@@ -398,22 +335,24 @@ def _opposites(
 
 ENOUGH = 30
 """Items with gold, with two ratings of the reference group, or rated by three groups, that a
-reference needs."""
+reference needs.
+"""
 WITNESSES = 3
-"""Groups that have to look at an item for what they agree on to tell what each misperceives: of
-two, either may be the one that is wrong."""
+"""Groups that must rate an item so that their agreement identifies what each misperceives: with two
+groups, either may be wrong.
+"""
 NO_GROUPS = ("gold", "groups")
-"""What ``reference=`` takes for something else than a rater group of that name."""
+"""Values of ``reference=`` that are not names of rater groups."""
 
 
 def groups_tell(ratings: Ratings) -> bool:
-    """Whether what rater groups agree on tells what each of them misperceives."""
+    """Return whether agreement of rater groups identifies what each of them misperceives."""
     enough = int((groups_of_items(ratings) >= WITNESSES).sum()) >= ENOUGH
     return enough and bool(first_meetings(ratings))
 
 
 def groups_of_items(ratings: Ratings) -> Ints:
-    """Count the rater groups that rated each item: (item,)."""
+    """Return the number of rater groups that rated each item, (item,)."""
     names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
     rated = ~ratings.abstained
     looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
@@ -421,7 +360,7 @@ def groups_of_items(ratings: Ratings) -> Ints:
 
 
 def first_meetings(ratings: Ratings) -> dict[str, int]:
-    """Find the first item that two raters of a group rated, by the groups that have one."""
+    """Return the first item that two raters of a group rated, by group."""
     names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
     rated = ~ratings.abstained
     looks = np.unique(np.column_stack([ratings.item, ratings.rater])[rated], axis=0)
@@ -433,7 +372,7 @@ def first_meetings(ratings: Ratings) -> dict[str, int]:
 
 
 def rated_twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:
-    """Whether each item has two ratings or more of a group, and one of others: (item,)."""
+    """Return whether each item has two ratings of a group and one of another group, (item,)."""
     mine = (ratings.raters["group"].astype(str) == group).to_numpy()[ratings.rater]
     rated, size = ~ratings.abstained, len(ratings.items)
     inside = np.bincount(ratings.item[mine & rated], minlength=size)

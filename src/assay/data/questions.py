@@ -1,4 +1,4 @@
-"""Questions of annotation tools, and the labels of a task that stand for them."""
+"""Questions of annotation tools as labels of a task."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from assay.data.task import Label, Task
 
 Kind = Literal["choice", "choices", "number", "text"]
 MOST_STATES = 4096
-"""Combinations of classes up to which labels are read together: those of 12 options."""
+"""Largest number of class combinations of labels that are read together (12 options)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """A question is asked if one of some ``values`` of another was chosen, or ``not chosen``."""
+    """Condition: one of ``values`` of another question was chosen, or was ``not chosen``."""
 
     control: str
     values: tuple[str, ...]
@@ -24,21 +24,13 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """A question: what is known of it from the tool's settings, or from its answers.
+    """A question, as known from the tool's settings or from its answers.
 
-    Attributes
-    ----------
-    name : str
-    kind : str or None
-        One choice, a choice of several, a number, a text; None where the answers have to tell.
-    options : tuple of str
-        In order; empty where the answers have to tell.
-    gates : tuple of Gate
-        All of them have to be open.
-    told : bool
-        Whether the tool's settings name the options.
-    inferred : bool
-        Whether the gates were found in the answers.
+    kind : None if the answers decide it
+    options : in order; empty if the answers decide them
+    gates : conditions that must all hold
+    told : whether the tool's settings name the options
+    inferred : whether the gates were found in the answers
     """
 
     name: str
@@ -51,7 +43,7 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A label: the question that it comes from, and the option that it stands for, if any."""
+    """A label: its question, and the option that it stands for, if any."""
 
     name: str
     control: str
@@ -59,13 +51,7 @@ class Column:
 
 
 def written(value: object) -> str:
-    """Write a class as text; whole numbers without a point.
-
-    Examples
-    --------
-    >>> written(3.0), written("yes"), written(True)
-    ('3', 'yes', 'true')
-    """
+    """Write a class as text; whole numbers have no decimal point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -74,16 +60,10 @@ def written(value: object) -> str:
 
 
 def label_columns(controls: Iterable[Control], named: Iterable[str] = ()) -> list[Column]:
-    """Return a label for each question, and one for each option of a choice of several.
+    """Return a label for each question, and one for each option of a multiple choice.
 
-    A label of an option has its name, and that of its question before it where others have it, too,
-    or where a task that is ``named`` calls it so.
-
-    Examples
-    --------
-    >>> tones = Control(name="tones", kind="choices", options=("calm", "sad"))
-    >>> [column.name for column in label_columns([tones])]
-    ['calm', 'sad']
+    An option's label has its name, prefixed by its question if the name is not unique or if
+    ``named`` contains the longer name.
     """
     known = set(named)
     controls = [control for control in controls if control.kind != "text"]
@@ -104,14 +84,9 @@ def label_columns(controls: Iterable[Control], named: Iterable[str] = ()) -> lis
 
 def within_reach(columns: Sequence[Column], controls: Mapping[str, Control],
                  uses: Mapping[str, int]) -> list[Column]:  # fmt: skip
-    """Leave out the labels with which there would be too many states: those of rare options.
+    """Leave out labels of rare options while there are more than ``MOST_STATES`` states.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-    controls : mapping of str to Control
-    uses : mapping of str to int
-        How often each label was answered; of an option, how often it was chosen.
+    ``uses`` counts the answers to each label, or the choices of an option.
     """
     kept = list(columns)
     while states_of(kept, controls) > MOST_STATES:
@@ -121,7 +96,7 @@ def within_reach(columns: Sequence[Column], controls: Mapping[str, Control],
 
 
 def states_of(columns: Iterable[Column], controls: Mapping[str, Control]) -> int:
-    """Return how many combinations of classes there are at most."""
+    """Return the largest possible number of class combinations."""
     return prod(2 if c.option else max(2, len(controls[c.control].options)) for c in columns)
 
 
@@ -145,7 +120,7 @@ def labels_of(columns: Sequence[Column], controls: Mapping[str, Control]) -> tup
 
 
 def task_of(name: str, controls: Mapping[str, Control], columns: Sequence[Column]) -> Task:
-    """Write the task of some questions out."""
+    """Return the task of the questions."""
     most = max(Task.max_states, states_of(columns, controls))
     return Task(name=name, labels=labels_of(columns, controls), max_states=most)
 
@@ -171,7 +146,7 @@ def gate_text(
 def _condition(
     value: str, control: str, columns: Sequence[Column], controls: Mapping[str, Control]
 ) -> str:
-    """Write that an option was chosen."""
+    """Write the condition that an option was chosen."""
     for column in columns:
         if column.control == control and column.option == value:
             return quoted(column.name)
@@ -181,13 +156,7 @@ def _condition(
 
 
 def quoted(name: str) -> str:
-    """Write a name as rules have it: in quotes if it is not plain.
-
-    Examples
-    --------
-    >>> quoted("relevant"), quoted("is it relevant?")
-    ('relevant', '"is it relevant?"')
-    """
+    """Write a name as in rules: in quotes if it is not plain."""
     if PLAIN.fullmatch(name):
         return name
     return f"'{name}'" if '"' in name else f'"{name}"'

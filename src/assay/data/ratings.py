@@ -1,4 +1,4 @@
-"""Ratings: what raters said about items, as arrays with names. A value; reading is elsewhere."""
+"""Ratings of items by raters, as arrays with names."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ Resolve = Literal["retry", "repair"]
 PARTIAL = ("lost", "draft")
 RESOLVE = ("retry", "repair")
 UNNAMED = "unnamed"
-"""The group of raters who have no names: number 1 of one item is not number 1 of another."""
+"""Group of raters without names: number 1 of one item is not number 1 of another."""
 ITEM_COLUMNS = ("cluster", "stratum", "weight")
-"""Of ``Ratings.items``, whatever the task."""
+"""Columns of ``Ratings.items`` in every task."""
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
 NO_FILE = re.compile("[\0\ud800-\udfff]")
-"""Characters that no file of a fit can hold."""
+"""Characters that the file of a fit cannot contain."""
 PER_RATING = (
     "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
 )  # fmt: skip
@@ -34,27 +34,16 @@ PER_RATING = (
 
 @dataclass(frozen=True, kw_only=True)
 class Accounting:
-    """What became of every row of the input.
+    """What was done with every row of the input.
 
-    Attributes
-    ----------
-    rows_read : int
-        Rows of the source.
-    rows_used : int
-        Rows that became a rating (answers of one label a row are joined before counting: all
-        rows of a used rating count).
-    set_aside : pandas.DataFrame
-        One line per row not used: ``line`` (number in the file, the header is line 1; for a
-        DataFrame the index label), ``item``, ``rater``, ``reason`` (short, the same words for the
-        same cause), ``detail``.
-    roles : pandas.DataFrame
-        One line per column of the source: ``column``, ``role``, ``evidence``, ``alternatives``.
-    notes : tuple of str
-        What the reader decided by itself, in sentences.
-    source : str
-        Path of the file, or ``"a DataFrame"``.
-    sha256 : str
-        Hash of the input.
+    rows_used : rows that became a rating, or part of one
+    set_aside : a line per unused row: ``line`` (number in the file, the header is line 1; for a
+        DataFrame the index label), ``item``, ``rater``, ``reason`` (equal for equal causes),
+        ``detail``
+    roles : a line per column of the source: ``column``, ``role``, ``evidence``, ``alternatives``
+    notes : decisions of the reader, in sentences
+    source : path of the file, or ``"a DataFrame"``
+    sha256 : hash of the input
     """
 
     rows_read: int
@@ -72,7 +61,7 @@ class Accounting:
 
 
 def no_accounting(rows: int, source: str = "arrays") -> Accounting:
-    """Accounting of input that was not read from a file: every row is used."""
+    """Return the accounting of input that was not read from a file: every row is used."""
     return Accounting(
         rows_read=rows,
         rows_used=rows,
@@ -84,14 +73,10 @@ def no_accounting(rows: int, source: str = "arrays") -> Accounting:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulated:
-    """What a simulation knows that its raters do not.
+    """The truth of a simulation.
 
-    Attributes
-    ----------
-    truth : ndarray of int16 (item, label)
-        Class codes of the states that were drawn.
-    values : mapping of str to ndarray
-        Parameters by name.
+    truth : class codes of the drawn states (item, label)
+    values : parameters by name
     """
 
     truth: Vectors
@@ -105,54 +90,54 @@ class Ratings:
     Attributes
     ----------
     task : Task
-        With the classes of every label known and the response strengths of the rules as they
-        were in the interface that these ratings come from.
+        With the classes of every label known, and the response strengths of the rules as in the
+        interface that these ratings come from.
     answers : ndarray of int16 (rating, label)
-        Class codes; ``MISSING`` (-1) if not there, ``NOT_ASKED`` (-2) if the rater's own answers
-        close the label's gate.
+        Class codes; ``MISSING`` (-1) if there is none, ``NOT_ASKED`` (-2) if the rater's own
+        answers close the label's gate.
     item, rater : ndarray of int64 (rating,)
         Positions in ``items`` and ``raters``.
     replicate : ndarray of int64 (rating,)
         0 for a rater's first rating of an item, 1 for the second, ...
     abstained : ndarray of bool (rating,)
-        The rater discarded or skipped the item: all answers and scores are missing, on purpose.
+        Whether the rater deliberately skipped the item: all answers and scores are missing.
     items : pandas.DataFrame
         One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
-        item's own name if nothing is known), ``stratum`` (string, ``""`` if none), ``weight``
+        item's own name by default), ``stratum`` (string, ``""`` if none), ``weight``
         (positive float, 1 if none), and any covariates (numbers or strings).
     raters : pandas.DataFrame
         One line per rater, index ``rater`` (unique strings). Column ``group`` (string).
     truth : ndarray of int16 (item, label)
-        Known truth: class codes, ``MISSING`` where it is not known, ``NOT_ASKED`` where it is
-        known that the label does not apply.
+        Known truth: class codes, ``MISSING`` where it is unknown, ``NOT_ASKED`` where the label is
+        known not to apply.
     panels : pandas.DataFrame
         One line per place of an item in a ranked list: ``panel``, ``system``, ``cluster``
-        (strings), ``rank`` (int, from 1), ``item`` (position in ``items``). An item may stand in
+        (strings), ``rank`` (int, from 1), ``item`` (position in ``items``). An item may be in
         the panels of several systems, and may have no rating. Without ranked lists each item is
-        its own panel with rank 1; ``system`` is ``""`` where there is none. Items of a list
-        without an order share rank 1.
+        its own panel with rank 1; ``system`` is ``""`` if there is none. Items of a list without
+        an order share rank 1.
     partial, resolve : str
-        How partly answered ratings and blocked answers came about.
+        The cause of partly answered ratings, and the handling of blocked answers.
     accounting : Accounting
-        What became of every row of the input.
+        What was done with every row of the input.
     simulated : Simulated or None
-        The truth, if these ratings are simulated; no fit looks at it.
+        The truth, if these ratings are simulated; fits ignore it.
     scores : ndarray of float (rating, label)
-        In [0, 1]: how far up the classes the rater places the item, P(upper class) of a binary
-        label; NaN where the rating gives no score. A rating of scores only has no answers, and
-        is no abstention.
+        In [0, 1]: position of the item between the lowest and the highest class, P(upper class)
+        of a binary label; NaN without a score. A rating with only scores has no answers, and is
+        not an abstention.
     session : ndarray of str (rating,)
-        The session, snapshot or period of the rating; ``""`` where it is not known.
+        The session, snapshot or period of the rating; ``""`` where it is unknown.
     sessions : tuple of str
-        The sessions in order of time; all that ``session`` names, and perhaps more.
+        The sessions in order of time; all that occur in ``session``, and perhaps more.
     audit : ndarray of int8 (rating, label)
         1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked;
-        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, without
-        a word on which of its several answers is.
+        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, if the
+        wrong answer is unknown.
     seconds : ndarray of float (rating,)
-        How long the rating took; NaN where it is not known.
+        Duration of the rating; NaN where it is unknown.
 
-    The last five may be left out: then nothing is known of them.
+    The last five are optional.
     """
 
     task: Task
@@ -176,7 +161,7 @@ class Ratings:
     seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        """Complete what was left out, and refuse what does not fit the ratings in number."""
+        """Fill in omitted fields, and refuse fields of the wrong shape."""
         blank = {
             "scores": _all_alike(np.nan, self.answers.shape),
             "session": _all_alike(np.array("", object), (len(self.answers),)),
@@ -191,7 +176,7 @@ class Ratings:
                     "select ratings with assay.data.ratings.take_ratings",
                     code="ratings-shape",
                 )
-            # The dataclass is frozen to its users; here it is still being made.
+            # A frozen dataclass can only be completed this way.
             object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
         named = [str(s) for s in pd.unique(self.session) if s]
         object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
@@ -205,19 +190,19 @@ class Ratings:
 
     @property
     def answered(self) -> NDArray[np.bool_]:
-        """Which ratings say anything, an answer or a score: (rating,)."""
+        """Which ratings have an answer or a score, (rating,)."""
         said = (self.answers != MISSING) | np.isfinite(self.scores)
         return np.asarray(said.any(axis=1))
 
     @property
     def scores_alone(self) -> NDArray[np.bool_]:
-        """Which ratings have a score and no answer: (rating,)."""
+        """Which ratings have a score and no answer, (rating,)."""
         scored = np.isfinite(self.scores).any(axis=1)
         return np.asarray(scored & ~(self.answers >= 0).any(axis=1))
 
     @property
     def has_truth(self) -> NDArray[np.bool_]:
-        """Of which items the truth is known, at least in part: (item,)."""
+        """Which items have a known truth, at least in part, (item,)."""
         return np.asarray((self.truth != MISSING).any(axis=1))
 
     @property
@@ -226,7 +211,7 @@ class Ratings:
         return sorted(set(pd.unique(self.panels["system"])) - {""})
 
     def __repr__(self) -> str:
-        """One line: sizes and task."""
+        """Return sizes and task, on one line."""
         parts = [
             counted(len(self.answers), "rating"),
             counted(len(self.items), "item"),
@@ -241,8 +226,8 @@ class Ratings:
     def to_frame(self) -> pd.DataFrame:
         """Return a line per rating: ``item``, ``rater``, and the class of each label by its name.
 
-        What is not there, or was not asked, is missing. Columns ``replicate``, ``session``,
-        ``seconds`` and ``<label>_score`` stand there where something is known of them.
+        Missing answers and labels that were not asked are missing. Columns ``replicate``,
+        ``session``, ``seconds`` and ``<label>_score`` are included where they are known.
 
         Examples
         --------
@@ -275,12 +260,7 @@ class Ratings:
 
 
 def require_storable(ratings: Ratings) -> None:
-    """Refuse names that no file can hold: after a long fit it would be too late.
-
-    Raises
-    ------
-    RatingsError
-    """
+    """Refuse names that no file can hold, before a long fit starts."""
     columns: dict[str, pd.Index | pd.Series[Any] | tuple[str, ...]] = {
         "item": ratings.items.index, "cluster": ratings.items["cluster"],
         "stratum": ratings.items["stratum"], "rater": ratings.raters.index,
@@ -299,29 +279,23 @@ def require_storable(ratings: Ratings) -> None:
 
 
 def storable(name: object) -> bool:
-    r"""Whether a name can stand in a file.
-
-    Examples
-    --------
-    >>> storable("naïve"), storable("a\0b"), storable("\udc80")
-    (True, False, False)
-    """
+    """Return whether a name can be stored in a file."""
     text = str(name)
     return not NO_FILE.search(text)
 
 
 def covariate_columns(items: pd.DataFrame) -> list[str]:
-    """Return the columns of the items that a formula may read, beside those of every task."""
+    """Return the columns of the items that a formula may use."""
     return [str(name) for name in items.columns if name not in ITEM_COLUMNS]
 
 
 def _all_alike(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of one value, which takes no memory and cannot be written to."""
+    """Return a read-only array of one value that takes no memory."""
     return np.broadcast_to(value, shape)
 
 
 def _knows_something(values: NDArray[Any]) -> bool:
-    """Whether an array of scores, sessions, audits or times says anything at all."""
+    """Return whether an array of scores, sessions, audits or times has a known value."""
     if values.dtype == object:
         return bool((values != "").any())
     if values.dtype == np.int8:
@@ -330,7 +304,7 @@ def _knows_something(values: NDArray[Any]) -> bool:
 
 
 def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Ratings:
-    """Return some of the ratings; items, raters, panels, truth and sessions stay as they are.
+    """Return some of the ratings, with all items, raters, panels, truth and sessions.
 
     Parameters
     ----------
@@ -358,12 +332,7 @@ def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]
 def require_ratings(
     function: str, given: object, *, instead: str = "make them with assay.read_ratings(source, ...)"
 ) -> None:
-    """Refuse what are no ratings, in the name of the function that takes them.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Refuse an argument of ``function`` that is not Ratings."""
     if not isinstance(given, Ratings):
         raise ArgumentError(
             f"{function} takes Ratings, not {type(given).__name__}; {instead}", code="argument-type"
@@ -371,21 +340,11 @@ def require_ratings(
 
 
 def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
-    """Say of each rating, as a whole vector, what an audit found.
+    """Return the audit of each whole rating, (rating,): 1 right, 0 partly wrong, -1 not fully
+    checked.
 
-    Returns
-    -------
-    ndarray of int8 (rating,)
-        1 all answers are right, 0 some answer is wrong, -1 not all of them were checked: whether a
-        rating is right throughout cannot be told from some of its answers, and to count only
-        those that are wrong would make raters worse than they are.
-
-    Examples
-    --------
-    >>> from assay.io.datasets import anesthesia_ratings
-    >>> audit = np.where(anesthesia_ratings().answers == 0, 1, -1)
-    >>> int((audited_ratings(replace(anesthesia_ratings(), audit=audit)) == 1).sum())
-    128
+    A partly checked rating is -1 even if a checked answer is wrong: counting only wrong ones would
+    bias raters downwards.
     """
     given = ratings.answers >= 0
     whole = given.any(axis=1) & (~given | (ratings.audit != NOT_AUDITED)).all(axis=1)

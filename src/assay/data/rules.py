@@ -1,8 +1,8 @@
 """The language of rules: Boolean expressions over the labels of a task.
 
 ``->``, ``or``, ``and``, ``not``, ``==``, ``!=`` and ``exactly_one(...)``, ``at_most_one(...)``,
-``at_least_one(...)``, from the loosest to the tightest. A bare label means that a binary label has
-its second class ("yes"). A label that is not applicable satisfies no comparison: ``a``, ``a == x``
+``at_least_one(...)``, from lowest to highest precedence. A bare label means that a binary label has
+its second class ("yes"). A label that does not apply satisfies no comparison: ``a``, ``a == x``
 and ``a != x`` are all false where ``a`` is not asked.
 """
 
@@ -22,7 +22,7 @@ from assay._util.validation import cut
 NOT_ASKED = -2
 MAX_CHARACTERS = 10_000
 MAX_DEPTH = 100
-"""Of a rule: operators within each other."""
+"""Largest number of nested operators of a rule."""
 
 GRAMMAR = r"""
 ?start: implies
@@ -54,14 +54,14 @@ Codes = Mapping[str, NDArray[np.integer]]
 
 @dataclass(frozen=True, kw_only=True)
 class Expression:
-    """A parsed rule: its text, the labels it names, and how to evaluate it."""
+    """A parsed rule: its text, the labels it names, and its evaluation."""
 
     text: str
     labels: tuple[str, ...]
     evaluate: Callable[[Codes], Truth]
 
     def __call__(self, codes: Codes) -> Truth:
-        """Truth of the expression for arrays of class codes, one array per label."""
+        """Return whether the expression holds, for one array of class codes per label."""
         return self.evaluate(codes)
 
 
@@ -71,31 +71,7 @@ def _parser() -> Lark:
 
 
 def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
-    """Parse a rule over labels with the given classes.
-
-    Parameters
-    ----------
-    text : str
-        The rule, e.g. ``"evidence_sufficient -> topically_relevant"``.
-    classes : mapping of str to tuple of str
-        The classes of each label of the task.
-
-    Returns
-    -------
-    Expression
-
-    Raises
-    ------
-    TaskError
-        If the text does not parse, or names a label or class that the task does not have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rule = parse("a -> not b", {"a": ("no", "yes"), "b": ("no", "yes")})
-    >>> rule({"a": np.array([0, 1, 1]), "b": np.array([1, 0, 1])})
-    array([ True,  True, False])
-    """
+    """Parse a rule over labels with the given classes."""
     if len(text) > MAX_CHARACTERS:
         raise TaskError(
             f"rule {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are "
@@ -129,7 +105,7 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
 
 
 def _depth(tree: Tree[Token]) -> int:
-    """Return how deep a tree is, without Python's stack."""
+    """Return the depth of a tree, without recursion."""
     deepest, left = 0, [(tree, 1)]
     while left:
         node, depth = left.pop()
@@ -162,20 +138,15 @@ def _compile(
 
 
 def _word(token: object) -> str:
-    """Return a name or a value without the quotes around it; those inside belong to it."""
+    """Return a name or a value without its enclosing quotes."""
     text = str(token)
     return text[1:-1] if text[0] in "\"'" else text
 
 
 def as_written(name: str) -> str:
-    """Return a name as a rule has to write it: in quotes if it is more than a word or a number.
-
-    Examples
-    --------
-    >>> as_written("ok"), as_written("not sure")
-    ('ok', "'not sure'")
-    """
-    return name if PLAIN.fullmatch(name) else repr(name)
+    """Write a name as in rules: in quotes if it is not plain."""
+    quote = '"' if "'" in name else "'"
+    return name if PLAIN.fullmatch(name) else f"{quote}{name}{quote}"
 
 
 def _comparison(

@@ -1,7 +1,7 @@
-"""Bins of scores: classes cut [0, 1] into equal regions, and each region has a few bins.
+"""Bins of scores: each class has an equal region of [0, 1], and each region has a few bins.
 
-Within a bin scores count as equal. Bins are a rater's own: of equal width where that keeps the
-rater's distinct scores apart, else by quantiles of its scores, so that heaps never fall apart.
+Scores within a bin count as equal. Bins are specific to a rater: of equal width if they separate
+the rater's distinct scores, else by quantiles, so that equal scores stay together.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PARTS = 4
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreLayout:
-    """Where the bins of each label stand."""
+    """The positions of the bins of each label."""
 
     task: Task
     classes: tuple[int, ...]
@@ -34,7 +34,7 @@ class ScoreLayout:
 
     @property
     def bin_names(self) -> tuple[str, ...]:
-        """Readable name of each bin: ``label: class 2/4``."""
+        """Name of each bin: ``label: class 2/4``."""
         return tuple(
             f"{label.name}: {name} {n + 1}/{self.parts}"
             for label in self.task.labels
@@ -44,7 +44,7 @@ class ScoreLayout:
 
     @property
     def step_names(self) -> tuple[str, ...]:
-        """Readable name of each rise of a likelihood ratio."""
+        """Name of each increase of a likelihood ratio."""
         return tuple(
             f"{label.name}: {label.classes[k]} to {label.classes[k + 1]}, bin {b + 2}"
             for label in self.task.labels
@@ -53,32 +53,29 @@ class ScoreLayout:
         )
 
     def bin_slice(self, label: int) -> slice:
-        """Bins of a label."""
+        """Return the bins of a label."""
         start = self.parts * sum(self.classes[:label])
         return slice(start, start + self.parts * self.classes[label])
 
     def step_slice(self, label: int) -> slice:
-        """Rises of a label."""
+        """Return the likelihood ratio increases of a label."""
         sizes = [(k - 1) * (k * self.parts - 1) for k in self.classes]
         return slice(sum(sizes[:label]), sum(sizes[: label + 1]))
 
     def first_row(self, label: int) -> int:
-        """Position of the label's first true class."""
+        """Return the position of the label's first true class."""
         return sum(self.classes[:label])
 
 
 def score_layout(task: Task) -> ScoreLayout:
-    """Lay out the bins of a task."""
+    """Return the bins of a task."""
     return ScoreLayout(task=task, classes=tuple(len(label.classes) for label in task.labels))
 
 
 def score_codes(ratings: Ratings, layout: ScoreLayout) -> Ints:
-    """Code of each score: its bin; behind the bins, the class of a guess without a score.
+    """Return the code of each score, (rating, label): its bin, or ``MISSING``.
 
-    Returns
-    -------
-    ndarray of int (rating, label)
-        ``MISSING`` where there is neither.
+    A guess without a score has the code of its class, after those of the bins.
     """
     codes = np.full(ratings.answers.shape, MISSING, np.int64)
     for label, classes in enumerate(layout.classes):
@@ -93,13 +90,7 @@ def score_codes(ratings: Ratings, layout: ScoreLayout) -> Ints:
 
 
 def bins_of(scores: Floats, classes: int, parts: int = PARTS) -> Ints:
-    """Bin of each score of one rater: equal scores share one, and order is kept.
-
-    Examples
-    --------
-    >>> bins_of(np.array([0.0, 0.9, 0.95, 1.0]), classes=2)
-    array([0, 4, 5, 6])
-    """
+    """Return the bin of each score of one rater: equal scores share one, and order is kept."""
     region = np.minimum((scores * classes).astype(np.int64), classes - 1)
     found = np.empty(len(scores), np.int64)
     for k in np.unique(region):
@@ -113,7 +104,7 @@ def bins_of(scores: Floats, classes: int, parts: int = PARTS) -> Ints:
 
 
 def _by_quantile(count: Ints, parts: int) -> Ints:
-    """Bin of each distinct score: its own as long as there are bins, else equal shares."""
+    """Return the bin of each distinct score: its own while there are bins, else equal shares."""
     if len(count) <= parts:
         return (np.arange(len(count)) * parts) // len(count)
     middle = (np.cumsum(count) - count / 2) / count.sum()
@@ -121,28 +112,12 @@ def _by_quantile(count: Ints, parts: int) -> Ints:
 
 
 def bin_middle(code: Ints, classes: int, parts: int = PARTS) -> Floats:
-    """Score in the middle of a bin of equal width."""
+    """Return the score in the middle of a bin of equal width."""
     return (code + 0.5) / (classes * parts)
 
 
 def raters_of_scores(ratings: Ratings) -> NDArray[np.bool_]:
-    """Whether each rater gave scores and no answer: what it "answers" is where its scores lie.
-
-    Returns
-    -------
-    ndarray of bool
-        (rater,)
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from assay.io import read_ratings
-    >>> said = {"label": ["no", "yes", ""], "p": ["", "0.9", "0.8"]}
-    >>> table = pd.DataFrame({"item": [1, 1, 1], "rater": list("abc"), **said})
-    >>> ratings = read_ratings(table, task="relevance", labels={"relevance": "label"}, score="p")
-    >>> raters_of_scores(ratings).tolist()
-    [False, False, True]
-    """
+    """Return whether each rater gave scores and no answer, (rater,)."""
     found = np.zeros(len(ratings.raters), bool)
     found[ratings.rater[ratings.scores_alone]] = True
     found[ratings.rater[(ratings.answers >= 0).any(axis=1)]] = False

@@ -1,6 +1,6 @@
 """States (admissible truth vectors) and responses (admissible answer vectors) of a task.
 
-Both are enumerated once, label by label, so that a rule prunes as soon as its labels are set.
+Both are enumerated label by label, so that a rule prunes as soon as its labels are set.
 Vectors hold class codes; :data:`NOT_ASKED` marks a label that the gates close.
 """
 
@@ -17,7 +17,7 @@ from assay.data.task import Task
 from assay.data.task_files import task_from_json
 
 MISSING = -1
-"""Code of an answer that is not there although it was asked for, or may have been."""
+"""Code of a missing answer that was, or may have been, asked for."""
 
 Vectors = NDArray[np.int16]
 
@@ -26,20 +26,12 @@ Vectors = NDArray[np.int16]
 class StateSpace:
     """The truth vectors and the answer vectors that a task admits.
 
-    Attributes
-    ----------
-    states : ndarray of int16 (state, label)
-        Admissible truth vectors: hard rules hold.
-    state_names : tuple of str
-        Readable names, e.g. ``"topically_relevant=yes, ..."``.
-    soft : ndarray of bool (state, soft rule)
-        Which states break which rule of truth strength ``soft``.
-    paths : ndarray of int16 (path, label)
-        All complete answer vectors through the gates, rules aside.
-    blocked : ndarray of bool (path,)
-        Paths that break a rule which the interface blocks: no rater can record them.
-    warned : ndarray of bool (path, warned rule)
-        Which paths break which rule that the interface warns about.
+    states : truth vectors that obey the hard rules (state, label)
+    state_names : readable names, e.g. ``"topically_relevant=yes, ..."``
+    soft : whether a state breaks each soft rule (state, soft rule)
+    paths : complete answer vectors through the gates, without rules (path, label)
+    blocked : paths that break a rule that the interface blocks (path,)
+    warned : whether a path breaks each rule that the interface warns about (path, warned rule)
     """
 
     states: Vectors
@@ -58,28 +50,9 @@ def _space(key: str) -> StateSpace:
 
 
 def state_space(task: Task) -> StateSpace:
-    """Enumerate the states and responses of a task.
+    """Enumerate the states and responses of a task whose classes are known.
 
-    Parameters
-    ----------
-    task : Task
-        With the classes of every label known.
-
-    Returns
-    -------
-    StateSpace
-
-    Raises
-    ------
-    TaskError
-        If gates form a circle, the rules leave no state or make a class impossible, or there are
-        more than ``task.max_states`` states.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> len(state_space(load_task("grounding")).states)
-    18
+    Refuse gates in a circle, rules that exclude all states or a class, and too many states.
     """
     return _space(task.to_json())
 
@@ -132,14 +105,7 @@ def _enumerate_space(task: Task) -> StateSpace:
 
 
 def vector_name(task: Task, vector: Sequence[int] | Vectors) -> str:
-    """Return a readable name of a vector of class codes.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> vector_name(load_task("ais"), [0, 0, NOT_ASKED])
-    'not flagged, not interpretable'
-    """
+    """Return a readable name of a vector of class codes."""
     words = []
     for label, code in zip(task.labels, vector, strict=True):
         if code == NOT_ASKED:
@@ -156,7 +122,7 @@ def vector_name(task: Task, vector: Sequence[int] | Vectors) -> str:
 
 
 def label_order(task: Task) -> list[int]:
-    """Return the labels' positions so that each comes after those that its gate names."""
+    """Return the positions of the labels, each after the labels of its gate."""
     waiting = {
         la.name: set(task.expression(la.asked_if).labels) if la.asked_if else set()
         for la in task.labels
@@ -181,14 +147,14 @@ def _columns(task: Task, vectors: Vectors) -> dict[str, NDArray[np.integer]]:
 
 
 def _broken(task: Task, vectors: Vectors, rules: Sequence[Expression]) -> NDArray[np.bool_]:
-    """Which vectors break which rules: (vector, rule)."""
+    """Return which vectors break which rules, (vector, rule)."""
     columns = _columns(task, vectors)
     broken = [~rule(columns) for rule in rules]
     return np.stack(broken, axis=1) if broken else np.zeros((len(vectors), 0), bool)
 
 
 def _enumerate(task: Task, rules: Sequence[Expression], *, what: str) -> Vectors:
-    """All vectors that pass the gates and obey the rules, in lexical order of the labels."""
+    """Return all vectors that pass the gates and obey the rules, in lexical order of the labels."""
     limit = task.max_states
     vectors = np.full((1, len(task.labels)), MISSING, np.int16)
     done: set[str] = set()

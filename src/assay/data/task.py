@@ -1,4 +1,4 @@
-"""A task: what is believed about the questions that raters answer. Data, no behaviour."""
+"""A task: the questions that raters answer and their logical relations."""
 
 import json
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ MAX_CLASSES = 256
 class Label:
     """One question of a task.
 
-    ``classes`` is empty if they are to be taken from the data. ``asked_if`` is the gate: the text
-    of a rule over other labels, empty if the label is always asked. ``better`` says whether a
-    higher class is the better one ("higher", "lower"): rates and means of the label go by it.
+    classes : empty if they come from the data
+    asked_if : the gate, a rule over other labels; empty if the label is always asked
+    better : ``higher`` or ``lower`` if rates and means of the label have a direction
     """
 
     name: str
@@ -36,10 +36,10 @@ class Label:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A logical relation between labels, with its two separate strengths.
+    """A logical relation between labels, with two separate strengths.
 
-    ``truth`` is how far the truth keeps to it, ``response`` what the interface did with answers
-    that break it.
+    truth : how far the truth obeys it
+    response : what the interface does with answers that break it
     """
 
     name: str
@@ -84,10 +84,7 @@ class Task:
         return replace(self, labels=labels)
 
     def with_responses(self, responses: Mapping[str, str]) -> "Task":
-        """Return this task with the response strength of some rules replaced.
-
-        A rule is named by its name or by its expression.
-        """
+        """Return this task with other response strengths of rules, by their name or expression."""
         known = {key: r.name for r in self.rules for key in (r.name, r.expression)}
         for key, strength in responses.items():
             if key not in known:
@@ -111,7 +108,7 @@ class Task:
         return replace(self, rules=rules)
 
     def with_truths(self, truths: Mapping[str, TruthStrength]) -> "Task":
-        """Return this task with the truth strength of some rules replaced, by rule name."""
+        """Return this task with other truth strengths of rules, by their name."""
         rules = tuple(replace(r, truth=truths.get(r.name, r.truth)) for r in self.rules)
         return replace(self, rules=rules)
 

@@ -1,4 +1,4 @@
-"""Tasks from files: the shipped catalogue, and those that a user writes."""
+"""Tasks from files: the shipped catalogue, and users' files."""
 
 import json
 import tomllib
@@ -39,42 +39,12 @@ def catalogue_path(kind: str, name: str) -> Path:
 
 
 def catalogue_names(kind: str) -> list[str]:
-    """Return the names of all entries of a kind (``tasks`` or ``raters``), sorted.
-
-    Examples
-    --------
-    >>> "retrieval" in catalogue_names("tasks")
-    True
-    """
+    """Return the names of all entries of a kind (``tasks`` or ``raters``), sorted."""
     return sorted(path.stem for path in (models_folder() / kind).glob("*.toml"))
 
 
 def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
-    """Read one entry of the catalogue.
-
-    Parameters
-    ----------
-    kind : str
-        The folder: ``raters`` or ``prevalence``.
-    name : str
-        The entry's name.
-    called : str
-        What an entry of this kind is called in the error.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such entry; the message shows the nearest names.
-
-    Examples
-    --------
-    >>> catalogue_entry("raters", "pooled", called="rater family")["title"]
-    'Pooled'
-    >>> catalogue_entry("raters", "multinomial", called="rater family")
-    Traceback (most recent call last):
-        ...
-    assay._util.errors.UnknownNameError: no rater family is called 'multinomial'; here it is pooled
-    """
+    """Read one entry of the catalogue; ``called`` is the word for its kind in the error."""
     names = catalogue_names(kind)
     if not isinstance(name, str) or name not in names:
         usual = _other_names(kind, names).get(str(name).lower())
@@ -86,7 +56,7 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
 
 
 def _other_names(kind: str, names: list[str]) -> dict[str, str]:
-    """Return what entries are called elsewhere, by that name."""
+    """Map other names of entries to the names of the catalogue."""
     read = (catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8") for name in names)
     entries = (tomllib.loads(text) for text in read)
     return {other: e["name"] for e in entries for other in e.get("other_names", [])}
@@ -95,12 +65,12 @@ def _other_names(kind: str, names: list[str]) -> dict[str, str]:
 Entry = Mapping[str, Any]
 """A table of the file."""
 MAX_STATES = 20_000
-"""Tables of probabilities have a column for each, and the work grows with them."""
+"""Largest number of states: tables of probabilities have a column for each."""
 MAX_LABELS = 1_000
 MAX_NAME = 500
-"""Characters of a name of a label, class, rule or column."""
+"""Most characters of a name of a label, class, rule or column."""
 MAX_TEXT = 20_000
-"""Characters of a description."""
+"""Most characters of a description."""
 
 
 def load_task(task: "str | Path | Task") -> Task:
@@ -109,8 +79,8 @@ def load_task(task: "str | Path | Task") -> Task:
     Parameters
     ----------
     task : str, path or Task
-        A shipped task's name, a path that ends in ``.toml``, one that ends in ``.xml`` (a label
-        config of Label Studio), or a task (returned as it is).
+        A shipped task's name, a path that ends in ``.toml`` or in ``.xml`` (a label config of
+        Label Studio), or a task, which is returned unchanged.
 
     Returns
     -------
@@ -121,7 +91,7 @@ def load_task(task: "str | Path | Task") -> Task:
     UnknownNameError
         If no shipped task has the name.
     TaskError
-        If the file does not exist or has a problem; the message lists all of them.
+        If the file does not exist or has problems; the message lists all of them.
 
     Examples
     --------
@@ -136,7 +106,7 @@ def load_task(task: "str | Path | Task") -> Task:
         )
     path = Path(task)
     if path.suffix == ".xml":
-        from assay.data.label_config import label_config_task  # with Python's XML reader
+        from assay.data.label_config import label_config_task  # imports Python's XML reader
 
         return label_config_task(path)
     if path.suffix != ".toml":
@@ -157,13 +127,7 @@ def load_task(task: "str | Path | Task") -> Task:
 
 
 def task_from_json(text: str) -> Task:
-    """Rebuild a task from :meth:`Task.to_json`.
-
-    Raises
-    ------
-    TaskError
-        If it is no task.
-    """
+    """Rebuild a task from :meth:`Task.to_json`."""
     data = json.loads(text)
     if not isinstance(data, dict):
         raise TaskError(f"{written(data)} is no task", code="task-file")
@@ -171,13 +135,9 @@ def task_from_json(text: str) -> Task:
 
 
 def _read_task(data: Entry, *, source: str, stored: bool = False) -> Task:
-    """Make a task of a parsed file; one that is ``stored`` has classes as the data have them
-    and is not asked for what its metrics need.
+    """Make a task of a parsed file, or refuse it with all its problems.
 
-    Raises
-    ------
-    TaskError
-        With all problems.
+    A ``stored`` task has classes as in the data and is not checked for the labels of its metrics.
     """
     reader = _Reader(stored=stored)
     task = reader.task(data)
@@ -203,19 +163,19 @@ def _called(entry: Entry, otherwise: str) -> str:
 
 
 def _may_name(value: object) -> bool:
-    """Whether a value can name a class: a text, or a number."""
+    """Return whether a value can name a class: a text, or a number."""
     return (isinstance(value, str) and value != "") or type(value) in (int, float)
 
 
 class _Reader:
-    """Reads the tables of a task file, and collects what is wrong with them."""
+    """Reads the tables of a task file and collects its problems."""
 
     def __init__(self, *, stored: bool) -> None:
         self.problems: list[str] = []
         self.stored = stored
 
     def task(self, data: Entry) -> Task:
-        """Read the file; what is wrong with it is left out."""
+        """Read the file, without the parts that have problems."""
         top = self._known(data, Task, "the file")
         labels, rules = self._labels(top.get("labels", [])), self._rules(top.get("rules", []))
         return Task(
@@ -268,7 +228,7 @@ class _Reader:
         texts += [(f"asked_if of label {label.name[:60]}", label.asked_if) for label in gates]
         for where, text in texts:
             if not isinstance(text, str):
-                continue  # told already
+                continue  # already reported
             try:
                 task.expression(text)
             except TaskError as error:

@@ -29,24 +29,24 @@ EXAMPLES = {
 def export_labels(
     fit: xr.DataTree, path: str | Path, *, to: Target, label: str | None = None
 ) -> Path:
-    """Write the labels of the items as another tool reads them, with their probabilities.
+    """Write the labels of the items and their probabilities in the format of another tool.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit` or :func:`assay.load`.
     path : str or path
-        Where to; an existing file is replaced.
+        The file to write; an existing one is replaced.
     to : {"huggingface", "cleanlab", "argilla", "qrels"}
-        ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``; of each label the
-        code of the most probable class, its name, and ``<label>_soft``, the probabilities in the
-        order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column for
-        each class, which is the array ``pred_probs``. ``argilla``: JSON of records whose
-        suggestions are the labels, with their probabilities as scores. ``qrels``: lines ``query 0
-        document grade probability``, of every grade that is possible.
+        ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``, with the code and
+        the name of each label's most probable class, and ``<label>_soft``, the probabilities in
+        the order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column
+        for each class (the array ``pred_probs``). ``argilla``: JSON of records with the labels as
+        suggestions and their probabilities as scores. ``qrels``: a line ``query 0 document grade
+        probability`` for every possible grade.
     label : str, optional
-        For ``cleanlab``, and ``qrels`` of other tasks than retrieval: which label, if there are
-        several.
+        Which label, if there are several, for ``cleanlab``, and for ``qrels`` except in the task
+        retrieval.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def export_labels(
     Raises
     ------
     ArgumentError
-        If ``to`` is none of these, or a label has to be named.
+        If ``to`` has another value, or a label has to be named.
     UnknownNameError
         If the task has no such label.
     FitError
@@ -63,9 +63,9 @@ def export_labels(
 
     Notes
     -----
-    A label that does not apply to an item has no class there: null, and empty probabilities.
-    Grades of the task ``retrieval`` are those of nDCG: 2 for sufficient evidence, 1 for what is
-    relevant alone, else 0. The document is the item's key without the columns of its query.
+    A label that does not apply to an item is null, with empty probabilities.
+    Grades of the task ``retrieval`` are those of nDCG: 2 for sufficient evidence, 1 for relevant
+    only, else 0. The document is the item's key without the columns of its query.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def export_labels(
 
 
 def _of_label(ratings: Ratings, name: str | None) -> Label:
-    """Return the label that is meant."""
+    """Return the chosen label."""
     names = list(ratings.task.label_names)
     if name is None and len(names) > 1:
         raise ArgumentError(
@@ -111,12 +111,12 @@ def _of_label(ratings: Ratings, name: str | None) -> Label:
 
 
 def _chances(fit: xr.DataTree, label: Label) -> xr.DataArray:
-    """Probabilities (item, class) of a label, its classes in their order."""
+    """Return probabilities (item, class) of a label, with its classes in order."""
     return label_probabilities(fit).sel({"label": label.name, "class": list(label.classes)})
 
 
 def _keys(ratings: Ratings) -> list[dict[str, Any]]:
-    """Return the item and its key columns, as JSON has them."""
+    """Return the item and its key columns, for JSON."""
     table = key_columns(ratings).astype(object)
     table = table.where(table.notna(), None)
     lines = table.to_dict("records")
@@ -183,12 +183,12 @@ def _qrels(fit: xr.DataTree, ratings: Ratings, name: str | None) -> str:
 
 
 def _word(text: str) -> str:
-    """Blanks separate the fields of a line."""
+    """Replace blanks, which separate the fields of a line."""
     return "_".join(text.split()) or "_"
 
 
 def _grades(fit: xr.DataTree, ratings: Ratings, name: str | None) -> xr.DataArray:
-    """Probabilities (item, grade)."""
+    """Return probabilities (item, grade)."""
     if ratings.task.name == "retrieval" and name is None:
         chance = state_probabilities(fit).to_numpy()
         states = fit["constant_data"]["states"].to_numpy()

@@ -1,4 +1,4 @@
-"""Results as data frames: what the command line shows, writes and hands to the report."""
+"""Results as data frames, for the command line and the report."""
 
 from typing import Literal
 
@@ -23,17 +23,10 @@ Kind = Literal["recorded", "raw"]
 def reliability_frame(
     fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95
 ) -> pd.DataFrame:
-    """Return a line per rater, label, true and reported class, of those that exist.
+    """Return a line per rater, label, true and reported class.
 
-    Beside the probability stands the raw agreement of the rater with the others on the label
-    (:func:`assay.rater_agreement`), and why the probability may mislead, if it may (``doubt``).
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    kind : {"recorded", "raw"}
-    level : float
-        Probability of the intervals.
+    It has the probability, the raw agreement of the rater with the others on the label
+    (:func:`assay.rater_agreement`), and why the probability may mislead (``doubt``).
     """
     require_level(level)
     draws = rater_reliability(fit, kind=kind)
@@ -48,36 +41,23 @@ def reliability_frame(
 
 
 def _beside_agreement(lines: pd.DataFrame, fit: xr.DataTree, level: float) -> pd.DataFrame:
-    """Put the raw agreement of raters with the others beside lines of raters and labels."""
+    """Add the raw agreement of raters with the others to lines of raters and labels."""
     raw = rater_agreement(ratings_of(fit), level=level).drop(columns=["group", "level"])
     names = {"rater": raw["rater"].astype(str), "label": raw["label"].astype(str)}
     return lines.merge(raw.assign(**names), on=["rater", "label"], how="left")
 
 
 def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
-    r"""Return a line per rater and label: how often it is right, and its commonest mistake.
+    r"""Return a line per rater and label: accuracy, and the most frequent error.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    kind : {"recorded", "raw"}
-    level : float
-        Probability of the intervals.
+    Columns: ``mean``, ``sd``, ``lower``, ``upper`` of the accuracy; ``true_class`` and
+    ``reported_class`` of the most frequent error, and ``mistake``, the posterior mean of its
+    probability given the true class; ``level``, ``kind``, ``reference``, ``doubt``; and the raw
+    agreement of :func:`assay.rater_agreement`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``rater``, ``label``; ``mean``, ``sd``, ``lower``, ``upper`` of the chance of a right
-        answer; ``true_class`` and ``reported_class`` of the commonest mistake, and ``mistake``,
-        the chance of that answer where that class is true (posterior mean); ``level``, ``kind``,
-        ``reference``, ``doubt``; ``n_shared``, ``agreement``, ``agreement_lower``,
-        ``agreement_upper`` of :func:`assay.rater_agreement`.
-
-    Notes
-    -----
-    A right answer has the chance :math:`\sum_k \pi_k \theta_{jkk}` in each draw, with
-    :math:`\pi` the prevalence of the classes where the label applies. The commonest mistake has
-    the largest posterior mean of :math:`\pi_k \theta_{jkm}, m \ne k`.
+    The accuracy is :math:`\sum_k \pi_k \theta_{jkk}` in each draw, with :math:`\pi` the prevalence
+    of the classes where the label applies. The most frequent error has the largest posterior mean
+    of :math:`\pi_k \theta_{jkm}, m \ne k`.
     """
     require_level(level)
     table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
@@ -101,20 +81,9 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
 
 
 def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
-    """Return a line per rater group and label: how many independent raters the group is worth.
+    """Return a line per rater group and label: its number of ``raters``, and the effective number.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    level : float
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``group``, ``label``, ``raters`` (how many the group has); ``mean``, ``sd``, ``lower``,
-        ``upper`` of :func:`assay.effective_raters`; ``level``, ``reference``. Groups of one rater,
-        and groups whose raters err independently by assumption, have no line.
+    Groups of one rater, and groups with independent errors by assumption, have no line.
     """
     require_level(level)
     structure = structure_of(fit)
@@ -130,21 +99,7 @@ def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
 
 
 def session_frames(fit: xr.DataTree, level: float = 0.95) -> dict[str, pd.DataFrame]:
-    """Return reliability by session, and how it changed, of a fit whose raters drift.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    level : float
-        Probability of the intervals.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        ``sessions``: a line per rater, label and session, with ``mean``, ``sd``, ``lower``,
-        ``upper``, ``level``, ``kind``, ``reference``. ``drift``: the table of
-        :func:`assay.drift_table`, with the last three. Empty if no rater drifts.
-    """
+    """Return ``sessions``, reliability by session, and ``drift``, its change; or nothing."""
     require_level(level)
     if all(part.drift is None for part in structure_of(fit).parts):
         return {}
@@ -183,24 +138,9 @@ def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
 
 
 def key_columns(ratings: Ratings) -> pd.DataFrame:
-    """Return the columns of the source that name an item: its key, cluster, system, rank, stratum.
+    """Return the columns of the source that identify an item: key, cluster, system, rank, stratum.
 
-    Parameters
-    ----------
-    ratings : Ratings
-
-    Returns
-    -------
-    pandas.DataFrame
-        A line per item, index ``item``; columns have the names of the source. A key of several
-        columns is one column each. Of an item in several lists there is no system and no rank.
-
-    Examples
-    --------
-    >>> import assay
-    >>> table = pd.DataFrame([("q1", "c1", "ann", "yes")], columns=["query", "doc", "rater", "ok"])
-    >>> key_columns(assay.read_ratings(table, item=["query", "doc"], labels="ok")).columns.tolist()
-    ['query', 'doc']
+    A key of several columns is one column each. An item in several lists has no system and no rank.
     """
     roles = ratings.accounting.roles
     named: dict[str, list[str]] = {}
@@ -229,5 +169,5 @@ def key_columns(ratings: Ratings) -> pd.DataFrame:
 
 
 def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Return the lines of :func:`labels_frame` whose most likely class is least likely."""
+    """Return the lines of :func:`labels_frame` with the lowest probabilities."""
     return labels.sort_values("probability", kind="stable").head(count)

@@ -1,4 +1,4 @@
-"""What a paper says of a fit: a paragraph on the methods, its references, and their BibTeX."""
+"""The methods of a fit for a paper: a paragraph, its references, and their BibTeX."""
 
 import json
 import re
@@ -46,14 +46,10 @@ PAGES = re.compile(r",? (?P<volume>\d+)(?:\((?P<number>[\d, ]+)\))?, (?P<pages>\
 
 @dataclass(frozen=True, kw_only=True)
 class PaperText:
-    """What a paper says of a fit.
+    """The methods of a fit for a paper.
 
-    Attributes
-    ----------
-    paragraph : str
-        The methods, in sentences.
-    references : tuple of str
-        What was used, in the order of the text.
+    paragraph : the methods, in sentences
+    references : in the order of the text
     """
 
     paragraph: str
@@ -64,20 +60,20 @@ class PaperText:
 
     @property
     def bibtex(self) -> str:
-        """The references as BibTeX, an entry each; keys are the first author and the year."""
+        """The references as BibTeX entries; keys are the first author and the year."""
         taken: set[str] = set()
         return "\n".join(_entry(text, taken) for text in self.references)
 
     @property
     def latex(self) -> str:
-        """The paragraph in LaTeX, which cites all references at its end."""
+        """The paragraph in LaTeX, with all references cited at its end."""
         taken: set[str] = set()
         keys = [_key(text, taken) for text in self.references]
         return f"{latex_text(self.paragraph)} \\citep{{{','.join(keys)}}}\n"
 
 
 def methods(fit: xr.DataTree) -> PaperText:
-    """Write the paragraph on the methods that a paper needs, with the references.
+    """Write the methods paragraph of a paper, with references.
 
     Parameters
     ----------
@@ -113,7 +109,7 @@ def methods(fit: xr.DataTree) -> PaperText:
     method = str(fit.attrs["method"])
     cited = [text for entry in entries for text in entry.get("references", [])]
     cited += [SOFTWARE[name] for name in CITED[method]]
-    # Of a work that several entries cite in their own words, the longest text says most.
+    # If several entries cite a work differently, the longest citation is used.
     best: dict[str, str] = {}
     for text in cited:
         key = _stem(text)
@@ -196,7 +192,7 @@ def _numbers(fit: xr.DataTree) -> str:
 
 
 def _stem(text: str) -> str:
-    """Return the first author and the year: the same work, in whichever words."""
+    """Return the first author and the year, which identify a work."""
     found = re.match(r"^([\w'-]+).*?\((\d{4})\)", text)
     return f"{found[1]}{found[2]}".lower() if found else text
 
@@ -209,7 +205,7 @@ def _key(text: str, taken: set[str]) -> str:
 
 
 def _entry(text: str, taken: set[str]) -> str:
-    """Write a reference as an entry; one that cannot be taken apart is a note."""
+    """Write a reference as an entry, or as a note if it cannot be parsed."""
     key, found = _key(text, taken), REFERENCE.match(text)
     if found is None:
         return f"@misc{{{key},\n  note = {{{latex_text(text)}}},\n}}\n"

@@ -1,4 +1,4 @@
-"""What a fit and its numbers say of themselves, in words: estimands, panels, convergence."""
+"""Sentences about a fit and its numbers: estimands, panels, convergence."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from assay.inference.assumptions import WHICH_CLASS
 from assay.inference.diagnostics import fit_warnings
 
 LISTED = 3
-"""So many metrics of the commonest estimand are named; of more, they are all others."""
+"""Most metrics of the commonest estimand that are named; more are "all others"."""
 ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
 KIND_WORDS = {
     "recorded": "of what ends up in the data",
@@ -23,22 +23,14 @@ KIND_WORDS = {
 
 
 def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
-    """Say what estimands are about, and where design weights differ which of them they count in.
-
-    Examples
-    --------
-    >>> estimands_said(["finite", "population"])
-    'finite: these items; population: clusters like these'
-    >>> estimands_said(["finite", "population"], weights=[0.5, 2.0])
-    'finite: these items, all alike; population: clusters like these, by their design weights'
-    """
+    """Describe estimands, and in which of them unequal design weights count."""
     weighed = {"finite": ", all alike", "population": ", by their design weights"}
     uneven = len(set(weights)) > 1
     return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{weighed[n] if uneven else ''}" for n in names)
 
 
 def scores_said(ratings: Ratings) -> str:
-    """Say what the answers of raters are who gave scores alone; ``""`` if nobody did."""
+    """Explain the answers of raters who gave only scores; ``""`` if there are none."""
     names = [str(name) for name in ratings.raters.index[raters_of_scores(ratings)]]
     if not names:
         return ""
@@ -51,24 +43,13 @@ def scores_said(ratings: Ratings) -> str:
 
 
 def names_said(fit: xr.DataTree) -> str:
-    """Say what the names of classes rest on where no truth is known; ``""`` elsewhere."""
+    """State what identifies the classes where no truth is known; ``""`` otherwise."""
     stated = json.loads(fit.attrs.get("assumptions", "[]"))
     return next((text for text in stated if text.startswith(WHICH_CLASS)), "")
 
 
 def panels_said(draws: xr.Dataset) -> str:
-    """Say what became of unrated items, of undefined panels, and of metrics that are left out.
-
-    Parameters
-    ----------
-    draws : xarray.Dataset
-        From :func:`assay.metrics`.
-
-    Examples
-    --------
-    >>> panels_said(xr.Dataset(attrs={"n_items_unrated": 3, "n_panels_dropped": 0}))
-    ' 3 items have no rating: the model predicts their labels.'
-    """
+    """Report unrated items, undefined panels, and metrics that are left out."""
     unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
     said = []
     if dropped:
@@ -88,20 +69,7 @@ def panels_said(draws: xr.Dataset) -> str:
 
 
 def left_out_words(shares: pd.Series) -> str:
-    """Say in which share of the draws numbers are undefined; ``""`` if in none.
-
-    Parameters
-    ----------
-    shares : Series
-        Of the draws, for each number.
-
-    Examples
-    --------
-    >>> left_out_words(pd.Series([0.0, 0.25]))
-    'undefined in 25.0% of the draws, which are left out'
-    >>> left_out_words(pd.Series([0.0, 0.25, 0.872]))
-    'undefined in 25.0% to 87.2% of the draws, which are left out'
-    """
+    """State in which share of the draws numbers are undefined; ``""`` if in none."""
     some_are = shares[shares > 0]
     if some_are.empty:
         return ""
@@ -110,23 +78,7 @@ def left_out_words(shares: pd.Series) -> str:
 
 
 def estimand_words(table: pd.DataFrame) -> str:
-    """Say which estimand the lines of a table have, and which metrics another than most.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With the columns ``metric`` and ``estimand``.
-
-    Examples
-    --------
-    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": "finite"}))
-    'finite'
-    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": ["model", "population"]}))
-    'model of a; population of b'
-    >>> estimands = ["population", "model", "population", "population", "population"]
-    >>> estimand_words(pd.DataFrame({"metric": list("abcde"), "estimand": estimands}))
-    'model of b; population of all others'
-    """
+    """Name the estimand of a table's lines, and the metrics with another one."""
     pairs = table[["metric", "estimand"]].drop_duplicates()
     groups = [(str(e), list(part["metric"])) for e, part in pairs.groupby("estimand", sort=False)]
     if len(groups) < 2:
@@ -137,7 +89,7 @@ def estimand_words(table: pd.DataFrame) -> str:
 
 
 def convergence_words(fit: xr.DataTree) -> list[str]:
-    """Say how a fit was made and whether its draws can be trusted, in sentences."""
+    """Describe the method of a fit and the convergence of its draws, in sentences."""
     numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
     words = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}: "
     match fit.attrs["method"]:
@@ -161,15 +113,12 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
 
 
 def doubts(fit: xr.DataTree) -> list[Note]:
-    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
-
-    Fewer divergences than count, say, are worth a line, and no reason to distrust the draws.
-    """
+    """Return the warnings that make a fit untrustworthy, without mere notes."""
     return [note for note in fit_warnings(fit) if note.level == "warning"]
 
 
 def _of_results(numbers: Mapping[str, float | None]) -> str:
-    """Add the smallest effective sample size of what results rest on; older fits do not know it."""
+    """Add the smallest effective sample size of the results, which older fits lack."""
     least = numbers.get("ess_results")
     return "" if least is None else f" ({least:.0f} of what results rest on)"
 

@@ -1,4 +1,4 @@
-"""Raters as tables for the terminal: worst first, a line each, or one for every class; groups."""
+"""Tables of raters for the terminal: worst first, by label or by class; and of groups."""
 
 from typing import cast
 
@@ -32,30 +32,14 @@ BY_AGREEMENT = " Where all numbers of a label are marked, the least agreement st
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
-    """Return a table of all binary labels and one of all others: a line per label and rater.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`assay.display.frames.reliability_frame`.
-    accuracy : DataFrame
-        From :func:`assay.display.frames.accuracy_frame`.
-    task : Task
-    """
+    """Return a table of the binary labels and one of the others: a line per label and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     shown = accuracy[accuracy["label"].isin(others)]
     return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
 
 
 def class_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
-    """Return a table of all binary labels, and one of each other: a line per true class and rater.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`assay.display.frames.reliability_frame`.
-    task : Task
-    """
+    """Return tables of the binary labels, and of each other one by true class and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     tables = [_class_table(frame[frame["label"] == name], name) for name in others]
     return binary_tables(frame, task) + tables
@@ -90,13 +74,7 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
 
 
 def agreement_words(lines: pd.DataFrame) -> list[str]:
-    """Write the raw agreement of each line in per cent, with its interval.
-
-    Examples
-    --------
-    >>> agreement_words(pd.DataFrame([[0.651, 0.628, 0.673], [np.nan] * 3], columns=AGREEMENT))
-    ['65% (63-67)', 'none']
-    """
+    """Write the raw agreement of each line in per cent, with its interval."""
     numbers = (100 * lines[list(AGREEMENT)].to_numpy(float)).tolist()
     return [
         "none" if np.isnan(middle)
@@ -108,12 +86,7 @@ def agreement_words(lines: pd.DataFrame) -> list[str]:
 def worst_first(part: pd.DataFrame) -> list[str]:
     """Order the raters of a label, the least reliable first.
 
-    Where its classes may not be what their names say, that is the one who agrees least with others.
-
-    Parameters
-    ----------
-    part : DataFrame
-        Lines of right answers, or of accuracies, of one label.
+    Where all lines are in doubt, the rater with the lowest raw agreement comes first.
     """
     doubted = part["doubt"].ne("").all()
     by = part.groupby("rater", sort=False)["agreement" if doubted else "mean"].mean()
@@ -121,18 +94,7 @@ def worst_first(part: pd.DataFrame) -> list[str]:
 
 
 def worth_tables(worth: pd.DataFrame) -> list[Group]:
-    """Return what groups of raters who err together are worth.
-
-    Parameters
-    ----------
-    worth : DataFrame
-        From :func:`assay.display.frames.worth_frame`.
-
-    Returns
-    -------
-    list of Group
-        One table, or none where nobody errs together by the model.
-    """
+    """Return a table of the effective numbers of raters; empty if all err independently."""
     if worth.empty:
         return []
     several = worth["label"].nunique() > 1
@@ -150,13 +112,7 @@ def worth_tables(worth: pd.DataFrame) -> list[Group]:
 
 
 def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
-    """Say how often an item looks to a whole group like another: groups of one rater have it too.
-
-    Parameters
-    ----------
-    misperceived : DataFrame
-        From :func:`assay.perception_table`.
-    """
+    """State how often each group misperceives an item, including groups of one rater."""
     return [
         f"To {line['group']} an item looks like another with a chance of {words}"
         f"{told_by_prior(line['prior_share'])}."
@@ -165,13 +121,7 @@ def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
 
 
 def consistency_said(consistency: pd.DataFrame) -> str:
-    """Say how often the model takes a repeated rating for the earlier one again.
-
-    Parameters
-    ----------
-    consistency : DataFrame
-        From :func:`assay.rater_consistency`; raters of one recipe share a number.
-    """
+    """State how often a repeated rating copies the earlier one, by the model."""
     learned = consistency.dropna(subset="consistency")
     of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
     said = []
@@ -188,21 +138,14 @@ def consistency_said(consistency: pd.DataFrame) -> str:
 
 
 def told_by_prior(share: float) -> str:
-    """Say how much of a number is the prior's: ``share`` is the posterior's SD by the prior's."""
+    """State the influence of the prior; ``share`` is the posterior's SD over the prior's."""
     if share > PRIOR_DRIVEN:
         return ", as the prior alone says"
     return f", of which the data tell little (SD {share:.2f} of the prior's)" * (share > LITTLE)
 
 
 def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
-    """Return how reliability changed, a line per label and rater: the largest fall first.
-
-    Parameters
-    ----------
-    drift : DataFrame
-        From :func:`assay.display.frames.session_frames`.
-    sessions : tuple of str
-    """
+    """Return the change of reliability, a line per label and rater: the largest decrease first."""
     rows: list[list[str]] = []
     for label, part in drift.groupby("label", sort=False):
         rows.append([str(label)])
@@ -221,17 +164,10 @@ def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
 def kinds_said(
     kinds: pd.DataFrame, most: int | None = None, *, mode_alone: bool = False
 ) -> list[str]:
-    """Name the raters who are probably adversarial or spammers.
+    """Name the raters who are probably adversarial or spammers, at most ``most`` and a count of
+    others.
 
-    Parameters
-    ----------
-    kinds : DataFrame
-        From :func:`assay.rater_kinds`.
-    most : int, optional
-        How many lines, beyond which a last one counts the others; those of the lowest
-        informedness come first then.
-    mode_alone : bool
-        Whether the fit is the mode of its parameters alone, which tells no probability.
+    ``mode_alone`` fits have no probabilities.
     """
     found = kinds[kinds["given_mode"] != ""]
     if most is not None and len(found) > most:
@@ -259,7 +195,7 @@ def kinds_said(
 
 
 def _accuracy_table(accuracy: pd.DataFrame) -> Group:
-    """Return a line per label and rater: how often it is right, and its commonest mistake."""
+    """Return a line per label and rater: accuracy, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
     for label, part in accuracy.groupby("label", sort=False):
@@ -284,7 +220,7 @@ def _accuracy_table(accuracy: pd.DataFrame) -> Group:
 
 
 def _class_table(frame: pd.DataFrame, label: str) -> Group:
-    """Return one label's table: how often each rater is right, by true class, and what else."""
+    """Return a label's table: accuracy of each rater by true class, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
     for true, part in frame.groupby("true_class", sort=False):
@@ -310,12 +246,12 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
 
 
 def _notes_said(notes: dict[str, str]) -> str:
-    """Say what the marks of a table mean, and how its lines are ordered where all are marked."""
+    """Explain the marks of a table, and the order of lines where all are marked."""
     return BY_AGREEMENT * bool(notes) + notes_said(notes, "\n")
 
 
 def _about(frame: pd.DataFrame) -> tuple[str, str]:
-    """Say the level, for a title, and kind and reference, for a caption."""
+    """Return the level, for a title, and kind and reference, for a caption."""
     line = frame.iloc[0]
     kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
     level = percent(line["level"])

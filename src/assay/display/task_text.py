@@ -1,4 +1,4 @@
-"""Tasks in words: as a task file with what the data suggest, and as tables of the terminal."""
+"""Tasks as text: as a task file with suggestions from data, and as tables of the terminal."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,9 @@ SHOWN_METRICS = 8
 
 
 def task_text(ratings: Ratings, name: str, item: Sequence[str] = ()) -> str:
-    """Write the task of some ratings as a task file, with rules and gates to think about.
+    """Write the task of ratings as a task file; rules and gates that the answers obey are comments.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Read with the task; rules and gates that their answers keep to are comments.
-    name : str
-        Of the task.
-    item : sequence of str
-        The columns of the item, in this order, where the caller names them.
+    ``item`` are the columns of the item in order, if the caller names them.
     """
     return "\n".join(_lines(ratings, name, item)) + "\n"
 
@@ -102,7 +95,7 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
 
 
 def _own_rule(rule: Rule) -> Iterator[str]:
-    """Write a rule of the task as it is."""
+    """Write a rule of the task unchanged."""
     yield "[[rules]]"
     yield f"name = {_text(rule.name)}"
     yield f"expression = {_text(rule.expression)}"
@@ -141,7 +134,7 @@ def task_parts(task: Task) -> list[Group]:
 
 
 def _labels_table(task: Task) -> Group:
-    """Draw the labels, each below the one that opens it and set in."""
+    """Return a table of the labels, indented below their gates."""
     depth: dict[str, int] = {}
     for position in label_order(task):
         label = task.labels[position]
@@ -166,7 +159,7 @@ def _labels_table(task: Task) -> Group:
 
 
 def _states_table(task: Task) -> Group:
-    """Draw the admissible truths, a column for each label."""
+    """Return a table of the admissible truths, with a column for each label."""
     names = list(task.label_names)
     if any(not label.classes for label in task.labels):
         return make_table("States", names, [], caption="They follow from the classes of the data.")

@@ -1,4 +1,4 @@
-"""Results as tables of text for the terminal. Only `cli` prints."""
+"""Results as text tables for the terminal. Only `cli` prints."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,30 +37,22 @@ from assay.raters.agreements import Agreement
 
 
 def binary_heading(label: Label) -> str:
-    """Name a label of two classes, and the class that sensitivity is about unless it is yes.
-
-    Examples
-    --------
-    >>> binary_heading(Label(name="mail", classes=("ham", "spam")))
-    'mail (positive: spam)'
-    >>> binary_heading(Label(name="misleading", classes=("no", "yes")))
-    'misleading'
-    """
+    """Name a binary label, with its positive class unless that is yes."""
     positive = label.classes[1]
     return label.name if positive == "yes" else f"{label.name} (positive: {positive})"
 
 
-# A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
+# Only a line of dashes below the header: readable in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 SHOWN_LINES = 12
 UNFOLDED = 100_000
-"""Characters of a line where nobody says how wide lines may be."""
+"""Characters of a line where no width is known."""
 
 
 class PlainConsole(Console):
-    """A console that shows no control characters but its own colours.
+    """A console that shows no control characters except its own colours.
 
-    Names come from files, and stand in sentences, titles and cells.
+    Names from files occur in sentences, titles and cells.
     """
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
@@ -70,9 +62,9 @@ class PlainConsole(Console):
 
 
 def make_console() -> Console:
-    """Return a console that prints text as it is: no markup, no colours added to numbers.
+    """Return a console that prints text unchanged: no markup, no colours for numbers.
 
-    What is no terminal has no width (unless ``COLUMNS`` gives it one): nothing is folded there.
+    Outside a terminal, and without ``COLUMNS``, lines are not wrapped.
     """
     as_it_is: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
     console = PlainConsole(**as_it_is)
@@ -82,7 +74,7 @@ def make_console() -> Console:
 
 
 def print_parts(console: Console, parts: Sequence[Any]) -> None:
-    """Print tables and words; into a file or a pipe without blanks at the ends of lines."""
+    """Print tables and words; in a file or a pipe, without blanks at the ends of lines."""
     with console.capture() as caught:
         for part in parts:
             console.print(part)
@@ -99,18 +91,7 @@ def make_table(
     caption: str = "",
     right: Sequence[str] = (),
 ) -> Group:
-    """Return a table below a title that says what it is about, and above a caption.
-
-    Parameters
-    ----------
-    title : str
-    columns : sequence of str
-    rows : sequence of sequences
-        A row of one cell is a heading of the rows that follow.
-    caption : str
-    right : sequence of str
-        Columns whose cells stand to the right.
-    """
+    """Return a table below its title and above a caption; a row of one cell is a heading."""
     table = Table(box=HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         side = "right" if column in right else "left"
@@ -123,7 +104,7 @@ def make_table(
 
 
 def indented(lines: Sequence[str]) -> Padding:
-    """Return lines set in by two spaces, wrapped ones too."""
+    """Return lines indented by two spaces, including wrapped ones."""
     return Padding(Text("\n".join(map(printable, lines))), (0, 0, 0, 2), expand=False)
 
 
@@ -146,7 +127,7 @@ ALIKE = (
     "how strata differ; --estimand finite does, of these items."
 )
 MEAN = "(mean)"
-"""The mean of the groups, in the column of groups."""
+"""Name of the mean of the groups, in the column of groups."""
 
 
 def metrics_table(
@@ -154,14 +135,8 @@ def metrics_table(
 ) -> Group:
     """Return a table of metrics: a column per estimand, a line per metric and system.
 
-    Parameters
-    ----------
-    summaries : mapping of str to DataFrame
-        From :func:`assay.summarize`, by estimand; with the titles of the metrics, if any.
-    weights : sequence of float
-        Design weights of the items.
-    panels : str
-        What :func:`assay.display.notes.panels_said` says of them.
+    ``weights`` are the design weights of the items, ``panels`` the words of
+    :func:`assay.display.notes.panels_said`.
     """
     first = next(iter(summaries.values()))
     notes: dict[str, str] = {}
@@ -191,7 +166,7 @@ def metrics_table(
 
 
 def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], share: str) -> str:
-    """Write one estimate, marked where its estimand is another or draws are undefined."""
+    """Write an estimate, with marks for another estimand, undefined draws and doubts."""
     said = []
     if line["estimand"] != name:
         said.append(str(line["estimand"]))
@@ -204,16 +179,9 @@ def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], shar
 
 
 def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:
-    """Return lines of :func:`labels_frame` with the two likeliest classes.
+    """Return lines of :func:`labels_frame` (``total`` in all) with the two most likely classes.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        At least one line.
-    total : int
-        How many lines there are in all.
-    votes : sequence of str, optional
-        What the majority says, a column more.
+    ``votes`` of the majority are a further column.
     """
     chance = frame.filter(regex=r"^p\[").fillna(0.0)
     names = [str(c)[2:-1] for c in chance.columns]
@@ -231,7 +199,7 @@ def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = 
 
 
 def check_parts(report: Check) -> list[Text | Padding | Group]:
-    """Return a check's findings, a topic a block, and its tables."""
+    """Return the findings of a check by topic, and its tables."""
     blocks: list[Text | Padding | Group] = [Text(printable(report.summary), "bold")]
     for topic in dict.fromkeys(f.topic for f in report.findings):
         found = [str(f) for f in report.findings if f.topic == topic]
@@ -243,16 +211,7 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
 
 
 def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
-    """Return tables of a comparison: the pairs, and the systems where there are more than two.
-
-    A metric that is better neither way has no best system, and is not in the second table.
-
-    Parameters
-    ----------
-    found : Comparison
-    panels : str
-        What :func:`assay.display.notes.panels_said` says of the draws.
-    """
+    """Return tables of the pairs, and of three or more systems on metrics with a direction."""
     parts = [_pairs_table(found.pairs, panels)]
     systems = found.systems
     if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
@@ -311,7 +270,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
 def groups_table(groups: pd.DataFrame) -> Group:
     """Return :func:`assay.group_contrasts` as tables: one per metric and pair, a line per group.
 
-    Names of metrics and systems stand above the tables: in a column they would fold the intervals.
+    Names of metrics and systems are above the tables: in a column they would wrap the intervals.
     """
     notes: dict[str, str] = {}
     heads = ["group", "clusters", "on its own", "pooled", "P(1st > 2nd)"]
@@ -334,13 +293,13 @@ def groups_table(groups: pd.DataFrame) -> Group:
 
 
 def _groups_caption(groups: pd.DataFrame, notes: Mapping[str, str]) -> str:
-    """Say what the lines of all groups are about, and what their marks mean."""
+    """Describe the lines of all groups, and explain their marks."""
     share = groups["undefined"]
-    left_out = left_out_words(share[share < 1])  # a line without a number says so itself
+    left_out = left_out_words(share[share < 1])  # lines without a number are not counted
     alike = f" {ALIKE}" * bool(groups["estimand"].map(is_modelled).any())
     marks = notes_said(notes, "\n")
     return (
-        # The last line is of the groups together; one that lacks a system has no estimand.
+        # The last line is the mean of the groups; a group that lacks a system has no estimand.
         f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
         f"{groups['reference'].iloc[0]}. Clusters with either system. Pooled, and P: drawn towards "
         f"the {MEAN} of the groups the more, the less they differ.{alike}{marks}"
@@ -350,7 +309,7 @@ def _groups_caption(groups: pd.DataFrame, notes: Mapping[str, str]) -> str:
 
 
 def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
-    """Write a group's contrast by itself and pooled, marked where its estimand is another."""
+    """Write a group's own and pooled contrast, with a mark for another estimand."""
     own, pooled = (
         gap(*(line[f"{name}{end}"] for end in ("", "_lower", "_upper")))
         for name in ("difference", "pooled")
@@ -367,12 +326,12 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
 
 
 def _first_word(estimand: str) -> str:
-    """Give the estimand that was asked for: what is said in brackets is how it was come by."""
+    """Return the requested estimand, without the explanation in brackets."""
     return str(estimand).split(" ", 1)[0]
 
 
 def agreement_table(found: Agreement) -> Group:
-    """Return the table of an agreement, with what the model expects where it was asked."""
+    """Return the table of an agreement, with the model's expectation if there is one."""
     table = found.table
     fitted = bool(table["expected"].notna().any())
     rows: list[list[str]] = []

@@ -16,35 +16,31 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
 
 SAME = 1e-12
-"""Values nearer to each other than this are equal: sums in another order differ by as much."""
+"""Values nearer to each other than this are equal: the order of a sum changes as much."""
 ENOUGH = 500
-"""Discordant clusters from which the prior's are drawn: more would not change a 95 % interval."""
+"""Discordant clusters kept for the prior: more would not change a 95 % interval."""
 ROUNDS = 10
 CLUSTERS = 20_000
-"""How often, and of how many clusters at a time, the model is asked for discordant ones."""
+"""Number of predicted clusters in each of at most ``ROUNDS`` searches for discordant ones."""
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Predicted = Callable[[int], Iterator[LabelDraws]]
-"""Gives labels of new clusters, about as many draws at a time as asked for, again and again."""
+"""Yields label draws of new clusters without end, each time for the given number of draws."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Discordance:
     r"""Prior mass of about one cluster in each direction, for each metric and pair of systems.
 
-    Attributes
-    ----------
-    blocks : tuple of Block
-        Systems that share clusters, together.
-    n_systems : int
+    blocks : the linked groups of systems, see :func:`linked_systems`
 
     Notes
     -----
-    The weights of observed clusters can never give a difference the sign that no cluster shows.
-    So the population has a few clusters more, on which the systems differ. Their values come from
-    a cluster on which they differ by the model's prediction, with the systems relabelled: in a
-    random order, turned round and mirrored, so that each pair is swapped in half of them. With
+    The weights of observed clusters can never give a difference a sign that no cluster shows.
+    So the population has a few more clusters, on which the systems differ. Their values come from
+    a cluster that the model predicts and on which the systems differ. The systems are relabelled:
+    in a random order, turned round and mirrored, so that each pair is swapped in half of them. With
     :math:`S` systems these are :math:`2S` clusters of weight :math:`g_k \sim \mathrm{Gamma}(a)`,
     beside :math:`e_c \sim \mathrm{Exp}(1)` of an observed cluster, where :math:`a` gives each pair
     a mass of 1 in each direction: :math:`a = 1 / (S \delta)` with :math:`\delta` the share of
@@ -69,10 +65,9 @@ class Discordance:
     n_systems: int
 
     def totals(self, seed: int | None) -> Values:
-        """Numerators and denominators of the prior's clusters: (2, metric, draw, system).
+        """Return weighted numerators and denominators of these clusters, (2, metric, draw, system).
 
-        ``seed`` is that of the clusters' weights; None takes the mean weights. An observed cluster
-        has a mean weight of 1 here.
+        ``seed`` draws the clusters' weights; None takes the mean weights.
         """
         shape = self.blocks[0].values.shape[:3]
         found = np.zeros((*shape, self.n_systems))
@@ -85,16 +80,11 @@ class Discordance:
 class Block:
     """The discordant clusters of systems that share clusters.
 
-    Attributes
-    ----------
-    name : str
-        The first of the systems.
-    systems : ndarray of int (system,)
-        Their positions in the layout.
-    values : ndarray of float (2, metric, draw, slot)
-        Numerators and denominators of one discordant cluster. The first slots are the systems.
-    shape : ndarray of float (metric, draw)
-        Of the gamma variates.
+    name : the first of the systems
+    systems : positions in the layout (system,)
+    values : numerators and denominators of one discordant cluster (2, metric, draw, slot);
+        the first slots are the systems
+    shape : of the gamma weights (metric, draw)
     """
 
     name: str
@@ -103,7 +93,7 @@ class Block:
     shape: Values
 
     def totals(self, seed: int | None) -> Values:
-        """Weighted sum over the relabelled clusters: (2, metric, draw, system)."""
+        """Return the weighted sum over the relabelled clusters, (2, metric, draw, system)."""
         slots = self.values.shape[-1]
         orders = [np.roll(np.arange(slots)[::step], k) for step in (1, -1) for k in range(slots)]
         found = np.zeros((*self.values.shape[:3], len(self.systems)))
@@ -113,7 +103,7 @@ class Block:
         return found
 
     def _weights(self, count: int, seed: int | None) -> Iterator[Values]:
-        """Gamma variates (metric, draw) of each relabelled cluster, or their means."""
+        """Yield the gamma weights (metric, draw) of each relabelled cluster, or their means."""
         if seed is None:
             yield from [self.shape] * count
             return
@@ -132,19 +122,9 @@ def discordance(
     draws: int,
     seed: int,
 ) -> Discordance:
-    """Choose the discordant clusters of each metric and draw from what the model predicts.
+    """Draw discordant clusters for each metric from label draws of new clusters.
 
-    Parameters
-    ----------
-    chosen : sequence of Metric
-        What one of them gets does not depend on the others.
-    task : Task
-    layout : PanelLayout
-    predicted : callable
-        Labels of new clusters.
-    draws : int
-    seed : int
-        Of the choice.
+    The result for one metric does not depend on the other metrics.
     """
     blocks = linked_systems(layout)
     pools: list[list[list[Values]]] = [[[] for _ in chosen] for _ in blocks]
@@ -169,7 +149,7 @@ def discordance(
 
 
 def linked_systems(layout: PanelLayout) -> list[Rows]:
-    """Group the systems that share clusters, directly or through others."""
+    """Group the systems that share clusters, directly or through other systems."""
     system = layout.system
     nodes = len(layout.systems) + len(layout.clusters)
     links = coo_array(
@@ -182,10 +162,10 @@ def linked_systems(layout: PanelLayout) -> list[Rows]:
 def _differing(
     totals: Values, layout: PanelLayout, systems: Rows, rng: np.random.Generator
 ) -> Values:
-    """Clusters (2, cluster, slot) on which the metric differs between slots.
+    """Return clusters (2, cluster, slot) on which the metric differs between slots.
 
-    ``totals`` are (2, draw, cluster, system). Of one system alone, or where no cluster has two
-    systems that differ, two clusters that differ stand in the place of one.
+    ``totals`` are (2, draw, cluster, system). If no cluster has two systems that differ, two
+    clusters that differ stand for one.
     """
     if len(systems) > 1:
         rows = totals[..., systems].reshape(2, -1, len(systems))
@@ -200,21 +180,21 @@ def _differing(
     pairs = rng.permutation(cells.shape[1])[: cells.shape[1] // 2 * 2].reshape(-1, 2)
     rows = cells[:, pairs]
     rows = rows[:, _spread(divided(*rows)) > SAME]
-    # Each of the other systems is like one of the two.
+    # Each of the other systems copies one of the two.
     like = rng.integers(2, size=(rows.shape[1], max(len(systems), 2)))
     like[:, :2] = (0, 1)
     return np.take_along_axis(rows, np.broadcast_to(like, (2, *like.shape)), axis=-1)
 
 
 def _spread(values: Values) -> Values:
-    """Largest less smallest defined value of each row; 0 where there is none."""
+    """Return the range of the defined values of each row; 0 where none is defined."""
     low = np.where(np.isnan(values), np.inf, values).min(axis=-1, initial=np.inf)
     high = np.where(np.isnan(values), -np.inf, values).max(axis=-1, initial=-np.inf)
     return np.where(high >= low, high - low, 0.0)
 
 
 def _filled(rows: Values, present: NDArray[np.bool_], rng: np.random.Generator) -> Values:
-    """Let a system that a cluster lacks be like one that it has."""
+    """Copy the values of a random present system into each system that a cluster lacks."""
     drawn = np.where(present, rng.random(present.shape), -1.0)
     for slot in np.flatnonzero(~present.all(axis=0)):
         like = np.where(present[:, slot], slot, drawn.argmax(axis=1))
@@ -232,7 +212,7 @@ def _block(
     draws: int,
     seed: int,
 ) -> Block:
-    """Draw a discordant cluster for each metric and draw, its systems in a random order."""
+    """Draw a discordant cluster for each metric and draw, with the systems in a random order."""
     slots = max(len(systems), 2)
     values, shape = np.zeros((2, len(chosen), draws, slots)), np.ones((len(chosen), draws))
     for m, (metric, pool) in enumerate(zip(chosen, pools, strict=True)):
@@ -241,7 +221,7 @@ def _block(
             rows = _ends(metric, ranges[m], slots)
         if not rows.shape[1]:
             continue
-        # One stream for all metrics: those that are each other's mirror stay so.
+        # All metrics share one random stream, so that mirrored metrics stay mirrored.
         rng = np.random.default_rng([seed, systems[0]])
         picked = rows[:, rng.integers(rows.shape[1], size=draws)]
         order = rng.permuted(np.tile(np.arange(slots), (draws, 1)), axis=1)
@@ -251,16 +231,16 @@ def _block(
 
 
 def _widened(ends: Values, values: Values) -> Values:
-    """Smallest and largest of the defined values and of what was seen before."""
+    """Extend the range ``ends`` by the defined values."""
     known = values[~np.isnan(values)]
     low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
     return np.array([min(ends[0], low), max(ends[1], high)])
 
 
 def _ends(metric: Metric, seen: Values, slots: int) -> Values:
-    """Both ends of the metric's range where the model predicts one end alone: (2, 1, slot).
+    """Return both ends of the metric's range, (2, 1, slot), if the model predicts one end alone.
 
-    A metric that has another value everywhere is constant: no cluster can differ.
+    A metric that is constant at another value has no discordant cluster.
     """
     low, high = metric.limits
     at_an_end = np.ptp(seen) <= SAME and np.abs(seen[0] - metric.limits).min() <= SAME
@@ -273,7 +253,7 @@ def _ends(metric: Metric, seen: Values, slots: int) -> Values:
 
 
 def _share_of_pairs(values: Values) -> Values:
-    """Share of the pairs of slots that differ: (draw,)."""
+    """Return the share of the pairs of slots that differ, (draw,)."""
     first, second = np.triu_indices(values.shape[-1], 1)
     return np.asarray((np.abs(values[:, first] - values[:, second]) > SAME).mean(axis=-1))
 

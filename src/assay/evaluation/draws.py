@@ -25,19 +25,11 @@ from assay.fits.latent_states import predict_states, recover, running_prevalence
 
 Codes = NDArray[np.int16]
 BLOCK = 64
-"""Draws that are read at a time where the store does not say how many it keeps together."""
+"""Draws read at a time if the store does not name a chunk size."""
 
 
 class StoredStates:
-    """States (draw, item) of a fit, chains and draws merged, of which a block is in memory.
-
-    A store keeps draws together in chunks, and reading one of them reads all: so that is a block.
-
-    Parameters
-    ----------
-    states : DataArray (chain, draw, item)
-        Of a store that was opened and not read, or in memory.
-    """
+    """States (draw, item) of a stored fit, chains merged, read one chunk of the store at a time."""
 
     def __init__(self, states: xr.DataArray) -> None:
         self._states = states
@@ -55,7 +47,7 @@ class StoredStates:
         return int(self._sizes["chain"] * self._sizes["draw"])
 
     def __getitem__(self, draws: slice, /) -> Codes:
-        """Read some draws: (draw, item)."""
+        """Read a run of draws, (draw, item)."""
         chain, draw = np.divmod(np.arange(len(self))[draws], self._sizes["draw"])
         found = np.empty((len(chain), self._sizes["item"]), np.int16)
         places = np.stack([chain, draw // self._step], axis=1)
@@ -81,19 +73,19 @@ def _draws_of_chunk(states: xr.DataArray) -> int:
 
 
 CELLS = 1_000_000
-"""Places in panels handled at a time: bounds the memory, whatever the number of draws."""
+"""Places in panels handled at a time: bounds the memory."""
 Values = NDArray[np.float64]
 
 
 class Draws(Protocol):
-    """Something that gives a run of draws as an array: an array, or what computes one."""
+    """An array whose first axis is the draw, or an object that computes runs of it."""
 
     def __getitem__(self, draws: slice, /) -> NDArray[Any]:
-        """Return these draws, the first axis of the array."""
+        """Return a run of draws."""
 
 
 class Labels(Draws, Protocol):
-    """Draws of label vectors: an array (draw, item, label), or what decodes one."""
+    """Class codes (draw, item, label), as an array or decoded on demand."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -102,25 +94,10 @@ class Labels(Draws, Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelDraws:
-    """Label vectors of items, of which a draw takes two bytes an item.
+    """Label vectors of items, stored as states: two bytes for an item and draw.
 
-    Attributes
-    ----------
-    states : ndarray of int16 (draw, item), or StoredStates
-        Positions in ``codes``; chains and draws are merged.
-    codes : ndarray of int16 (state, label)
-        Class codes of each state.
-
-    Examples
-    --------
-    >>> draws = LabelDraws(
-    ...     states=np.array([[0, 1], [1, 1]], np.int16),
-    ...     codes=np.array([[0, 0], [1, 0]], np.int16),
-    ... )
-    >>> draws.shape
-    (2, 2, 2)
-    >>> draws[1:2].tolist()
-    [[[1, 0], [1, 0]]]
+    states : positions in ``codes`` (draw, item), chains merged
+    codes : class codes of each state (state, label)
     """
 
     states: Codes | StoredStates
@@ -132,7 +109,7 @@ class LabelDraws:
         return (*self.states.shape, self.codes.shape[1])
 
     def __getitem__(self, draws: slice, /) -> Codes:
-        """Return the class codes of some draws: (draw, item, label)."""
+        """Return the class codes of a run of draws, (draw, item, label)."""
         return self.codes[self.states[draws]]
 
 
@@ -143,25 +120,9 @@ def metric_draws(
     layout: PanelLayout,
     weights: Draws | None = None,
 ) -> Values:
-    """Metrics of every draw of the labels.
+    """Return metrics of every draw, (metric, draw, system); NaN where the denominator is 0.
 
-    Parameters
-    ----------
-    chosen : sequence of Metric
-    task : Task
-        Whose labels are the last axis of ``y``.
-    y : Labels (draw, item, label)
-        Class codes, asked for a run of draws at a time.
-    layout : PanelLayout
-        Of the panels.
-    weights : Draws, optional
-        (draw, cluster): weight of a cluster, on top of the panels' design weights. Each panel
-        counts one if not given.
-
-    Returns
-    -------
-    ndarray of float (metric, draw, system)
-        NaN where the denominator is 0.
+    ``weights`` (draw, cluster) multiply the panels' design weights; without them panels count 1.
     """
     return divided(*metric_totals(chosen, task, y, layout, weights))
 
@@ -173,12 +134,7 @@ def metric_totals(
     layout: PanelLayout,
     weights: Draws | None = None,
 ) -> Values:
-    """Weighted numerators and denominators of :func:`metric_draws`.
-
-    Returns
-    -------
-    ndarray of float (2, metric, draw, system)
-    """
+    """Return weighted numerators and denominators of the metrics, (2, metric, draw, system)."""
     return weighted_totals(chosen, task, y, layout, [weights])[:, 0]
 
 
@@ -189,12 +145,7 @@ def weighted_totals(
     layout: PanelLayout,
     weights: Sequence[Draws | None],
 ) -> Values:
-    """Numerators and denominators under several sets of weights of the clusters.
-
-    Returns
-    -------
-    ndarray of float (2, weights, metric, draw, system)
-    """
+    """Return totals under several sets of cluster weights, (2, weights, metric, draw, system)."""
     weighted = layout.item_weight is not None and any(w is not None for w in weights)
     if not weighted and not any(m.pooled for m in chosen):
         return _totals_on(layout, chosen, task, y, weights)
@@ -210,7 +161,7 @@ def _totals_on(
     y: Labels,
     weights: Sequence[Draws | None],
 ) -> Values:
-    """Totals of metrics that weigh panels alike: (2, weights, metric, draw, system)."""
+    """Return totals of metrics on one layout, (2, weights, metric, draw, system)."""
     draws = y.shape[0]
     totals = np.empty((len(weights), draws, len(layout.systems), 2 * len(chosen)))
     step, told = max(1, CELLS // max(1, layout.item.size)), steps()
@@ -226,9 +177,9 @@ def _totals_on(
 
 
 def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -> Values:
-    """Numerators and denominators by cluster and system: (2, draw, cluster, system).
+    """Return numerators and denominators by cluster and system, (2, draw, cluster, system).
 
-    Panels count their design weight over that of their cluster, so that each cluster counts alike.
+    A panel counts its design weight over that of its cluster, so that each cluster counts alike.
     """
     clusters, systems = len(layout.clusters), len(layout.systems)
     design = layout.design
@@ -252,15 +203,10 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
 def panel_totals(
     metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | None = None
 ) -> tuple[Values, Values]:
-    """Call a metric's function: each panel's numerator and denominator (..., panel).
+    """Call a metric's function: return each panel's numerator and denominator, (..., panel).
 
-    Both are 0 where either is no finite number: an undefined panel counts in no mean. Of a layout
-    with the clusters' other items, ``listed`` positions are the panels' own.
-
-    Raises
-    ------
-    ModelError
-        If the function fails, or what it returns is no number or has the wrong shape.
+    Both are 0 where either is not finite: an undefined panel counts in no mean. Only the first
+    ``listed`` positions are the panels' own.
     """
     result = _called(metric, y, mask, listed)
     pair = result if metric.kind == "ratio" else (result, np.ones(len(mask)))
@@ -299,8 +245,8 @@ def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | Non
             )
         return metric.function(y, mask)
     except Exception as error:
-        # The first frame is this call. Of the others, the last in the file of the function is the
-        # line that its author can mend; what it calls may lie anywhere.
+        # The first frame is this call. The last other frame in the function's own file is the line
+        # that its author can correct.
         frames = traceback.extract_tb(error.__traceback__)
         inner = frames[1:] or frames
         own = [frame for frame in inner if frame.filename == inner[0].filename]
@@ -312,7 +258,7 @@ def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | Non
 
 
 def _states(y: Labels, run: slice) -> tuple[NDArray[Any], Codes]:
-    """States of a run of draws, (draw, item), and the class codes of each state."""
+    """Return states of a run of draws, (draw, item), and the class codes of each state."""
     if isinstance(y, LabelDraws):
         return y.states[run], y.codes
     part = np.asarray(y[run])
@@ -322,7 +268,7 @@ def _states(y: Labels, run: slice) -> tuple[NDArray[Any], Codes]:
 
 
 class _Kinds(NamedTuple):
-    """Panels that differ: class codes (kind, position, label), and where there is an item."""
+    """Distinct panels: class codes (kind, position, label) and mask (kind, position)."""
 
     labels: Codes
     mask: NDArray[np.bool_]
@@ -332,9 +278,9 @@ class _Kinds(NamedTuple):
 def _kinds_of_panels(
     states: NDArray[Any], codes: Codes, layout: PanelLayout
 ) -> tuple[_Kinds, NDArray[np.int64]]:
-    """Find the panels that differ, and which of them each panel is in each draw: (draw, panel).
+    """Find the distinct panels, and the number of each panel among them, (draw, panel).
 
-    The value of a panel depends on its own labels alone: it is computed once for each kind.
+    A panel's value depends on its labels alone, so it is computed once for each distinct panel.
     """
     places = np.where(layout.mask, states[:, layout.item], -1)
     flat = places.reshape(-1, places.shape[2])
@@ -345,7 +291,7 @@ def _kinds_of_panels(
 
 
 def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Values:
-    """Numerators of all metrics, then their denominators: (kind, 2 metrics)."""
+    """Return the numerators of all metrics, then their denominators, (kind, 2 metrics)."""
     pairs = [
         panel_totals(m, kinds.labels[..., m.columns(task)], kinds.mask, kinds.listed)
         for m in chosen
@@ -356,9 +302,9 @@ def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Val
 def _by_system(
     values: Values, kind: NDArray[np.int64], weights: Values | None, layout: PanelLayout
 ) -> Values:
-    """Sum over each system's panels of the values (kind, column): (draw, system, column).
+    """Sum the values (kind, column) over each system's panels, (draw, system, column).
 
-    The weights of the panels, by kind, are a sparse matrix with a row for each draw and system.
+    The panels' weights are a sparse matrix: a row for each draw and system, a column for each kind.
     """
     draws, panels = kind.shape
     if weights is None:
@@ -378,10 +324,7 @@ DISCORDANT_STREAM = 6
 
 
 def posterior_labels(fit: xr.DataTree) -> LabelDraws:
-    """Return the label draws of a fit, those of :func:`assay.label_draws`, not yet decoded.
-
-    Those of a large fit are read as they are asked for.
-    """
+    """Return the label draws of a fit, not yet decoded; those of a large fit are read on demand."""
     stored = group(fit, "labels")["state"]
     if stored.nbytes > storage.LARGE:
         return LabelDraws(states=StoredStates(stored), codes=_codes(fit))
@@ -397,19 +340,7 @@ def second_labels(fit: xr.DataTree) -> LabelDraws:
 
 
 def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
-    """Yield label draws of new clusters like the observed ones, one replicate after the other.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    replicates : int
-        How many new sets of clusters for each draw of the parameters.
-
-    Yields
-    ------
-    LabelDraws
-        Same panels and systems as the data; cluster effects and states are drawn anew.
-    """
+    """Yield label draws of new clusters like the observed ones, one set for each replicate."""
     structure, codes = structure_of(fit), _codes(fit)
     rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
     running = running_prevalence(structure, parameter_draws(fit))
@@ -441,25 +372,10 @@ def draws_once(
     chosen: Sequence[Metric],
     compute: Callable[[Sequence[Metric]], Values],
 ) -> Values:
-    """Return draws of metrics: those kept, and those of the others as ``compute`` gives them.
+    """Return draws (metric, ...): cached ones, and for the other metrics those of ``compute``.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    groups : sequence of str
-        Groups of the fit that the draws rest on, as for :func:`assay.fits.cache.kept_values`.
-    choices : hashable
-        What else the draws rest on, besides the panels.
-    layout : PanelLayout
-        The panels.
-    chosen : sequence of Metric
-    compute : callable
-        Of metrics, draws (metric, ...); those of one metric do not depend on the others.
-
-    Returns
-    -------
-    ndarray of float (metric, ...)
-        The caller's own.
+    ``groups`` of the fit, ``choices`` and the panels identify the cached draws. ``compute`` must
+    give each metric the same draws whatever the other metrics are.
     """
     values = kept_values(fit, groups)
     if values is None:
@@ -473,7 +389,7 @@ def draws_once(
 
 
 def _contents(layout: PanelLayout) -> Hashable:
-    """Name a layout by what it holds: it is made anew for every question."""
+    """Return a hashable key of a layout's contents; equal layouts are built repeatedly."""
     held = (getattr(layout, one.name) for one in fields(layout))
     return tuple(
         (v.shape, v.dtype.str, v.tobytes()) if isinstance(v, np.ndarray) else v for v in held

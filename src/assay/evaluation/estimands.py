@@ -1,4 +1,4 @@
-"""Estimands: what a number is about, and the weights of clusters that make it the population's."""
+"""Estimands, and the random weights of clusters that stand for the population."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,15 +17,18 @@ WEIGHTS_SEED = 1
 """Default seed of the weights: the same for all fits, so that fits of different tasks pair."""
 
 MIN_CLUSTERS = 20
-"""With fewer clusters (less the strata beyond the first) the weights of clusters are too narrow,
-and some of the draws are the model's predictive: all of them with half as many."""
+"""Clusters (less the strata beyond the first) below which the model predicts some of the draws.
+
+Below, the weights of clusters are too narrow; with half as many, the model predicts all draws.
+"""
 CLUSTERS_ENOUGH, CLUSTERS_FEW = 30, 10
-"""Effective numbers of clusters from which on weights are Dirichlet(1, ..., 1), and up to which
-they are widened in full."""
+"""Effective numbers of clusters: from 30 on, the weights are Dirichlet(1, ..., 1); up to 10, they
+are widened in full.
+"""
 
 RUN = 1_000_000
 LEAST_SHAPE = 0.05
-"""Of the gamma variates in strata of two clusters; at 0 a single one would have all the weight."""
+"""Least shape of the gamma variates: at 0, one of two clusters would have all the weight."""
 
 MODELLED = "model-based"
 GOLDEN = 0.5 * (5**0.5 - 1)
@@ -40,54 +43,26 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def modelled(because: str, share: float = 1.0) -> str:
-    """Name the population of which the model tells, since the clusters cannot.
-
-    Examples
-    --------
-    >>> modelled("3 clusters"), modelled("14 clusters", 0.6)
-    ('population (model-based: 3 clusters)', 'population (60% model-based: 14 clusters)')
-    """
+    """Name a population that the model predicts, in whole or by a share, and the reason."""
     part = f"{round(100 * share)}% " if share < 1 else ""
     return f"population ({part}{MODELLED}: {because})"
 
 
 def share_of_model(freedom: int, enough: int = MIN_CLUSTERS) -> float:
-    """Share of the draws of a population that the model predicts, by how many clusters there are.
+    """Return the share of a population's draws that the model predicts.
 
-    Parameters
-    ----------
-    freedom : int
-        Clusters, less the strata beyond the first.
-    enough : int
-        Clusters from which on the model predicts none.
-
-    Examples
-    --------
-    >>> [share_of_model(n) for n in (5, 10, 15, 19, 20, 200)]
-    [1.0, 1.0, 0.5, 0.1, 0.0, 0.0]
+    ``freedom`` counts the clusters less the strata beyond the first; from ``enough`` on, it is 0.
     """
     return round(min(1.0, max(0.0, 2 - freedom / (enough / 2))), 6)
 
 
 def draws_of_model(share: float, draws: int) -> NDArray[np.bool_]:
-    """Which draws of a population the model predicts: evenly spread, the same in every fit.
-
-    Examples
-    --------
-    >>> draws_of_model(0.25, 8).sum().item()
-    2
-    """
+    """Mark the draws that the model predicts: evenly spread, the same in every fit."""
     return np.asarray((np.arange(1, draws + 1) * GOLDEN) % 1 < share)
 
 
 def is_modelled(estimand: str) -> bool:
-    """Whether the name of an estimand says that the population is the model's, at least in part.
-
-    Examples
-    --------
-    >>> is_modelled(modelled("3 clusters")), is_modelled("population")
-    (True, False)
-    """
+    """Return whether an estimand's name says that the model predicts it, in whole or part."""
     return MODELLED in estimand
 
 
@@ -95,15 +70,9 @@ def is_modelled(estimand: str) -> bool:
 class ClusterWeights:
     r"""Bayesian bootstrap weights of clusters, computed when a run of draws is asked for.
 
-    Attributes
-    ----------
-    keys : ndarray of uint64 (cluster,)
-        Where each cluster's stream of random numbers starts.
-    stratum : ndarray of int (cluster,)
-    design : ndarray of float (cluster,)
-        Design weight of a cluster.
-    shape : ndarray of float (cluster,)
-        Of the gamma variates in its stratum: 1 in strata of 30 clusters and more.
+    keys : start of each cluster's random stream (cluster,)
+    design : design weight of a cluster (cluster,)
+    shape : of the gamma variates in its stratum, 1 from 30 clusters on (cluster,)
 
     Notes
     -----
@@ -117,8 +86,8 @@ class ClusterWeights:
     (Rubin 1981). :math:`e_c` depends on the cluster's name, the draw and the seed alone: systems
     and fits that share clusters share their weights.
 
-    Under these weights a mean of :math:`n` clusters has :math:`(n - 1) / (n + 1)` of the variance
-    that sampling gives it: in strata of two, a third. In a stratum of few clusters,
+    Under these weights a mean of :math:`n` clusters has :math:`(n - 1) / (n + 1)` of its sampling
+    variance: in strata of two, a third. In a stratum of few clusters,
     :math:`e_c` becomes the quantile of Gamma(:math:`1 - 2 t / k`) at its own probability, so that
     nothing is missing; :math:`k` is the effective number of clusters (Kish 1965),
     :math:`(\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` with :math:`n_c` panels each, and :math:`t`
@@ -138,7 +107,7 @@ class ClusterWeights:
     shape: Values
 
     def __getitem__(self, draws: slice) -> Values:
-        """Return the weights of draws ``start`` to ``stop``: (draw, cluster)."""
+        """Return the weights of a run of draws, (draw, cluster)."""
         weights = exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
         few = self.shape < 1
         weights[:, few] = gammaincinv(self.shape[few], -np.expm1(-weights[:, few]))
@@ -151,7 +120,7 @@ class ClusterWeights:
 
 
 def mass_of_clusters(layout: PanelLayout, draws: int, seed: int) -> Values:
-    """Sum of the exponential variates, to which one more cluster would add its own: (draw,)."""
+    """Return the sum of the clusters' exponential variates, (draw,)."""
     keys = cluster_keys(layout.clusters, seed)
     run = max(1, RUN // len(keys))
     starts = range(0, draws, run)
@@ -162,17 +131,7 @@ def mass_of_clusters(layout: PanelLayout, draws: int, seed: int) -> Values:
 def cluster_weights(layout: PanelLayout, seed: int = WEIGHTS_SEED) -> ClusterWeights:
     """Return the Bayesian bootstrap weights of a layout's clusters.
 
-    Parameters
-    ----------
-    layout : PanelLayout
-        Of which the clusters, their strata and the panels' design weights count.
-    seed : int
-        Two fits with the same seed give the same weights to clusters of the same name.
-
-    Returns
-    -------
-    ClusterWeights
-        ``weights[0:1000]`` is an array (draw, cluster).
+    Fits with the same seed give the same weights to clusters of the same name.
     """
     size = len(layout.clusters)
     panels = np.bincount(layout.cluster, minlength=size)
@@ -186,25 +145,14 @@ def cluster_weights(layout: PanelLayout, seed: int = WEIGHTS_SEED) -> ClusterWei
 
 
 def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
-    """Shape of the gamma variates of each cluster, by the effective number in its stratum.
+    """Return the shape of each cluster's gamma variates, by the effective number in its stratum.
 
-    Parameters
-    ----------
-    stratum : ndarray of int (cluster,)
-    size : ndarray of float (cluster,)
-        How much of its stratum each cluster is.
-
-    Examples
-    --------
-    >>> gamma_shapes(np.zeros(4, int), np.ones(4)).tolist()
-    [0.5, 0.5, 0.5, 0.5]
-    >>> [float(gamma_shapes(np.zeros(n, int), np.ones(n))[0]) for n in (20, 30)]
-    [0.95, 1.0]
+    ``size`` (cluster,) is the cluster's part of its stratum.
     """
     squares = np.bincount(stratum, size**2)
     some = np.where(squares > 0, squares, 1.0)
     effective = np.maximum(np.bincount(stratum, size) ** 2 / some, 1.0)
-    # Rounding must not make 30 equal clusters fewer.
+    # Rounding must not count 30 equal clusters as fewer.
     few = (CLUSTERS_ENOUGH - effective) / (CLUSTERS_ENOUGH - CLUSTERS_FEW)
     few = np.where(effective > CLUSTERS_ENOUGH - 1e-6, 0.0, few.clip(0.0, 1.0))
     shape = 1 - 2 / effective * few
@@ -212,26 +160,19 @@ def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
 
 
 def cluster_keys(clusters: tuple[str, ...], seed: int) -> Keys:
-    """Hash each cluster's name with the seed to 64 bits, the same on every machine.
-
-    Examples
-    --------
-    >>> keys = cluster_keys(("q1", "q2"), 1)
-    >>> bool(keys[0] == cluster_keys(("q0", "q1"), 1)[1])
-    True
-    """
+    """Hash each cluster's name with the seed to 64 bits, the same on every machine."""
     salt = str(seed).encode()
     digests = [blake2b(name.encode(), key=salt, digest_size=8).digest() for name in clusters]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def exponentials(keys: Keys, draws: NDArray[np.int64]) -> Values:
-    """Exp(1) variates (draw, cluster)."""
+    """Return Exp(1) variates, (draw, cluster)."""
     return np.asarray(-np.log(uniforms(keys, draws)))
 
 
 def uniforms(keys: Keys, draws: NDArray[np.int64]) -> Values:
-    """Uniform variates (draw, key): number ``draw`` of the SplitMix64 stream at each key."""
+    """Return uniform variates (draw, key): number ``draw`` of the SplitMix64 stream at each key."""
     state = keys + (draws[:, None].astype(np.uint64) + np.uint64(1)) * _STEP
     state = (state ^ (state >> np.uint64(30))) * _MIX_1
     state = (state ^ (state >> np.uint64(27))) * _MIX_2

@@ -1,4 +1,4 @@
-"""Metrics of a fit: every metric has a posterior, and says what it is about."""
+"""Metrics of a fit: posterior draws with their estimand."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -69,14 +69,13 @@ def metrics(
     fit : xarray.DataTree
         From :func:`assay.fit`.
     estimand : {"population", "finite"}
-        What the numbers are about: clusters like these, or these items.
+        Whether the metric is that of a population of clusters like these, or of these items.
     by : {"system", None}
-        A value per system, or all panels pooled. A fit without systems is pooled anyway.
+        A value per system, or all panels pooled. A fit without systems is always pooled.
     incomplete : {"predict", "drop"}
-        Panels with unrated items: keep them, the model predicting those items' labels, or drop
-        them.
+        Whether to keep panels with unrated items, whose labels the model predicts, or drop them.
     metric : str or sequence of str, optional
-        Metrics; those that the task reports if not given, less those that cannot count design
+        Metrics; by default those that the task reports, without those that cannot count design
         weights which differ within a panel. ``prevalence[<label>=<class>]`` and
         ``prevalence[<label>!=<class>]`` can be named in every task.
     weights_seed : int
@@ -86,12 +85,12 @@ def metrics(
     -------
     xarray.Dataset
         A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
-        metric is undefined. Each variable's attributes say what the metric is, its estimand,
-        which values are ``better`` (higher, lower or neither), why it may mislead (``doubt``:
-        :func:`assay.label_doubts`), the share of undefined draws and, of a mean over panels, that
-        of the panels which it leaves out as undefined (in some of the draws); the dataset's say
-        whose truth it is (``reference``), what became of ``incomplete`` panels and how many
-        panels, unrated items, clusters and strata it rests on, and which metrics of the task are
+        metric is undefined. A variable's attributes hold its description, its estimand, which
+        values are ``better`` (higher, lower or neither), why it may mislead (``doubt``:
+        :func:`assay.label_doubts`) and the share of undefined draws. A mean over panels also has
+        the share of undefined panels, from some of the draws. The dataset's attributes hold the
+        ``reference`` (whose truth it is), the treatment of ``incomplete`` panels, the numbers of
+        panels, unrated items, clusters and strata, and which metrics of the task are
         ``left_out``, if any, and why (``left_out_because``).
 
     Raises
@@ -99,8 +98,8 @@ def metrics(
     UnknownNameError
         If the task has no metric of a name.
     ModelError
-        If a choice is none of those above, a metric does not suit the task, or design weights
-        differ within a panel and a metric that is named cannot count them.
+        If an argument has another value, a metric does not suit the task, or design weights
+        differ within a panel and a named metric cannot count them.
     RatingsError
         If the panels cannot be used, or none is left.
 
@@ -108,17 +107,19 @@ def metrics(
     -----
     ``population`` weights the panels of a draw with one draw of Bayesian bootstrap weights of the
     clusters, shared by all systems (:class:`~assay.evaluation.estimands.ClusterWeights`), and with
-    the design weights. Beside the observed clusters stand a few on which systems differ, about
-    one in each direction for each pair (:class:`~assay.evaluation.discordance.Discordance`): one
-    discordant cluster of two hundred settles nothing, and a rate of 0 is not known to be 0.
+    the design weights. A few clusters on which systems differ are added to the observed ones,
+    about one in each direction for each pair of systems
+    (:class:`~assay.evaluation.discordance.Discordance`). So one discordant cluster of two hundred
+    decides nothing, and a rate that was always 0 is not estimated as exactly 0.
     Where a system has fewer than 20 clusters (less the number of strata beyond the first), weights
-    understate what is not known: some of the draws, below 11 clusters all, are then the metric of
-    new clusters, drawn from the model, and the ``estimand`` attribute says so. Few clusters keep
-    their weights where the design weights of a stratum differ: the model, which does not know
-    them, would predict more clusters like the sampled ones, not like the population. A ``stratum``
-    for what decided the weights tells it. ``finite`` weights all panels alike.
+    understate the uncertainty. Some of the draws, below 11 clusters all of them, are then the
+    metric of new clusters drawn from the model, and the ``estimand`` attribute says so. Few
+    clusters keep their weights where the design weights of a stratum differ: the model ignores
+    these weights, so it would predict clusters like the sample, not like the population. A
+    ``stratum`` for the variable that decided the weights avoids this. ``finite`` weights all
+    panels alike.
 
-    The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
+    The labels are decoded a run of draws at a time, so memory beyond the fit does not grow with
     the number of draws.
 
     Examples
@@ -146,13 +147,9 @@ def metrics_if(
     metric: Sequence[str] | str | None = None,
     weights_seed: int = WEIGHTS_SEED,
 ) -> xr.Dataset:
-    """Draws of the metrics as if the states were others, as for :func:`metrics`.
+    """Return draws as :func:`metrics` does, after ``change`` has replaced the states (draw, item).
 
-    Parameters
-    ----------
-    change : callable, optional
-        Of states (draw, item), drawn from the posterior or for new clusters, makes those that the
-        metrics are computed on.
+    ``change`` is applied to states drawn from the posterior and to those of new clusters.
     """
     require_count("weights_seed", weights_seed, least=0)
     ratings = ratings_of(fit)
@@ -196,25 +193,10 @@ def estimand_draws(
     change: Change | None = None,
     least: int = MIN_CLUSTERS,
 ) -> tuple[Values, list[str]]:
-    """Draws of metrics under an estimand, and what to call that of each metric.
+    """Return draws of metrics under an estimand, (metric, draw, system), and each estimand's name.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Of the fit; of its panels, only those of ``layout`` count.
-    seed : int
-        Of the clusters' weights.
-    replicates : int
-        Sets of new clusters for each draw where the population is the model's, at most.
-    change : callable, optional
-        As for :func:`metrics_if`.
-    least : int
-        Clusters from which on no draw of the population is the model's.
-
-    Returns
-    -------
-    values : ndarray of float (metric, draw, system)
-    estimands : list of str
+    At most ``replicates`` sets of new clusters are drawn for each draw that the model predicts;
+    with ``least`` clusters or more, the model predicts none.
     """
     require_choice("estimand", estimand, ESTIMANDS)
     y = _changed(posterior_labels(fit), change)
@@ -260,7 +242,7 @@ def discordant_clusters(
     *,
     change: Change | None = None,
 ) -> Discordance:
-    """Return the prior on discordance of metrics of a fit, for a number of draws."""
+    """Return the prior on discordance of a fit's metrics, for a number of draws."""
     return discordance(
         chosen,
         ratings.task,
@@ -272,13 +254,16 @@ def discordant_clusters(
 
 
 def model_share(ratings: Ratings, layout: PanelLayout, least: int = MIN_CLUSTERS) -> float:
-    """Share of the draws of the population that the model predicts; 0 where design weights do."""
+    """Return the share of the population's draws that the model predicts.
+
+    It is 0 where design weights differ in a stratum: the model does not know them.
+    """
     share = share_of_model(layout.freedom(), least)
     return 0.0 if share and _weights_beyond_strata(ratings) else share
 
 
 def _weights_beyond_strata(ratings: Ratings) -> bool:
-    """Whether design weights differ among the items of a stratum."""
+    """Return whether design weights differ among the items of a stratum."""
     items = ratings.items.iloc[np.unique(ratings.panels["item"])]
     by_stratum = items.groupby("stratum", dropna=False)["weight"]
     return bool((by_stratum.max() > by_stratum.min()).any())
@@ -293,10 +278,10 @@ def _predictive(
     replicates: int,
     change: Change | None,
 ) -> Values:
-    """Metrics of new clusters like these, drawn from the model: (metric, draw, system)."""
+    """Return metrics of new clusters like these, drawn from the model, (metric, draw, system)."""
     cells = n_draws * len(ratings.items) * len(ratings.task.labels)
     replicates = int(np.clip(REPLICATE_CELLS // cells, 1, replicates))
-    # Only the panels' design weights count: the new clusters are themselves a sample.
+    # The new clusters are themselves a sample, so only the panels' design weights count.
     even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
 
     def compute(lacking: Sequence[Metric]) -> Values:
@@ -319,7 +304,7 @@ def _changed(y: LabelDraws, change: Change | None) -> LabelDraws:
 def undefined_panels(
     chosen: Sequence[Metric], task: Task, y: LabelDraws, layout: PanelLayout
 ) -> dict[str, float]:
-    """Share of the panels on which each mean over panels is undefined, in some of the draws."""
+    """Return the share of panels on which each mean over panels is undefined, from some draws."""
     some = replace(y, states=y.states[:: max(1, len(y.states) // SOME_DRAWS)])
     counted = metric_totals(chosen, task, some, layout)[1].sum(axis=-1).mean(axis=1)
     shares = zip(chosen, 1 - counted / len(layout.item), strict=True)
@@ -339,13 +324,7 @@ def draws_dataset(
     layout: PanelLayout,
     coords: Mapping[str, NDArray[Any]],
 ) -> xr.Dataset:
-    """Put draws of metrics (metric, draw, system) into a dataset.
-
-    Parameters
-    ----------
-    coords : mapping of str to ndarray
-        Of ``chain`` and ``draw``, whose product the draws are.
-    """
+    """Put draws (metric, draw, system) into a dataset; ``coords`` hold chain and draw."""
     if layout.systems != ("",):
         coords = {**coords, "system": np.array(layout.systems)}
     dims, shape = list(coords), [len(c) for c in coords.values()]

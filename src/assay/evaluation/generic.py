@@ -14,7 +14,7 @@ from assay.data.task import Label, Task
 from assay.evaluation.prevalence import prevalence_totals
 from assay.evaluation.registry import Better, Metric, MetricFunction
 from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.shares import Flags, in_classes, share
 
 Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
@@ -23,20 +23,7 @@ Chosen = frozenset[int]
 
 
 def generic_metric(name: str, task: Task) -> Metric | None:
-    """Return the generic metric of that name; None if the name is none of a generic metric.
-
-    Raises
-    ------
-    ModelError
-        If it is, and the task has no such label or class, or the label does not suit.
-
-    Examples
-    --------
-    >>> from assay.data.task import Label
-    >>> task = Task(name="t", labels=(Label(name="relevant"),))
-    >>> generic_metric("precision_at_3[relevant]", task).description
-    'Share of the items of the first 3 ranks with relevant = yes, mean over lists.'
-    """
+    """Return the generic metric of that name, such as ``rate[label]``; None for any other name."""
     read = parse_generic(name, task.label_names)
     if read is None:
         return None
@@ -51,10 +38,11 @@ def generic_metric(name: str, task: Task) -> Metric | None:
 
 
 def _of_event(name: str, read: GenericName, label: Label) -> Metric:
-    """Return a metric of whether an item is in the classes that count."""
+    """Return a metric of the event that an item's class is one of those that count."""
     codes, said = _chosen(read, label)
     of = f"{label.name} {said}"
     where = "the list" if read.cut is None else f"the first {read.cut} ranks"
+    share_of_items = f"Share of the items with {of}, where it applies."
     function, title, description = {
         "precision": (
             precision(codes, read.cut),
@@ -78,8 +66,8 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
             f"One over the rank of the first item of {where} with {of}, 0 if none; mean over "
             "lists.",
         ),
-        "rate": (_rate(codes), "Rate", f"Share of the items with {of}, where it applies."),
-        "prevalence": (_rate(codes), "Share", f"Share of the items with {of}, where it applies."),
+        "rate": (prevalence_totals(codes), "Rate", share_of_items),
+        "prevalence": (prevalence_totals(codes), "Share", share_of_items),
     }[read.kind]
     return Metric(
         name=name,
@@ -97,7 +85,7 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
 
 
 def _chosen(read: GenericName, label: Label) -> tuple[Chosen, str]:
-    """Return the codes of the classes that count, and the words for it; the second of two."""
+    """Return the codes of the classes that count (by default the second), and their words."""
     word = read.word if read.sign else label.classes[1]
     code, every = label.classes.index(word), range(len(label.classes))
     codes = {
@@ -112,7 +100,7 @@ def _event(read: GenericName, label: Label) -> str:
 
 
 def _direction(read: GenericName, label: Label, codes: Chosen) -> Better:
-    """Say which values are better: what one looks for in a list, or what is said of the label."""
+    """Return which values are better, by the metric's kind and the label's own direction."""
     if read.kind == "prevalence":
         return "neither"
     top, bottom = len(label.classes) - 1 in codes, 0 in codes
@@ -159,47 +147,31 @@ def _mean(name: str, label: Label) -> Metric:
 
 
 def _kept(mask: Flags, cut: int | None) -> Flags:
-    """Return where an item stands within the first ranks."""
+    """Return which places are within the first ranks."""
     return mask if cut is None else mask & (np.arange(mask.shape[-1]) < cut)
 
 
-def _counts(y: Codes, codes: Chosen) -> Flags:
-    """Whether each item is in a class that counts: (..., panel, position)."""
-    label = y[..., 0]
-    if len(codes) == 1:
-        return np.asarray(label == min(codes))
-    return np.isin(label, sorted(codes))
-
-
-# Every function is made once for its arguments: a metric named twice is one metric, whose draws
-# are kept.
+# Functions are cached by their arguments: a metric named twice is one metric, whose draws are kept.
 
 
 @cache
 def precision(codes: Chosen, cut: int | None) -> MetricFunction:
-    """Share of the items that count, of those in the first ranks of a list.
-
-    Examples
-    --------
-    >>> y, mask = np.array([[[1], [0], [1], [1]]]), np.array([[True, True, True, False]])
-    >>> precision(frozenset({1}), None)(y, mask), precision(frozenset({1}), 2)(y, mask)
-    (array([0.66666667]), array([0.5]))
-    """
+    """Return the share of items that count among the first ranks of a list."""
 
     def function(y: Codes, mask: Flags) -> Values:
         with np.errstate(invalid="ignore"):  # a list with no item in the first ranks is undefined
-            return share(_counts(y, codes), _kept(mask, cut))
+            return share(in_classes(y, codes), _kept(mask, cut))
 
     return function
 
 
 @cache
 def recall(codes: Chosen, cut: int | None) -> MetricFunction:
-    """Share of a cluster's items that count which stand in the first ranks; NaN if none counts."""
+    """Return the share of a cluster's items that count which stand in the first ranks."""
 
     def function(y: Codes, mask: Flags, pool: Flags) -> Values:
         with np.errstate(invalid="ignore"):
-            counts = _counts(y, codes)
+            counts = in_classes(y, codes)
             found = (counts & _kept(mask, cut)).sum(axis=-1)
             return np.asarray(found / (counts & pool).sum(axis=-1))
 
@@ -208,27 +180,27 @@ def recall(codes: Chosen, cut: int | None) -> MetricFunction:
 
 @cache
 def hit(codes: Chosen, cut: int | None) -> MetricFunction:
-    """Whether any item of the first ranks counts."""
+    """Return whether any item of the first ranks counts."""
 
     def function(y: Codes, mask: Flags) -> Flags:
-        return np.asarray((_counts(y, codes) & _kept(mask, cut)).any(axis=-1))
+        return np.asarray((in_classes(y, codes) & _kept(mask, cut)).any(axis=-1))
 
     return function
 
 
 @cache
 def first_rank(codes: Chosen, cut: int | None) -> MetricFunction:
-    """One over the rank of the first item that counts; 0 if there is none."""
+    """Return one over the rank of the first item that counts; 0 if there is none."""
 
     def function(y: Codes, mask: Flags) -> Values:
-        return reciprocal_rank(_counts(y, codes), _kept(mask, cut))
+        return reciprocal_rank(in_classes(y, codes), _kept(mask, cut))
 
     return function
 
 
 @cache
 def gain(cut: int | None) -> MetricFunction:
-    """Discounted cumulative gain over that of the best order of the list."""
+    """Return discounted cumulative gain over that of the best order of the list."""
 
     def function(y: Codes, mask: Flags) -> Values:
         return discounted_gain(y[..., 0], mask, cut)
@@ -238,14 +210,7 @@ def gain(cut: int | None) -> MetricFunction:
 
 @cache
 def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Flags], tuple[Values, Values]]:
-    """Sum of the numbers that the classes are, and how many items have one.
-
-    Examples
-    --------
-    >>> y = np.array([[[2], [0], [-2]]])
-    >>> mean_of((1.0, 2.0, 5.0))(y, np.ones((1, 3), bool))
-    (array([6.]), array([2.]))
-    """
+    """Return the sum of the classes' numbers, and how many items have one."""
     values = np.array(numbers)
 
     def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
@@ -253,19 +218,5 @@ def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Flags], tuple
         applies = (label >= 0) & mask
         total = np.where(applies, values[np.maximum(label, 0)], 0.0).sum(axis=-1)
         return total, applies.sum(axis=-1).astype(float)
-
-    return function
-
-
-@cache
-def _rate(codes: Chosen) -> MetricFunction:
-    """Count the items in some classes, and those to which the label applies."""
-    if len(codes) == 1:
-        return prevalence_totals(min(codes))
-
-    def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
-        applies = (y[..., 0] >= 0) & mask
-        found = _counts(y, codes) & applies
-        return found.sum(axis=-1).astype(float), applies.sum(axis=-1).astype(float)
 
     return function

@@ -27,30 +27,9 @@ GIVEN = "the labels given"
 def metrics_of_labels(
     labels: Vectors, ratings: Ratings, *, metric: Sequence[str] | str | None = None
 ) -> pd.DataFrame:
-    """Compute metrics from known labels, as scoring tools do.
+    """Return metrics of known labels (item, label), by ``metric`` and ``system``.
 
-    Parameters
-    ----------
-    labels : ndarray of int (item, label)
-        Class codes in the order of ``ratings.items`` and of the task's labels. An item is left
-        out of the metrics that need a label which is ``MISSING`` there.
-    ratings : Ratings
-        Whose task and panels to use.
-    metric : str or sequence of str, optional
-        Metrics; those that the task reports if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``metric``, ``system`` (``""`` without systems), ``value``, NaN where it is undefined,
-        ``estimand`` ("finite") and ``reference`` (that the labels are taken for the truth).
-
-    Raises
-    ------
-    RatingsError
-        If ``labels`` has another shape.
-    UnknownNameError, ModelError
-        As :func:`assay.metrics`.
+    An item is left out of the metrics that need a label which is ``MISSING`` there.
     """
     expected = (len(ratings.items), len(ratings.task.labels))
     if np.shape(labels) != expected:
@@ -75,20 +54,9 @@ def metrics_of_labels(
 def known_totals(
     metric: Metric, task: Task, labels: Vectors, layout: PanelLayout, *, weighted: bool = False
 ) -> NDArray[np.float64]:
-    """Numerators and denominators of known labels, summed by cluster and system.
+    """Return numerators and denominators of known labels (item, label): (2, cluster, system).
 
-    Parameters
-    ----------
-    metric : Metric
-    task : Task
-    labels : ndarray of int (item, label)
-    layout : PanelLayout
-    weighted : bool
-        Whether panels count their design weight, or one.
-
-    Returns
-    -------
-    ndarray of float (2, cluster, system)
+    ``weighted`` panels count their design weight, otherwise one.
     """
     seen = labels[:, metric.columns(task)]
     layout = layout.of_items((seen != MISSING).all(axis=1))
@@ -116,39 +84,11 @@ def majority_metrics(
     draws: int = 2000,
     rng: int | np.random.Generator = 1,
 ) -> pd.DataFrame:
-    """Metrics of the majority vote, with a cluster bootstrap that takes the vote for the truth.
+    """Return metrics of the majority vote with cluster bootstrap intervals, a line per system.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    metric : str or sequence of str, optional
-        Metrics; those that the task reports if not given.
-    level : float
-        Probability of the percentile intervals, between 0 and 1.
-    draws : int
-        Number of bootstrap samples.
-    rng : int or numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``metric``, ``system`` (``""`` without systems), ``value``, ``lower``, ``upper``, ``level``,
-        ``undefined`` (share of the samples in which the metric is), ``estimand`` ("population",
-        but for the error of the votes) and ``reference``. Items without an answer are left out.
-
-    Raises
-    ------
-    FitError
-        If ``level`` is out of range.
-    ModelError
-        If ``draws`` is no whole number above 0.
-    UnknownNameError
-        If the task has no metric of a name.
-
-    Notes
-    -----
-    Clusters are drawn with replacement within strata, the same for all systems: one less than a
-    stratum has, each counting the more, so that means of few clusters vary as sampling has it
+    The intervals omit labelling error; ``undefined`` is the share of samples in which the metric
+    is. Clusters are drawn with replacement within strata, the same for all systems: one fewer than
+    a stratum has, each counting more, so that means of few clusters vary as in sampling
     (Rao and Wu 1988). Panels count their design weight.
 
     References
@@ -179,7 +119,7 @@ def majority_metrics(
 def vote_totals(
     ratings: Ratings, chosen: Sequence[Metric], layout: PanelLayout
 ) -> NDArray[np.float64]:
-    """Numerators and denominators of the majority vote: (2, metric, cluster, system)."""
+    """Return numerators and denominators of the majority vote, (2, metric, cluster, system)."""
     task, labels = ratings.task, majority_labels(ratings)
     return np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
 
@@ -187,7 +127,7 @@ def vote_totals(
 def resampled(
     totals: NDArray[np.float64], layout: PanelLayout, draws: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Metrics of bootstrap samples of the clusters: (draw, metric, system)."""
+    """Return metrics of bootstrap samples of the clusters, (draw, metric, system)."""
     parts, metrics, clusters, systems = totals.shape
     columns = totals.transpose(2, 0, 1, 3).reshape(clusters, -1)
     sums = np.empty((draws, columns.shape[1]))

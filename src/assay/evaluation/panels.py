@@ -1,4 +1,4 @@
-"""Panels as rectangular arrays: where each item stands, and how much it weighs there."""
+"""Panels as rectangular arrays: the place and the weight of each item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -28,38 +28,21 @@ Names = pd.Index
 class PanelLayout:
     """Panels of ragged length, padded to arrays; the panels of one system stand together.
 
-    Attributes
-    ----------
-    item : ndarray of int (panel, position)
-        Position of the item in ``Ratings.items``; 0 where there is none.
-    mask : ndarray of bool (panel, position)
-        Where there is an item. Position ``p`` is rank ``p + 1``.
-    bounds : ndarray of int (system + 1,)
-        System ``s`` has the panels from ``bounds[s]`` to ``bounds[s + 1]``.
-    cluster : ndarray of int (panel,)
-        Position of the panel's cluster in ``clusters``.
-    weight : ndarray of float (panel,)
-        Design weight: the mean of its items' weights.
-    systems : tuple of str
-        Names; ``("",)`` if the panels are pooled.
-    clusters : tuple of str
-        Names of the clusters that have a panel, sorted.
-    stratum : ndarray of int (cluster,)
-        Which stratum a cluster is in. Strata that share a cluster are one here: they divide
-        clusters, which are drawn first, and only their items' weights count.
-    dropped : int
-        Number of panels left out because they are not complete.
-    unrated : int
-        Number of items in the panels that have no rating with an answer.
-    item_weight : ndarray of float (panel, position) or None
-        Design weight of each item, 0 where there is none; None if the items of every panel weigh
-        the same.
-    pool : ndarray of int (2, pooled item)
-        Position of the cluster, and of the item, of each item of a cluster that stands in any
-        list of it, of whatever system, complete or not.
-    listed : int or None
-        How many of the positions are the panels' own; the others hold the rest of their clusters'
-        items. None if all are.
+    item : position in ``Ratings.items`` (panel, position), 0 where there is no item
+    mask : where there is an item (panel, position); position ``p`` is rank ``p + 1``
+    bounds : system ``s`` has the panels from ``bounds[s]`` to ``bounds[s + 1]`` (system + 1,)
+    cluster : position of the panel's cluster in ``clusters`` (panel,)
+    weight : design weight, the mean of its items' weights (panel,)
+    systems : names; ``("",)`` if the panels are pooled
+    clusters : sorted names of the clusters that have a panel
+    stratum : stratum of each cluster (cluster,); strata that share a cluster are one
+    dropped : number of panels left out as incomplete
+    unrated : number of items in the panels without an answer
+    item_weight : design weight of each item (panel, position), 0 where there is none; None if
+        the items of every panel weigh the same
+    pool : cluster and item of every item in any list of the cluster (2, pooled item)
+    listed : number of positions that are the panels' own, the others hold the rest of the
+        cluster's items; None if all are
     """
 
     item: Positions
@@ -83,38 +66,38 @@ class PanelLayout:
 
     @property
     def system(self) -> Positions:
-        """Position of each panel's system: (panel,)."""
+        """Position of each panel's system, (panel,)."""
         return np.repeat(np.arange(len(self.systems)), np.diff(self.bounds))
 
     @property
     def design(self) -> NDArray[np.float64]:
-        """Design weight of each cluster, the mean of its panels': (cluster,)."""
+        """Design weight of each cluster, the mean of its panels' weights, (cluster,)."""
         return np.bincount(self.cluster, weights=self.weight) / np.bincount(self.cluster)
 
     def n_clusters(self, systems: Sequence[str]) -> int:
-        """Count the clusters in which any of some systems has a panel."""
+        """Count the clusters in which any of the given systems has a panel."""
         held = [self.systems.index(name) for name in systems]
         ends = [self.cluster[self.bounds[s] : self.bounds[s + 1]] for s in held]
         return len(np.unique(np.concatenate(ends)))
 
     def freedom(self) -> int:
-        """Count the clusters less the strata beyond the first, of the system with the least."""
+        """Return clusters less the strata beyond the first, for the system with the fewest."""
         return min(clusters - strata + 1 for clusters, strata in self._samples())
 
     def sample_words(self) -> str:
-        """Say how many clusters and strata :meth:`freedom` counts, and whose if systems differ."""
+        """Describe the clusters and strata that :meth:`freedom` counts."""
         samples = self._samples()
         least = min(range(len(samples)), key=lambda s: samples[s][0] - samples[s][1])
         clusters, strata = samples[least]
         words = counted(clusters, "cluster")
         if strata > 1:
             words += f" in {strata} strata"
-        if all(sample[0] == len(self.clusters) for sample in samples):  # the same for all
+        if all(sample[0] == len(self.clusters) for sample in samples):
             return words
         return f"{words} of {'each system' if len(set(samples)) == 1 else self.systems[least]}"
 
     def _samples(self) -> list[tuple[int, int]]:
-        """Numbers of clusters and of strata of each system."""
+        """Return the numbers of clusters and of strata of each system."""
         systems = zip(self.bounds[:-1], self.bounds[1:], strict=True)
         drawn = [np.bincount(self.cluster[low:high]) for low, high in systems]
         held = [np.bincount(self.stratum[np.flatnonzero(counts)]) for counts in drawn]
@@ -124,7 +107,7 @@ class PanelLayout:
         ]
 
     def of_items(self, keep: NDArray[np.bool_]) -> "PanelLayout":
-        """Return the layout of the kept items (item,) alone, without panels that lose them all."""
+        """Return the layout of the kept items (item,), without panels that lose all items."""
         mask = self.mask & keep[self.item]
         alive = mask.any(axis=1)
         passed = np.concatenate([[0], alive.cumsum()])
@@ -143,27 +126,9 @@ class PanelLayout:
 def panel_layout(
     ratings: Ratings, *, by: By | None = "system", incomplete: Incomplete = "predict"
 ) -> PanelLayout:
-    """Lay the panels of ``ratings`` out as arrays.
+    """Lay the panels of ``ratings`` out as arrays; with ``by=None``, pool the systems.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    by : {"system", None}
-        Keep the systems apart, or pool all panels. Panels without a system are left out where
-        others have one.
-    incomplete : {"predict", "drop"}
-        Keep all panels, or only those of which every item has a rating with an answer.
-
-    Returns
-    -------
-    PanelLayout
-
-    Raises
-    ------
-    RatingsError
-        If a panel spans clusters, ranks are not places in a list, or no panel is left.
-    ModelError
-        If ``by`` or ``incomplete`` is no such choice.
+    Panels without a system are left out where others have one.
     """
     if by is not None:
         require_choice("by", by, ("system",), otherwise="None to pool all panels")
@@ -187,7 +152,7 @@ def panel_layout(
 
 
 def _pool(ratings: Ratings, clusters: Sequence[str]) -> Positions:
-    """Pairs of some clusters and the items of all of their lists: (2, pooled item)."""
+    """Return pairs of the given clusters and the items of all their lists, (2, pooled item)."""
     codes, names = pd.factorize(ratings.panels["cluster"])
     cluster = pd.Index(clusters).get_indexer(names)[codes]
     item = ratings.panels["item"].to_numpy(np.int64)
@@ -197,10 +162,10 @@ def _pool(ratings: Ratings, clusters: Sequence[str]) -> Positions:
 
 
 def _places(ratings: Ratings, *, apart: bool) -> tuple[pd.DataFrame, Names, Names]:
-    """One line per place of an item in a panel, sorted by system, panel and rank.
+    """Return one line for each place of an item in a panel, sorted by system, panel and rank.
 
-    Systems, clusters and strata are numbered in the order of their names; the names of the systems
-    and of the clusters are returned too.
+    Systems, clusters and strata are numbered in the order of their names; the names of systems and
+    clusters are returned too.
     """
     table = ratings.panels
     if apart and ratings.systems:
@@ -253,7 +218,7 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
 
 
 def _positions(panel: Positions, rank: Positions) -> Positions:
-    """Position of each place: its rank less the lowest possible one, tied ranks one after another.
+    """Return each place's position: its rank less the lowest possible one, ties one after another.
 
     With ``n`` the number within the panel, ``max_{m <= n}(rank_m - m) + n`` is the first place at
     or after the rank that is still free.
@@ -290,7 +255,7 @@ def _rectangle(places: pd.DataFrame, systems: Names, clusters: Names) -> PanelLa
 def _uneven(
     shape: tuple[int, ...], panel: Positions, position: Positions, weight: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Design weight of each place (panel, position), if some panel has several."""
+    """Return the design weight of each place (panel, position); None if no panel has several."""
     first = np.flatnonzero(np.diff(panel, prepend=-1))
     if (weight == weight[first][panel]).all():
         return None
@@ -300,13 +265,7 @@ def _uneven(
 
 
 def first_stage(cluster: Positions, stratum: Positions) -> Positions:
-    """Stratum of each cluster, from those of its places; strata that share a cluster are one.
-
-    Examples
-    --------
-    >>> first_stage(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2])).tolist()
-    [0, 0, 2]
-    """
+    """Return the stratum of each cluster; strata that share a cluster are joined."""
     joined = np.arange(stratum.max() + 1)
     while True:
         lowest = np.full(cluster.max() + 1, len(joined))
@@ -319,7 +278,7 @@ def first_stage(cluster: Positions, stratum: Positions) -> Positions:
 
 
 def _answered(ratings: Ratings) -> NDArray[np.bool_]:
-    """Which items have at least one rating that says anything: (item,)."""
+    """Return which items have at least one rating with an answer, (item,)."""
     answered = np.zeros(len(ratings.items), bool)
     answered[ratings.item[ratings.answered]] = True
     return answered
@@ -331,24 +290,9 @@ MEND = "To count all items alike, read the ratings again without their weights (
 def weighable_metrics(
     ratings: Ratings, names: Sequence[str] | str | None = None
 ) -> tuple[Metric, ...]:
-    """Return the named metrics, or those that the task reports and that can count all weights.
+    """Return the named metrics, or those of the task that can count all design weights.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    names : str or sequence of str, optional
-        As for :func:`assay.evaluation.select.choose_metrics`.
-
-    Returns
-    -------
-    tuple of Metric
-        Without names, those of the task but for the ones that :func:`left_out_metrics` names.
-
-    Raises
-    ------
-    UnknownNameError, ModelError
-        As ``choose_metrics``; or if design weights differ within a panel, and a metric that is
-        named, or every metric of the task, is not ``additive``.
+    Refuse a named metric that is not ``additive`` if design weights differ within a panel.
     """
     chosen = choose_metrics(ratings.task, names)
     blocked = () if _all_additive(chosen) else _blocked(ratings, chosen)
@@ -359,13 +303,7 @@ def weighable_metrics(
 
 
 def left_out_metrics(ratings: Ratings, names: Sequence[str] | str | None = None) -> pd.DataFrame:
-    """Say which metrics :func:`weighable_metrics` leaves out, and why.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``metric`` and ``reason``, a line for each; none if metrics are named.
-    """
+    """Return ``metric`` and ``reason`` of those that :func:`weighable_metrics` leaves out."""
     chosen = () if names is not None else choose_metrics(ratings.task)
     blocked = () if _all_additive(chosen) else _blocked(ratings, chosen)
     reason = f"{_differ(ratings)}, and orders cannot count them." if blocked else ""
@@ -375,7 +313,7 @@ def left_out_metrics(ratings: Ratings, names: Sequence[str] | str | None = None)
 def left_out_attributes(
     ratings: Ratings, names: Sequence[str] | str | None = None
 ) -> dict[str, object]:
-    """Return :func:`left_out_metrics` as attributes of draws; none if nothing is left out."""
+    """Return :func:`left_out_metrics` as attributes of draws; empty if nothing is left out."""
     table = left_out_metrics(ratings, names)
     if table.empty:
         return {}
@@ -387,12 +325,12 @@ def _all_additive(chosen: Sequence[Metric]) -> bool:
 
 
 def _blocked(ratings: Ratings, chosen: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Metrics that cannot count the weights of items, where these differ within a panel."""
+    """Return the metrics that cannot count item weights which differ within a panel."""
     return () if _item_weights_uneven(ratings).empty else tuple(m for m in chosen if not m.additive)
 
 
 def _item_weights_uneven(ratings: Ratings) -> pd.DataFrame:
-    """Panel and weight of the items of those panels whose items differ in weight."""
+    """Return panel and weight of the items of the panels within which weights differ."""
     table = ratings.panels[["system", "panel"]]
     weight = ratings.items["weight"].to_numpy(float)[ratings.panels["item"]]
     weights = table.assign(weight=weight).groupby(["system", "panel"])["weight"]
@@ -401,7 +339,7 @@ def _item_weights_uneven(ratings: Ratings) -> pd.DataFrame:
 
 
 def _differ(ratings: Ratings) -> str:
-    """Say that weights differ within panels, from what to what, and where for the first time."""
+    """State that weights differ within panels, with their range and an example."""
     items = _item_weights_uneven(ratings)
     return (
         f"Design weights differ within panels (from {items['weight'].min():g} to "
@@ -423,26 +361,12 @@ def _refusal(ratings: Ratings, blocked: Sequence[Metric]) -> str:
 def weighed_layout(metric: Metric, layout: PanelLayout) -> PanelLayout:
     r"""Return the layout on which a metric counts the design weights of items.
 
-    Parameters
-    ----------
-    metric : Metric
-    layout : PanelLayout
-
-    Returns
-    -------
-    PanelLayout
-        Each item a panel of its own if the items of a panel weigh differently; else ``layout``
-        itself.
-
-    Raises
-    ------
-    ModelError
-        If the items of a panel weigh differently and the metric is not ``additive``.
+    If weights differ within a panel, each item becomes a panel of its own; else ``layout`` itself.
 
     Notes
     -----
     With :math:`d_i` the weight of item :math:`i`, :math:`d_p` that of its panel of :math:`n_p`
-    items and :math:`a_i, b_i` what the metric makes of the item alone, the panel's numerator and
+    items and :math:`a_i, b_i` the metric's parts for the item alone, the panel's numerator and
     denominator become
 
     .. math:: \sum_{i \in p} d_i a_i, \quad \sum_{i \in p} d_i b_i

@@ -1,4 +1,4 @@
-"""Layouts of metrics that need all items of a cluster, those of its other lists too."""
+"""Layouts of metrics that need all items of a cluster, including those of its other lists."""
 
 from dataclasses import replace
 
@@ -10,29 +10,13 @@ from assay.evaluation.registry import Metric
 
 
 def layout_for(metric: Metric, layout: PanelLayout, *, weighted: bool = True) -> PanelLayout:
-    """Return the layout on which a metric is computed.
-
-    That of :func:`weighed_layout` where design weights count (``weighted``); of a metric that
-    needs a cluster's other items, that of :func:`pooled_layout`.
-    """
+    """Return the layout on which a metric is computed, ``weighted`` and pooled as it needs."""
     own = weighed_layout(metric, layout) if weighted else layout
     return pooled_layout(own) if metric.pooled else own
 
 
 def pooled_layout(layout: PanelLayout) -> PanelLayout:
-    """Append to each panel the items of its cluster that stand in other lists alone.
-
-    Examples
-    --------
-    >>> one, two = np.array([[0, 1], [1, 2]]), np.ones((2, 2), bool)
-    >>> layout = PanelLayout(
-    ...     item=one, mask=two, bounds=np.array([0, 1, 2]), cluster=np.zeros(2, int),
-    ...     weight=np.ones(2), systems=("A", "B"), clusters=("q",), stratum=np.zeros(1, int),
-    ...     pool=np.array([[0, 0, 0], [0, 1, 2]]),
-    ... )
-    >>> pooled_layout(layout).item.tolist(), pooled_layout(layout).listed
-    ([[0, 1, 2], [1, 2, 0]], 2)
-    """
+    """Append to each panel the items of its cluster that stand only in other lists."""
     cluster, item = layout.pool
     order = np.argsort(cluster, kind="stable")
     size = np.bincount(cluster, minlength=len(layout.clusters))
@@ -58,7 +42,7 @@ def pooled_layout(layout: PanelLayout) -> PanelLayout:
 
 
 def _listed(layout: PanelLayout, panel: Positions, item: Positions) -> NDArray[np.bool_]:
-    """Whether items (pair,) stand in the lists of panels (pair,)."""
+    """Return whether items (pair,) stand in the lists of panels (pair,)."""
     many = int(max(layout.item.max(initial=0), item.max(initial=0))) + 1
     own = (np.arange(len(layout.item))[:, None] * many + layout.item)[layout.mask]
     return np.isin(panel * many + item, own)

@@ -1,4 +1,4 @@
-"""Metrics of a population: observed clusters, weighed, and those of the prior on discordance."""
+"""Metrics of a population: weighted observed clusters and the prior on discordance."""
 
 from collections.abc import Sequence
 
@@ -24,23 +24,9 @@ def population_draws(
     seeds: Sequence[int],
     prior: Discordance,
 ) -> Values:
-    """Metrics of every draw of the labels under each set of weights of the clusters.
+    """Return metrics under each seed's cluster weights, (seed, metric, draw, system).
 
-    Parameters
-    ----------
-    chosen : sequence of Metric
-    task : Task
-    y : Labels (draw, item, label)
-    layout : PanelLayout
-    seeds : sequence of int
-        Of the weights of the observed clusters and of the prior's.
-    prior : Discordance
-        Of these metrics and of as many draws.
-
-    Returns
-    -------
-    ndarray of float (set, metric, draw, system)
-        NaN where no observed cluster has a denominator.
+    They are NaN where no observed cluster has a denominator.
     """
     weights = [cluster_weights(layout, seed) for seed in seeds]
     totals = weighted_totals(chosen, task, y, layout, weights)
@@ -53,7 +39,7 @@ def population_draws(
 def expected_population(
     chosen: Sequence[Metric], task: Task, y: Labels, layout: PanelLayout, prior: Discordance
 ) -> Values:
-    """Metrics under the mean weights of the clusters: (metric, draw, system)."""
+    """Return metrics under the mean weights of the clusters, (metric, draw, system)."""
     even = np.broadcast_to(1.0, (y.shape[0], len(layout.clusters)))
     totals = metric_totals(chosen, task, y, layout, even)
     totals += _told(totals, prior.totals(None) * layout.design.mean())
@@ -61,5 +47,5 @@ def expected_population(
 
 
 def _told(observed: Values, prior: Values) -> Values:
-    """Leave the prior's clusters out where a metric is undefined on the observed ones."""
+    """Set the prior's clusters to 0 where a metric is undefined on the observed ones."""
     return np.where(observed[1] != 0, prior, 0.0)

@@ -1,4 +1,4 @@
-"""The generic metrics: how many of the items to which a label applies are in a class, or not."""
+"""Prevalence metrics: the share of a class among the items to which a label applies."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,47 +10,38 @@ from numpy.typing import NDArray
 from assay.data.class_words import no_before_yes
 from assay.data.task import Task
 from assay.evaluation.registry import Metric
+from assay.evaluation.shares import Flags, in_classes
 
 Counts = NDArray[np.int64]
 Totals = tuple[Counts, Counts]
 
 
 @cache
-def prevalence_totals(
-    code: int, *, other: bool = False
-) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
-    """Return the metric function that counts class ``code`` of one label, or all other classes.
+def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Flags], Totals]:
+    """Return the metric function that counts the items in some classes of one label.
 
-    The same class has the same function, so that a metric made twice is one metric.
-
-    Examples
-    --------
-    >>> y = np.array([[[1], [0], [-2]]])
-    >>> prevalence_totals(1)(y, np.ones((1, 3), bool))
-    (array([1]), array([2]))
-    >>> prevalence_totals(1, other=True)(y, np.ones((1, 3), bool))
-    (array([1]), array([2]))
+    It is cached: equal metrics must have the same function.
     """
 
-    def totals(y: NDArray[Any], mask: NDArray[np.bool_]) -> Totals:
-        label = y[..., 0]
-        applies = (label >= 0) & mask
-        return (((label == code) ^ other) & applies).sum(axis=-1), applies.sum(axis=-1)
+    def totals(y: NDArray[Any], mask: Flags) -> Totals:
+        applies = (y[..., 0] >= 0) & mask
+        return (in_classes(y, codes) & applies).sum(axis=-1), applies.sum(axis=-1)
 
     return totals
 
 
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
-    """Return the generic metrics: the share of each class of each label where it applies.
+    """Return the share of each class of each label, where it applies.
 
-    With ``other``, the share of all classes but one: what is not refused, not irrelevant. No task
-    says of a class that more of it is better; a metric of one's own can.
+    With ``other``, the share of all classes but that one.
     """
     sign = "!=" if other else "="
     return [
         Metric(
             name=f"prevalence[{label.name}{sign}{word}]",
-            function=prevalence_totals(code, other=other),
+            function=prevalence_totals(
+                frozenset({*range(len(label.classes))} - {code} if other else {code})
+            ),
             kind="ratio",
             labels=(label.name,),
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
@@ -64,7 +55,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
 
 
 def telling_shares(task: Task) -> list[Metric]:
-    """Shares of all classes but a plain no, or 0, which says again what yes says."""
+    """Return the class shares without a plain "no" or 0, which follows from "yes"."""
     plain = {
         f"prevalence[{label.name}={label.classes[0]}]"
         for label in task.labels

@@ -1,4 +1,4 @@
-"""What a model believes of the metrics before it has seen a rating."""
+"""Prior draws of the metrics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,11 +29,10 @@ def prior_metrics(
     draws: int = 1000,
     rng: int | np.random.Generator = 1,
 ) -> xr.Dataset:
-    r"""Draws of the metrics from the prior alone: what is believed of them before the answers.
+    r"""Draws of the metrics from the prior alone, before any answer is used.
 
-    A prior that is diffuse on its parameters may still be sure of a metric. This is what it says
-    of the metrics of items, clusters and systems like those of the ratings, whose answers are not
-    looked at.
+    A prior that is diffuse on its parameters may still be informative about a metric. The draws
+    are for items, clusters and systems like those of the ratings; the answers are ignored.
 
     Parameters
     ----------
@@ -62,7 +61,8 @@ def prior_metrics(
     Notes
     -----
     Parameters are drawn from their priors, cluster effects and states from these:
-    :math:`s_i \sim \pi_{g(i)}(\cdot \mid u_{c(i)})`, the prevalence of all items, hard ones too.
+    :math:`s_i \sim \pi_{g(i)}(\cdot \mid u_{c(i)})`, the prevalence of all items, including hard
+    ones.
 
     Examples
     --------

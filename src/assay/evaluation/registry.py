@@ -1,4 +1,4 @@
-"""The registry: every metric is a function of an array of labels, found by its name."""
+"""The registry of metrics: functions of an array of labels, found by name."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -22,39 +22,18 @@ MetricFunction = Callable[..., Any]
 class Metric:
     """A metric: a function of labels, and how its values over panels become one number.
 
-    Attributes
-    ----------
-    name : str
-        Under which results report it.
-    function : callable
-        ``f(y, mask)`` with ``y`` class codes (..., panel, position, label) and ``mask``
-        (panel, position). Returns (..., panel), or two such arrays for a ratio.
-    kind : {"per_panel", "ratio"}
-        ``per_panel``: the mean of the panels' values. ``ratio``: the panels' numerators,
-        summed, over their denominators, summed.
-    task : str or None
-        The task it is for; None if it suits every task that has the labels.
-    labels : tuple of str or None
-        The labels that the function sees, in the order in which it sees them; None for all
-        labels of the task.
-    description : str
-        One line, for people.
-    limits : tuple of float
-        Smallest and largest possible value. Where a metric is at one of them in all that was
-        recorded, no event was seen.
-    better : {"higher", "lower", "neither"}
-        Which of two systems is the better one: of error rates, the one with the lower value. Of
-        the share of a class nobody has said: ``neither``, and no system is the best on it.
-    additive : bool
-        Whether a panel's value is the mean of those of its items one by one (of a ratio: its
-        totals their sums), so that design weights that differ within a panel count in it.
-    title : str
-        What displays call it; made of the name if not given.
-    unit : str
-        What its values count.
-    pooled : bool
-        Whether the function also takes ``pool`` (panel, position): ``y`` then holds the other
-        items of the panel's cluster too, beyond the places of the panel, where ``mask`` is false.
+    function : ``f(y, mask)`` with ``y`` class codes (..., panel, position, label) and ``mask``
+        (panel, position); returns (..., panel), or two such arrays for a ratio
+    kind : ``per_panel``, the mean of the panels' values, or ``ratio``, the panels' summed
+        numerators over their summed denominators
+    task : the task it is for; None for every task that has the labels
+    labels : the labels that the function sees, in its order; None for all labels of the task
+    limits : smallest and largest possible value; at a limit in all data, no event was seen
+    better : whether a higher or a lower value is better; ``neither`` ranks no system
+    additive : whether a panel's value is the mean over its items (of a ratio: sums over them), so
+        that design weights within a panel can count
+    pooled : whether the function also takes ``pool`` (panel, position): ``y`` then also holds the
+        other items of the panel's cluster, at positions where ``mask`` is false
     """
 
     name: str
@@ -72,22 +51,22 @@ class Metric:
 
     @property
     def shown_title(self) -> str:
-        """What displays call it."""
+        """Title in displays, made of the name if none is given."""
         words = self.name.replace("_at_k", "@k").replace("_", " ")
         return self.title or words[:1].upper() + words[1:]
 
     @property
     def shown_unit(self) -> str:
-        """What its values count: shares, if nothing else is said of means of items from 0 to 1."""
+        """Unit of the values; ``share`` by default for means over items from 0 to 1."""
         return self.unit or ("share" if self.additive and self.limits == (0.0, 1.0) else "")
 
     def columns(self, task: Task) -> list[int]:
-        """Positions in ``task`` of the labels that the function sees."""
+        """Return the positions in ``task`` of the labels that the function sees."""
         names = list(task.label_names)
         return [names.index(label) for label in self.labels or names]
 
     def lacks(self, task: Task) -> list[str]:
-        """Labels that the function needs and ``task`` does not have."""
+        """Return the labels that the function needs and ``task`` does not have."""
         return [label for label in self.labels or () if label not in task.label_names]
 
 
@@ -119,19 +98,19 @@ def metric(
         The labels that the function sees, in that order: ``y[..., 0]`` is the first of them. All
         labels of the task, in its order, if not given.
     kind : {"per_panel", "ratio"}
-        Whether the function returns one value a panel, whose mean is the metric, or a numerator
-        and a denominator a panel, whose totals' ratio is the metric.
+        Whether the function returns one value for each panel, whose mean is the metric, or a
+        numerator and a denominator, the ratio of whose totals is the metric.
     description : str, optional
         One line; the first line of the docstring if not given.
     limits : tuple of float
-        Smallest and largest possible value: no event was seen where a metric is always at one.
+        Smallest and largest possible value; a metric that is always at a limit saw no event.
     better : {"higher", "lower", "neither"}
-        Whether a system with a higher value is the better one, or one with a lower value. With
-        ``neither``, systems are compared as always, and none is called the best.
+        Whether higher or lower values are better. With ``neither``, systems are compared and none
+        is called the best.
     additive : bool
-        Whether a panel's value is the mean of those of its items one by one (of a ratio: its
-        totals their sums), as shares are and orders are not. Design weights that differ within a
-        panel count in such a metric; others cannot be computed from such items.
+        Whether a panel's value is the mean of its items' values (of a ratio: totals are sums over
+        items), as for shares but not for rank metrics. Design weights that differ within a panel
+        can count only in such a metric.
     title : str
         What displays call it; made of the name if not given.
     unit : str
@@ -145,15 +124,15 @@ def metric(
     Raises
     ------
     ModelError
-        If an argument says nothing of a metric, or another function has registered the name.
+        If an argument does not describe a metric, or another function has registered the name.
 
     Notes
     -----
     The function gets ``y`` (..., panel, position, label), class codes (1 is yes in a binary label,
     -2 a label that does not apply), and ``mask`` (panel, position). Position ``p`` holds the item
     of rank ``p + 1``; where a panel has none, ``mask`` is false and ``y`` is 0. No panel is empty.
-    A panel with a value that is NaN or infinite is undefined: in that draw it counts in no mean
-    and no total.
+    A panel whose value is NaN or infinite is undefined, and that draw leaves it out of every mean
+    and total.
 
     Examples
     --------
@@ -196,7 +175,7 @@ def metric(
 
 
 def _check(name: object, task: object, kind: object, limits: object, better: object) -> None:
-    """Refuse what says nothing of a metric."""
+    """Refuse arguments that do not describe a metric."""
     if not isinstance(name, str) or not name:
         raise ModelError(
             f"{argument('name', name)}; it must be the name of the metric",
@@ -220,13 +199,7 @@ def _check(name: object, task: object, kind: object, limits: object, better: obj
 
 
 def check_direction(name: object, better: object) -> None:
-    """Refuse what does not say which values of a metric are better.
-
-    Raises
-    ------
-    ModelError
-        If ``better`` is none of the choices.
-    """
+    """Refuse a direction that is not one of ``BETTER``."""
     require_choice(f"metric {name!r}: better", better, BETTER)
 
 
@@ -251,7 +224,7 @@ def metrics_of_task(task: Task) -> tuple[Metric, ...]:
 
 
 def _origin(function: MetricFunction) -> tuple[str, str]:
-    """Where a function was defined: a notebook cell that runs again redefines its own metric."""
+    """Return where a function was defined: a notebook cell that runs again redefines its metric."""
     return function.__module__, function.__qualname__
 
 

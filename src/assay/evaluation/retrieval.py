@@ -77,31 +77,17 @@ def ndcg_at_k(y: Codes, mask: Flags) -> Values:
 
 
 def reciprocal_rank(found: Flags, mask: Flags) -> Values:
-    """One over the rank of the first item that has a property; 0 if none has: (..., panel)."""
+    """Return one over the rank of the first item with a property, (..., panel); 0 if none has."""
     found = found & mask
     first = found.argmax(axis=-1)
     return np.where(found.any(axis=-1), 1.0 / (first + 1.0), 0.0)
 
 
 def discounted_gain(grade: Codes, mask: Flags, cut: int | None = None) -> Values:
-    """Discounted gain :math:`2^w - 1` of grades, over that of the best order; 0 without any gain.
+    """Return the discounted gain :math:`2^w - 1` over that of the best order, (..., panel).
 
-    Parameters
-    ----------
-    grade : ndarray of int (..., panel, position)
-        From 0 on; what is below has no gain.
-    mask : ndarray of bool (panel, position)
-    cut : int, optional
-        Only the first so many ranks count, in the best order too.
-
-    Returns
-    -------
-    ndarray of float (..., panel)
-
-    Examples
-    --------
-    >>> discounted_gain(np.array([[0, 2, 1]]), np.ones((1, 3), bool)).round(3)
-    array([0.659])
+    Grades (..., panel, position) below 1 have no gain; only the first ``cut`` ranks count. The
+    value is 0 without any gain.
     """
     discount = 1.0 / np.log2(np.arange(mask.shape[-1]) + 2.0)
     if cut is not None:
@@ -112,13 +98,13 @@ def discounted_gain(grade: Codes, mask: Flags, cut: int | None = None) -> Values
     for level in range(levels, 0, -1):
         gained += (2.0**level - 1.0) * (((grade == level) & mask) @ discount)
     for level in range(1, levels + 1):
-        # An item with this grade gains as much more than one of the grade below.
+        # The gain of this grade exceeds that of the grade below by 2^(level - 1).
         many = ((grade >= level) & mask).sum(axis=-1)
         ideal += 2.0 ** (level - 1) * best[panel, many]
     return np.asarray(gained / np.where(ideal > 0, ideal, 1.0))
 
 
 def _best_discounts(mask: Flags, discount: Values) -> Values:
-    """Sum of the ``n`` largest discounts among a panel's places: (panel, n), n from 0."""
+    """Return the sum of the ``n`` largest discounts of a panel's places, (panel, n), n from 0."""
     own = -np.sort(-np.where(mask, discount, 0.0), axis=-1)
     return np.concatenate([np.zeros((len(mask), 1)), own.cumsum(axis=-1)], axis=-1)

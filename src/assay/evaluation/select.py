@@ -1,4 +1,4 @@
-"""Which metrics are asked for: by task, by name, from a file of the user's own."""
+"""The choice of metrics: by task, by name, or from a user's file."""
 
 import importlib.util
 import sys
@@ -19,32 +19,8 @@ from assay.evaluation.registry import Metric, metrics_of_module, metrics_of_task
 def metrics_for(task: Task) -> tuple[Metric, ...]:
     """Return the metrics that a task reports.
 
-    Parameters
-    ----------
-    task : Task
-        With the classes of every label known.
-
-    Returns
-    -------
-    tuple of Metric
-        Those that the task file names, then the others registered for the task or for every task.
-        If it names none, the prevalence of each class of each label; of no and yes that of yes,
-        as the other is what is left.
-
-    Raises
-    ------
-    UnknownNameError
-        If the task file names a metric that is not registered.
-    ModelError
-        If it names one that needs labels which the task does not have.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> [m.name for m in metrics_for(load_task("ais"))]
-    ['flag_rate', 'interpretable_rate', 'attributable_rate']
-    >>> [m.name for m in metrics_for(load_task("relevance"))][-1]
-    'prevalence[relevance=yes]'
+    They are those that the task file names, then others registered for the task or for every task.
+    Without names: the prevalence of each class, and of a no and a yes that of yes.
     """
     named = [generic_metric(name, task) or _usable(registered(name), task) for name in task.metrics]
     others = [m for m in metrics_of_task(task) if m not in named and not m.lacks(task)]
@@ -54,16 +30,8 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
 def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tuple[Metric, ...]:
     """Return the named metrics; those that the task reports if none is named.
 
-    Besides the registered metrics that suit the task, ``prevalence[<label>=<class>]`` can be named
-    in any task, ``prevalence[<label>!=<class>]`` for all other classes of a label, and the
+    Any task also has ``prevalence[<label>=<class>]``, ``prevalence[<label>!=<class>]`` and the
     generic metrics of :mod:`assay.evaluation.generic`, such as ``precision_at_k[<label>]``.
-
-    Raises
-    ------
-    UnknownNameError
-        If no metric has the name; the message shows the nearest ones.
-    ModelError
-        If a metric needs labels which the task does not have, or no name is given.
     """
     default = metrics_for(task)
     if names is None:
@@ -101,13 +69,13 @@ EXAMPLE = (
 
 
 def load_metrics(path: str | Path) -> tuple[Metric, ...]:
-    r"""Run a Python file of the user's that registers metrics, and return these.
+    r"""Run a user's Python file that registers metrics, and return these metrics.
 
     Parameters
     ----------
     path : str or Path
-        A ``.py`` file with functions under :func:`assay.metric`. It is run like any program of
-        the user's: name only files that you trust.
+        A ``.py`` file with functions decorated by :func:`assay.metric`. The file is executed: name
+        only files that you trust.
 
     Returns
     -------
@@ -117,7 +85,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     Raises
     ------
     ModelError
-        If it is no path, there is no such file, it is not Python, fails, or registers no metric.
+        If there is no such Python file, or if it fails or registers no metric.
 
     Examples
     --------
@@ -150,7 +118,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
 
 
 def _module_name(file: Path) -> str:
-    """Name a file's module by its place: the same file may replace its own metrics only."""
+    """Name a file's module by its path: the same file may replace only its own metrics."""
     digest = blake2b(str(file).encode(), digest_size=6).hexdigest()
     return f"assay_metrics_{file.stem}_{digest}"
 
@@ -171,7 +139,7 @@ def _run(file: Path, name: str) -> None:
 
 
 def _line(error: Exception, file: Path) -> str:
-    """Say in which line of the file an error came up."""
+    """Return the line of the file in which an error was raised."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Where the variance of a metric comes from: parameters, labels, clusters."""
+"""The variance of a metric, split into parameters, labels and clusters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,11 +32,8 @@ Contrast = tuple[str, str]
 class Components:
     """Terms whose means over the draws are the components of the variance.
 
-    Attributes
-    ----------
-    parameters, labels, clusters : ndarray of float (metric, draw, column)
-        NaN in draws in which the metric is undefined, the first where it is in either draw of
-        the labels. A column is a system or a contrast.
+    Each is (metric, draw, column), NaN in draws in which the metric is undefined; ``parameters`` is
+    NaN where either label draw is undefined. A column is a system or a contrast.
     """
 
     parameters: Values
@@ -45,13 +42,9 @@ class Components:
 
     @classmethod
     def of_pairs(cls, first: Values, second: Values) -> Self:
-        r"""Take the variance of a metric apart.
+        r"""Split the variance of a metric from two label draws for each draw of the parameters.
 
-        Parameters
-        ----------
-        first, second : ndarray of float (set, metric, draw, column)
-            The metric of two label draws for each draw of the parameters, each under as many sets
-            of weights of the clusters, all independent.
+        ``first`` and ``second`` are (set, metric, draw, column), under independent sets of weights.
 
         Notes
         -----
@@ -63,9 +56,9 @@ class Components:
             p_d = (\bar m_d - \mu)(\bar m'_d - \mu'), \quad c_d = v_d, \quad
             l_d = \tfrac12 (\bar m_d - \mu)^2 + \tfrac12 (\bar m'_d - \mu')^2 - v_d / K - p_d.
 
-        This is an analysis of variance in which the noise that :math:`K` weights leave in
-        :math:`\bar m_d` is taken off, so that the three means are unbiased (but for
-        :math:`1 - 1/n`) for any :math:`K` from 2 on. Without weights, :math:`K = 1`, the last is 0.
+        This analysis of variance removes the noise that :math:`K` weights leave in :math:`\bar
+        m_d`. The three means are unbiased (up to :math:`1 - 1/n`) for any :math:`K \ge 2`. Without
+        weights, :math:`K = 1`, the clusters' term is 0.
         """
         sets = len(first)
         ends = np.stack([first.mean(axis=0), second.mean(axis=0)])
@@ -82,11 +75,11 @@ class Components:
         return cls(parameters=parameters, labels=labels, clusters=clusters)
 
     def sums(self) -> Values:
-        """Return the terms whose mean is the sum of the components: (metric, draw, column)."""
+        """Return the terms whose mean is the sum of the components, (metric, draw, column)."""
         return _completed(self.parameters) + self.labels + self.clusters
 
     def means(self) -> tuple[Values, Values, Values]:
-        """Return the components parameters, labels and clusters: (metric, column) each."""
+        """Return the components parameters, labels and clusters, each (metric, column)."""
         return defined_mean(self.parameters), defined_mean(self.labels), defined_mean(self.clusters)
 
 
@@ -99,23 +92,15 @@ def paired_values(
     seed: int | None,
     prior: Discordance | None,
 ) -> tuple[Values, Values]:
-    """Metrics of two label draws: (set, metric, draw, system) each.
+    """Return metrics of two label draws, each (set, metric, draw, system).
 
-    Parameters
-    ----------
-    chosen : sequence of Metric
-    task : Task
-    pair : tuple of Labels
-    layout : PanelLayout
-    seed : int or None
-        Of the weights of the clusters in the first set of the first draw.
-    prior : Discordance or None
-        None for no weights.
+    ``seed`` is that of the cluster weights in the first set of the first draw; without a seed or
+    ``prior``, no weights are used.
     """
     if seed is None or prior is None:
         first, second = (metric_draws(chosen, task, y, layout)[None] for y in pair)
         return first, second
-    # Seeds of weights count from 1: the negative ones are nobody else's.
+    # Seeds of weights count from 1, so negative seeds are used nowhere else.
     seeds = [[seed, *range(-SETS + 1, 0)], [*range(-2 * SETS + 1, -SETS + 1)]]
     first, second = (
         population_draws(chosen, task, y, layout, mine, prior)
@@ -125,7 +110,7 @@ def paired_values(
 
 
 def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None) -> Values:
-    """Values by system (last axis), or the difference of two systems."""
+    """Return values by system (last axis), or the difference of two systems."""
     if contrast is None:
         return values
     names = names_given("contrast", contrast, what="system")
@@ -147,7 +132,7 @@ def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None
 def metric_columns(
     draws: xr.Dataset, contrast: Contrast | None
 ) -> tuple[list[str], list[str], Values]:
-    """Names of metrics, names of systems or the contrast, and draws (metric, draw, column)."""
+    """Return metrics' names, systems' (or the contrast's) and draws (metric, draw, column)."""
     names = [str(name) for name in draws.data_vars]
     systems = [str(s) for s in draws["system"].values] if "system" in draws else [""]
     arrays = [draws[name].to_numpy().reshape(-1, len(systems)) for name in names]
@@ -156,24 +141,18 @@ def metric_columns(
 
 
 def defined_mean(values: Values, axis: int = 1) -> Values:
-    """Mean over the draws (or another axis) that are defined; NaN where none is.
-
-    Examples
-    --------
-    >>> defined_mean(np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]]))
-    array([ 2., nan])
-    """
+    """Return the mean over the defined values of an axis; NaN where none is defined."""
     some = ~np.isnan(values)
     return divided(np.where(some, values, 0.0).sum(axis=axis), some.sum(axis=axis))
 
 
 def defined_variance(values: Values) -> Values:
-    """Variance over the draws (axis 1) that are defined."""
+    """Return the variance over the defined draws (axis 1)."""
     return defined_mean(_centre(values) ** 2)
 
 
 def _completed(products: Values) -> Values:
-    """Take products of which one factor is undefined for what they are on average."""
+    """Replace undefined products by the mean of the defined ones."""
     return np.where(np.isnan(products), defined_mean(products)[:, None], products)
 
 
@@ -182,31 +161,19 @@ def _centre(values: Values) -> Values:
 
 
 SAME = 1e-12
-"""Draws that differ by less are constant: sums in another order differ by as much."""
+"""Draws that differ by less are constant: the order of a sum changes as much."""
 
 
 def effective_draws(values: Values) -> Values:
-    """Return the effective number of draws for the mean.
+    """Return the effective number of draws for the mean of values (..., chain, draw).
 
-    Parameters
-    ----------
-    values : ndarray of float (..., chain, draw)
-        NaN where a draw is undefined: it counts as the mean of the others, and not in their number.
-
-    Returns
-    -------
-    ndarray of float (...)
-        All draws where they are constant, NaN where none is defined.
+    An undefined draw (NaN) is filled with the mean and reduces the number in proportion. Constant
+    draws count in full; the result is NaN where no draw is defined.
 
     References
     ----------
     Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
     Bayesian Analysis 16(2), 667-718.
-
-    Examples
-    --------
-    >>> float(effective_draws(np.ones((2, 50))))
-    100.0
     """
     from arviz_stats.base.array import BaseArray
 
@@ -231,7 +198,7 @@ def variance_budget(
     contrast: Contrast | None = None,
     incomplete: Incomplete = "predict",
 ) -> pd.DataFrame:
-    r"""Take the posterior variance of each metric apart.
+    r"""Split the posterior variance of each metric into its sources.
 
     Parameters
     ----------
@@ -244,7 +211,7 @@ def variance_budget(
     estimand : {"population", "finite"}
         As for :func:`assay.metrics`.
     contrast : tuple of str, optional
-        Two systems: the budget of the first's metric less the second's, in place of each one's.
+        Two systems: the budget of the first's metric minus the second's.
     incomplete : {"predict", "drop"}
         As for :func:`assay.metrics`.
 
@@ -252,12 +219,12 @@ def variance_budget(
     -------
     pandas.DataFrame
         A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
-        ``variance`` (of the draws that :func:`assay.metrics` gives), its components
-        ``parameters``, ``labels`` and ``clusters``, ``mcse`` (Monte Carlo standard error of
-        ``variance``, or of the components' sum if that is larger, within three of which the
-        components add up to it), ``monte_carlo``
-        (``variance`` over the effective number of draws: the variance of the reported mean that
-        more draws would remove) and ``reference``.
+        ``variance`` (of the draws of :func:`assay.metrics`), its components ``parameters``,
+        ``labels`` and ``clusters``, ``mcse``, ``monte_carlo`` and ``reference``. ``mcse`` is the
+        Monte Carlo standard error of ``variance``, or of the components' sum if that is larger;
+        the components add up to ``variance`` within three ``mcse``. ``monte_carlo`` is
+        ``variance`` over the effective number of draws: the variance of the reported mean that
+        more draws would remove.
 
     Raises
     ------
@@ -277,11 +244,10 @@ def variance_budget(
         \text{labels} = \operatorname{Var} m(Z) - \operatorname{Cov}(m(Z), m(Z')), \quad
         \text{clusters} = \operatorname{E}_Z \operatorname{Var}_w m(Z, w).
 
-    They are the variance of what the parameters say of the metric, what the labels add when the
-    parameters are known, and what other clusters would add if the labels were known. ``finite`` has
-    no clusters. In draws in which the population is the model's own (fewer than 20 clusters), the
-    metric hangs on the parameters alone. A component that is 0 comes out within a few ``mcse`` of
-    it, on either side.
+    They are the variance due to the parameters, to the labels given the parameters, and to the
+    choice of clusters given the labels. ``finite`` has no cluster component. In draws in which the
+    model predicts the population (fewer than 20 clusters), the metric depends on the parameters
+    alone. The estimate of a component that is 0 lies within a few ``mcse`` of 0, on either side.
 
     Examples
     --------
@@ -303,7 +269,7 @@ def variance_budget(
     chains = draws.sizes["chain"]
     variance, effective = defined_variance(values), _ess(values, chains)
     squares = (values - defined_mean(values)[:, None]) ** 2
-    # The components rest on other draws: what is rare may be in these and not in the reported.
+    # The components use other draws, which may hold rare events that the reported ones lack.
     terms = (squares, parts.sums())
     mcse = np.fmax(*(np.sqrt(defined_variance(term) / _ess(term, chains)) for term in terms))
     parameters, labels, clusters = (part.ravel() for part in parts.means())
@@ -334,12 +300,10 @@ def components_of(
     incomplete: Incomplete,
     reported: Values | None = None,
 ) -> Components:
-    """Return the terms of the components, with the weights of the clusters for the population.
+    """Return the terms of the variance components, with cluster weights for the population.
 
-    Parameters
-    ----------
-    reported : ndarray of float (metric, draw, column), optional
-        The draws of the metrics. Where the population of some is the model's, so are their terms.
+    ``reported`` are the metrics' draws (metric, draw, column). Where the model predicts a draw of
+    the population, the terms use it.
     """
     ratings = ratings_of(fit)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
@@ -366,6 +330,6 @@ def components_of(
 
 
 def _ess(values: Values, chains: int) -> Values:
-    """Effective number of draws of (metric, draw, column), chain by chain: (metric, column)."""
+    """Return the effective number of draws of (metric, draw, column): (metric, column)."""
     draws = values.swapaxes(1, 2)
     return effective_draws(draws.reshape(*draws.shape[:2], chains, -1))

@@ -1,4 +1,4 @@
-"""How wide an interval would be after more ratings, more clusters or one more rater."""
+"""Expected interval widths after more ratings, more clusters or one more rater."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -49,28 +49,10 @@ def expected_components(
     rng: np.random.Generator,
     weighted: bool = True,
 ) -> tuple[Values, Values]:
-    """Components of a metric's variance, were a share of the items rated once more.
+    """Return the components parameters and labels, (metric, column), with new ratings of items.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    chosen : sequence of Metric
-    layout : PanelLayout
-    share : float
-        Of the items, in (0, 1].
-    contrast : tuple of str or None
-    sets : int
-        How many sets of new ratings are simulated, each from another draw of the posterior.
-    draws : int
-        How many draws of the parameters each set is judged under.
-    rng : numpy.random.Generator
-    weighted : bool
-        Whether panels and items count their design weights, as in the population.
-
-    Returns
-    -------
-    parameters, labels : ndarray of float (metric, column)
-        Means over the sets; the posterior of the parameters is that of the fit.
+    A ``share`` of the items, in (0, 1], is rated once more in each of ``sets`` simulated data sets,
+    each from another posterior draw. Each set is judged under ``draws`` draws of the parameters.
     """
     ratings, values, y = ratings_of(fit), parameter_draws(fit), posterior_labels(fit)
     spec, total = spec_of(fit), len(y.states)
@@ -101,8 +83,8 @@ def expected_components(
 def planned_ratings(ratings: Ratings, share: float, rng: np.random.Generator) -> Ratings:
     """Add places for new ratings: a share of the items, each by a typical rater.
 
-    A typical rater is the rater of a rating drawn at random, one that has not rated the item if
-    there is any among a few tries. The answers are still those of the rating drawn.
+    The rater is that of a random rating, preferably one who has not rated the item. The answers
+    are still those of the rating drawn.
     """
     chosen = np.flatnonzero(ratings.answered)
     count = len(ratings.items)
@@ -128,7 +110,7 @@ def planned_ratings(ratings: Ratings, share: float, rng: np.random.Generator) ->
 
 
 def _next_replicates(ratings: Ratings, item: Rows, rater: Rows) -> Rows:
-    """How often each rater has rated each item already."""
+    """Count the ratings that each rater has already given each item."""
     width = len(ratings.raters)
     pairs, counts = np.unique(ratings.item * width + ratings.rater, return_counts=True)
     place = np.searchsorted(pairs, item * width + rater).clip(max=len(pairs) - 1)
@@ -142,7 +124,7 @@ def _answered(
     states: NDArray[np.int16],
     rng: np.random.Generator,
 ) -> Ratings:
-    """Keep what was recorded, and answer the planned ratings as the parameters say."""
+    """Keep the recorded answers, and draw answers of the planned ratings from the model."""
     answers, scores = draw_answers(planned, values, states, rng)
     recorded = len(ratings.answers)
     answers[:recorded], scores[:recorded] = ratings.answers, ratings.scores
@@ -152,7 +134,7 @@ def _answered(
 MORE_CLUSTERS = 10
 BUYS = {"one_more_rating": "ratings", "ten_more_clusters": "clusters", "one_more_rater": "raters"}
 OVERLAP = "overlap"
-"""What binds where no item has two raters and no truth is known."""
+"""Value of ``binds`` where no item has two raters and no truth is known."""
 SETS = 16
 DRAWS = 60
 
@@ -168,7 +150,7 @@ def expected_width(
     level: float = 0.95,
     rng: int | np.random.Generator = 1,
 ) -> pd.DataFrame:
-    r"""Say what more data would buy: the width of each metric's interval, and what binds it.
+    r"""Predict how more data would narrow the interval of each metric.
 
     Parameters
     ----------
@@ -193,12 +175,11 @@ def expected_width(
     -------
     pandas.DataFrame
         A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
-        ``level``, ``width`` (of the equal-tailed interval now), the widths to expect with
+        ``level``, ``width`` (of the equal-tailed interval now), the expected widths with
         ``one_more_rating`` of every item, ``ten_more_clusters`` rated like these and
         ``one_more_rater`` who rates as many items as the others do on average; ``binds``, which of
-        ``ratings``, ``clusters`` and ``raters`` would narrow the interval most (``""`` where there
-        is nothing to narrow, ``overlap`` where no item has two raters and no truth is known);
-        ``reference``.
+        ``ratings``, ``clusters`` and ``raters`` would narrow the interval most (``""`` if the
+        width is 0, ``overlap`` if no item has two raters and no truth is known); ``reference``.
 
     Raises
     ------
@@ -212,36 +193,37 @@ def expected_width(
     Notes
     -----
     With :math:`P, L, S` the components parameters, labels and clusters of
-    :func:`variance_budget`, :math:`C` clusters that the system (either system) has, and widths
-    taken to go with the SD,
+    :func:`variance_budget`, :math:`C` the number of clusters of the system (or of either system),
+    and widths assumed proportional to the SD,
 
     .. math::
 
         \frac{\text{width}'}{\text{width}} = \sqrt{\frac{P' + L' + S'}{P + L + S}}.
 
-    *Ten more clusters*: all three shrink by :math:`C / (C + 10)`; ``finite`` is then about their
-    items too. *One more rating*: :math:`S`
-    stays. New ratings by typical raters of the design are drawn from the posterior predictive for
-    several draws of the parameters and the labels; with them the labels are drawn again, under
-    the posterior of the parameters as it is, which gives :math:`L'` and :math:`P_1`; then
-    :math:`P' = P_1 Q / Q'`, since what is known of raters comes from items that several of them
-    rated (or of which the truth is known): :math:`Q` is the number of pairs of raters of one
-    item, a known truth counting as one more, before and after. *One more rater*: the same where
-    only the share :math:`1/J` of the ratings that a rater of :math:`J` has is added; this rater is
-    taken for as well known as the others, which promises too much of differences of systems.
+    *Ten more clusters*: all three shrink by :math:`C / (C + 10)`; ``finite`` then includes the
+    items of the new clusters.
 
-    Where no item has two raters and no truth is known, :math:`Q = 0`: nothing in the data tells
-    errors from truth, what is believed of the raters is the prior's, and no number of clusters
-    changes that: then :math:`P` stays under *ten more clusters*. What a second rater would teach
-    cannot be told before there is one: the other two widths are NaN.
+    *One more rating*: :math:`S` stays. New ratings by typical raters of the design are drawn from
+    the posterior predictive for several draws of the parameters and the labels. The labels are
+    then drawn again, under the unchanged posterior of the parameters, which gives :math:`L'` and
+    :math:`P_1`. Then :math:`P' = P_1 Q / Q'`, since items with several raters (or a known truth)
+    inform about raters: :math:`Q` and :math:`Q'` are the numbers of pairs of raters of one item
+    before and after, a known truth counting as one more rater.
 
-    Where the population is the model's own, :math:`P` and :math:`L` are those of the labels of
+    *One more rater*: the same, adding the share :math:`1/J` of the ratings that a rater of
+    :math:`J` has. The new rater is taken to be as well known as the others, which is optimistic
+    for differences between systems.
+
+    Where no item has two raters and no truth is known, :math:`Q = 0`: the data cannot separate
+    errors from truth, the raters' parameters follow the prior, and more clusters do not change
+    that. Then :math:`P` stays under *ten more clusters*. The effect of a second rater cannot be
+    predicted before there is one, so the other two widths are NaN.
+
+    Where the model predicts the population, :math:`P` and :math:`L` are those of the labels of
     these clusters, times the share of draws in which the metric is defined there, and :math:`S` is
-    what they leave of the variance: an event that was not seen is seen in other clusters, and not
-    in more ratings of these.
+    the rest of the variance: unseen events appear in other clusters, not in more ratings of these.
 
-    These are first-order approximations, no promise: a fit on the data to come may show another
-    mode.
+    These are first-order approximations: a fit on new data may find another mode.
 
     Examples
     --------
@@ -279,10 +261,9 @@ def expected_width(
 
 
 def _share_told(parts: Components, draws: xr.Dataset) -> Values:
-    """How much of what the labels say counts: (metric, column); NaN where all of it does.
+    """Return the share of draws that define a model's population, (metric, column); else NaN.
 
-    The model's population varies beyond the clusters seen, most where a metric is hardly ever
-    defined on these.
+    The model's population varies beyond the clusters seen, most where a metric is rarely defined.
     """
     of_model = [is_modelled(draws[name].attrs["estimand"]) for name in draws.data_vars]
     defined = np.isfinite(parts.labels).mean(axis=1)
@@ -294,7 +275,7 @@ def _part(variance: Values, told: Values) -> Values:
 
 
 def _components(parts: Components, told: Values, values: Values) -> tuple[Values, Values, Values]:
-    """Parameters, labels and clusters, to which the rest of a model's population belongs."""
+    """Return parameters, labels and clusters; the latter holds the rest of a model's population."""
     parameters, labels, clusters = parts.means()
     parameters, labels = _part(parameters, told), _part(labels, told)
     rest = (defined_variance(values) - parameters - labels).clip(min=0.0)
@@ -307,17 +288,10 @@ def _variance_left(
     now: tuple[Values, Values, Values],
     rated_more: Callable[[float], tuple[Values, Values]],
 ) -> dict[str, Values]:
-    """Share of the variance that is left after each of ``BUYS``: (metric, column) each.
+    """Return the share of the variance left after each of ``BUYS``, each (metric, column).
 
-    Parameters
-    ----------
-    ratings : Ratings
-    clusters : ndarray of int (column,)
-        How many there are of the systems.
-    now : tuple of ndarray of float (metric, column)
-        Components parameters, labels and clusters.
-    rated_more : callable
-        Components parameters and labels, were a share of the items rated once more.
+    ``clusters`` (column,) counts those of the systems, ``now`` holds the components, and
+    ``rated_more`` gives parameters and labels if a share of the items is rated once more.
     """
     fewer = clusters / (clusters + MORE_CLUSTERS)
     overlap = np.isfinite(evidence_share(ratings, 1.0))
@@ -335,21 +309,14 @@ def _variance_left(
 
 
 def _left(after: Values, before: Values) -> Values:
-    """Share of the variance that is left, at most 1; NaN where there is none to begin with."""
+    """Return the share of the variance that is left, at most 1; NaN where the variance is 0."""
     return divided(after, before.clip(min=0.0)).clip(min=0.0, max=1.0)
 
 
 def evidence_share(ratings: Ratings, share: float) -> float:
-    """Pairs of raters of one item now, over those after a share of the items is rated again.
+    """Return the pairs of raters of one item over those after a share of the items is rated again.
 
-    A known truth counts as one more rater, a rater's second rating of an item as none. Without
-    any pair, nothing can be said: NaN.
-
-    Examples
-    --------
-    >>> from assay.fits.simulate import simulate
-    >>> evidence_share(simulate("single", n_items=10, ratings_per_item=3), 1.0)
-    0.5
+    A known truth counts as one more rater, a rater's second rating as none. NaN without any pair.
     """
     answered = ratings.answered
     both = np.column_stack([ratings.item[answered], ratings.rater[answered]])
@@ -362,7 +329,7 @@ def evidence_share(ratings: Ratings, share: float) -> float:
 def _table(
     draws: xr.Dataset, contrast: Contrast | None, level: float, shrunk: Mapping[str, Values]
 ) -> pd.DataFrame:
-    """Widths now and then, from the draws and from what is left of the variance."""
+    """Return interval widths now, and those expected from the variance that is left."""
     names, systems, values = metric_columns(draws, contrast)
     lower, upper = interval_ends(values, level, axis=1)
     width = (upper - lower).ravel()

@@ -1,1 +1,1 @@
-"""A fit as data: into the DataTree and out of it, saved, simulated, predicted from."""
+"""A fit as data: its DataTree, storage, simulation and prediction."""

@@ -13,7 +13,7 @@ from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 TINY = 1e-300
-"""Floor of a probability before its logarithm is taken."""
+"""Least probability whose logarithm is taken."""
 
 
 def draw_answers(
@@ -24,20 +24,10 @@ def draw_answers(
     *,
     answered: NDArray[np.bool_] | None = None,
 ) -> tuple[Vectors, Floats]:
-    """Draw the answers of all ratings of a structure, given the states of its items.
+    """Draw answers and scores (rating, label), given parameters and states (item,).
 
-    Parameters
-    ----------
-    values : mapping of str to ndarray
-        Parameters, each with one leading axis of length 1.
-    states : ndarray of int (item,)
-    answered : ndarray of bool (rating, label), optional
-        Which labels are answered; those that the structure's ratings answer if not given.
-
-    Returns
-    -------
-    answers : ndarray of int16 (rating, label)
-    scores : ndarray of float (rating, label)
+    Parameters have one leading axis of length 1. ``answered`` (rating, label) are the labels to
+    answer, by default those with answers in the data.
     """
     ratings = structure.ratings
     if answered is None:
@@ -69,14 +59,14 @@ def _draw_difficulty(
     states: NDArray[np.int16],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Class of difficulty of each item, given the states."""
+    """Draw the class of difficulty of each item, given the states."""
     logs = np.asarray(structure.difficulty.log_weight(values, np))
     logs = logs.reshape(logs.shape[-2:])
     chance, classes = np.exp(logs), logs.shape[1]
     context = structure.prevalence.design.item_context
     if not structure.hard_truth.applies:
         if len(chance) > 1:
-            return _pick(logs[context], rng)
+            return pick(softmax(logs[context], np).cumsum(axis=1), rng)
         return rng.choice(classes, size=len(states), p=chance[0] / chance[0].sum())
     easy = np.asarray(structure.prevalence.table(values, np))[:1]
     hard = np.asarray(structure.hard_chances(values, easy, np))[0]
@@ -96,9 +86,9 @@ def _draw_nodes(
     states: NDArray[np.int16],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Node of the effect on each item, given the states of its whole cluster.
+    """Draw the node of the effect on each item, given the states of its whole cluster.
 
-    ``table`` (context, node, state) has the chances of the states.
+    ``table`` (context, node, state) holds the probabilities of the states.
     """
     design, log_weight = structure.prevalence.design, structure.prevalence.log_weight
     if len(log_weight) == 1 or design.cluster is None:
@@ -107,7 +97,7 @@ def _draw_nodes(
     score = np.tile(log_weight, (int(design.cluster.max()) + 1, 1))
     if not structure.prevalence.has_panels or design.panel is None:
         np.add.at(score, design.cluster, by_item)
-        return _pick(score, rng)[design.cluster]
+        return pick(softmax(score, np).cumsum(axis=1), rng)[design.cluster]
     mixing = structure.prevalence.mixing(values, np)[0]
     _, first = np.unique(design.panel, return_index=True)
     by_panel = np.zeros((len(first), len(log_weight)))
@@ -116,14 +106,15 @@ def _draw_nodes(
     outer = np.log(np.maximum(np.exp(by_panel - top) @ mixing.T, TINY)) + top
     cluster = design.cluster[first]
     np.add.at(score, cluster, outer)
-    within = np.log(np.maximum(mixing[_pick(score, rng)[cluster]], TINY)) + by_panel
-    return _pick(within, rng)[design.panel]
+    node = pick(softmax(score, np).cumsum(axis=1), rng)
+    within = np.log(np.maximum(mixing[node[cluster]], TINY)) + by_panel
+    return pick(softmax(within, np).cumsum(axis=1), rng)[design.panel]
 
 
-def _pick(score: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw a position in each row, by log weights."""
-    steps = softmax(score, np).cumsum(axis=1)
-    return np.asarray((rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1))
+def pick(steps: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a position in each row, by cumulative weights."""
+    found = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return np.asarray(found, np.int64)
 
 
 def _draw_appearance(
@@ -134,7 +125,7 @@ def _draw_appearance(
     harder: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.int16]:
-    """Draw what the item of each rating looks like to the rater's group: (rating,)."""
+    """Draw the appearance of each rating's item to the rater's group, (rating,)."""
     ratings, perception = structure.ratings, structure.perception
     seen = states[ratings.item].copy()
     for g, name in enumerate(part.raters.groups):
@@ -142,8 +133,7 @@ def _draw_appearance(
             continue
         context = structure.prevalence.design.item_context
         chance, looks = (table[0] for table in perception.of_group(name, values))
-        steps = looks[context, states].cumsum(axis=1)
-        afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        afresh = pick(looks[context, states].cumsum(axis=1), rng)
         missed = rng.random(len(states)) < chance[harder]
         appears = np.where(missed, afresh, states).astype(np.int16)
         mine = part.unit >= 0
@@ -161,7 +151,7 @@ def _repeat(
     scores: Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Let a rater's later ratings of an item copy earlier ones, as Polya's urn has it.
+    """Let later ratings of an item by a rater copy earlier ones, as in Polya's urn.
 
     Only ratings that answer the same labels share an urn, as in the likelihood.
     """

@@ -1,4 +1,4 @@
-"""What one piece of work asks a fit for again and again, computed once."""
+"""Results that one task requests repeatedly from a fit, computed once."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from assay.fits.datatree import group
 
 Values = NDArray[np.float64]
 SAID = ("task", "spec", "seed")
-"""Attributes of a fit that say what draws from its parameters are."""
+"""Attributes of a fit that define the meaning of its parameter draws."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Kept:
-    """The fit that the work is about, and what was computed, by name."""
+    """The fit of the current block, and its results by name."""
 
     fit: xr.DataTree
     values: dict[Hashable, Values] = field(default_factory=dict)
@@ -29,15 +29,10 @@ _KEPT: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def computed_once(fit: xr.DataTree) -> Iterator[None]:
-    """Keep what is computed of a fit within the block, and forget it at its end.
+    """Keep results on a fit within the block, and discard them at its end.
 
-    All numbers are those without the block. Whoever asks the same of one fit in several ways, as
-    a report does, opens it; meanwhile the arrays of the fit must not be changed in place. Of
-    other fits nothing is kept.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
+    Results are unchanged by it. The arrays of the fit must not be modified in place within the
+    block.
     """
     token = _KEPT.set(_Kept(fit=fit))
     try:
@@ -47,14 +42,10 @@ def computed_once(fit: xr.DataTree) -> Iterator[None]:
 
 
 def kept_values(fit: xr.DataTree, groups: Sequence[str]) -> dict[Hashable, Values] | None:
-    """Return what is kept of a fit, by name, to be read and added to; None outside of a block.
+    """Return the kept results of a fit, which may be added to; None outside of a block.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    groups : sequence of str
-        Groups of the fit that the values rest on, besides its task, spec and seed. A tree that
-        shares the arrays of these groups with the fit of the block shares the values.
+    ``groups`` are the groups that the results use. A tree that shares their arrays with the fit of
+    the block shares the results.
     """
     kept = _KEPT.get()
     return None if kept is None or not _alike(fit, kept.fit, groups) else kept.values
@@ -63,7 +54,7 @@ def kept_values(fit: xr.DataTree, groups: Sequence[str]) -> dict[Hashable, Value
 def value_once(
     fit: xr.DataTree, groups: Sequence[str], name: Hashable, compute: Callable[[], Values]
 ) -> Values:
-    """Return the value that is kept under a name, or what ``compute`` gives: the caller's own."""
+    """Return a copy of the kept value of that name, or compute it."""
     values = kept_values(fit, groups)
     if values is None:
         return compute()
@@ -73,7 +64,7 @@ def value_once(
 
 
 def _alike(one: xr.DataTree, other: xr.DataTree, groups: Sequence[str]) -> bool:
-    """Whether two trees say the same of the model, and share the arrays of some groups."""
+    """Return whether two trees have the same model, and share the arrays of the groups."""
     if any(one.attrs.get(name) != other.attrs.get(name) for name in SAID):
         return False
     pairs = [(group(one, name).data_vars, group(other, name).data_vars) for name in groups]
@@ -84,5 +75,5 @@ def _alike(one: xr.DataTree, other: xr.DataTree, groups: Sequence[str]) -> bool:
 
 
 def _shared(one: xr.DataArray, other: xr.DataArray) -> bool:
-    """Whether two variables have the same array; one that is not read stays so."""
+    """Return whether two variables have the same array, without reading it."""
     return one.variable is other.variable or one.values is other.values

@@ -1,4 +1,4 @@
-"""The fit as data: everything needed to go on stands in one DataTree, and comes out of it again."""
+"""The fit as a DataTree, and the reconstruction of ratings and model from it."""
 
 import json
 from collections.abc import Mapping
@@ -20,12 +20,13 @@ from assay.modelling.structure import Structure, build_structure
 Floats = NDArray[np.float64]
 
 SCHEMA_VERSION = 3
-"""Of what :mod:`assay.fits.schema` describes. Fits of version 1 do not say so: they have no design
-matrix of their formula, and as Zarr stores leave out chunks of zeros."""
+"""Version of :mod:`assay.fits.schema`. Fits of version 1 lack the attribute, the design matrix of
+their formula, and chunks of zeros in Zarr stores.
+"""
 
 
 def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
-    """Write ratings as the groups ``observed_data`` and ``constant_data``."""
+    """Return ratings as the groups ``observed_data`` and ``constant_data``."""
     space = state_space(ratings.task)
     labels = list(ratings.task.label_names)
     observed = xr.Dataset(
@@ -73,16 +74,15 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Variable]:
-    """Make variables of columns of names; a name is one object, wherever it stands.
+    """Return variables of columns of names, in which equal names are one object.
 
-    Most names stand in several columns (an item is its own cluster and panel, where nothing else
-    is known): a million items would else have as many objects for each. ``fastpath`` keeps xarray
-    from making them anew.
+    Most names occur in several columns, so this saves memory for millions of items. ``fastpath``
+    keeps xarray from copying them.
     """
     texts = [
         pd.Series(values).astype("str").reset_index(drop=True) for _, values in columns.values()
     ]
-    # Columns that are the same, which is common, are looked through once.
+    # Equal columns, which are common, are factorised once.
     like = [next(n for n, other in enumerate(texts) if text.equals(other)) for text in texts]
     distinct = sorted(set(like))
     joined = pd.concat([texts[n] for n in distinct], ignore_index=True)
@@ -96,7 +96,7 @@ def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Vari
 
 
 def _optional_variables(ratings: Ratings) -> dict[str, Any]:
-    """Scores, sessions, audits and times, each only where something is known of it."""
+    """Return scores, sessions, audits, times and covariates, where they are known."""
     found: dict[str, Any] = {}
     if np.isfinite(ratings.scores).any():
         found["rating_score"] = (("rating", "label"), ratings.scores)
@@ -117,7 +117,7 @@ def _optional_variables(ratings: Ratings) -> dict[str, Any]:
 
 
 def design_variables(covariates: Covariates) -> dict[str, Any]:
-    """Return what the formula made of the items: a fit that is read evaluates no formula."""
+    """Return the design matrix of the formula, so that stored formulas are never evaluated."""
     found: dict[str, Any] = {}
     if covariates.names:
         names = {"names": json.dumps(covariates.names)}
@@ -129,13 +129,7 @@ def design_variables(covariates: Covariates) -> dict[str, Any]:
 
 
 def covariates_of(fit: xr.DataTree) -> Covariates | None:
-    """Read :func:`design_variables` back; None for a model without a formula.
-
-    Raises
-    ------
-    FitError
-        If there is a formula, and nothing of what it made of the items.
-    """
+    """Read :func:`design_variables` back; None for a model without a formula."""
     formula, data = spec_of(fit).formula, group(fit, "constant_data")
     if formula is None:
         return None
@@ -166,7 +160,7 @@ def covariates_of(fit: xr.DataTree) -> Covariates | None:
 
 
 def _optional_fields(data: xr.Dataset) -> dict[str, Any]:
-    """Read :func:`_optional_variables` back; what is not there stays unknown."""
+    """Read :func:`_optional_variables` back, without covariates."""
     names = {"scores": "rating_score", "audit": "rating_audit", "seconds": "rating_seconds"}
     found: dict[str, Any] = {k: np.asarray(data[v].values) for k, v in names.items() if v in data}
     if "rating_session" in data:
@@ -204,22 +198,7 @@ def accounting_of(text: str) -> Accounting:
 
 
 def ratings_of(fit: xr.DataTree) -> Ratings:
-    """Rebuild the ratings that a fit was made from.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        From :func:`assay.fit` or :func:`assay.load`.
-
-    Returns
-    -------
-    Ratings
-
-    Raises
-    ------
-    FitError
-        If the tree is not a fit.
-    """
+    """Rebuild the ratings of a fit."""
     data, answers = group(fit, "constant_data"), group(fit, "observed_data")["answers"].values
 
     def column(name: str) -> NDArray[Any]:
@@ -256,25 +235,19 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
 
 
 def spec_of(fit: xr.DataTree) -> Spec:
-    """Read the specification that a fit was made with."""
+    """Read the specification of a fit."""
     require_fit(fit)
     return Spec(**json.loads(fit.attrs["spec"]))
 
 
 def structure_of(fit: xr.DataTree) -> Structure:
-    """Rebuild the structure of the model that was fitted.
-
-    Raises
-    ------
-    FitError
-        If the posterior lacks parameters of it: those of an earlier version may have been others.
-    """
+    """Rebuild the model structure of a fit; refuse a fit that lacks parameters of it."""
     there = group(fit, "posterior").data_vars
     structure = build_structure(
         ratings_of(fit),
         spec_of(fit),
         covariates_of(fit),
-        # Fits of earlier versions do not have these.
+        # Fits of earlier versions lack these.
         by_panel="system_correlation" in there,
         hard_by_system="hard_share_system_sd" in there,
         earlier=int(fit.attrs.get("schema_version", 1)) < 3,
@@ -292,7 +265,7 @@ def structure_of(fit: xr.DataTree) -> Structure:
 
 
 def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
-    """Parameters by name with chains and draws merged: (draw, ...)."""
+    """Return parameters by name with chains and draws merged, (draw, ...)."""
     found = {}
     for name, variable in group(fit, "posterior").data_vars.items():
         values = np.asarray(variable.values)
@@ -303,10 +276,7 @@ def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
 def array_of_draws(
     fit: xr.DataTree, values: NDArray[Any], name: str, coords: Mapping[str, Any], **attrs: str
 ) -> xr.DataArray:
-    """Part numbers (draw, ...) by chain and draw, as :func:`parameter_draws` merged them.
-
-    ``coords`` are those of the axes that follow, in order.
-    """
+    """Return numbers (draw, ...) by chain and draw; ``coords`` are those of the further axes."""
     posterior = group(fit, "posterior")
     draws = {dim: posterior[dim].values for dim in ("chain", "draw")}
     return xr.DataArray(
@@ -319,7 +289,7 @@ def array_of_draws(
 
 
 def group(fit: xr.DataTree, name: str) -> xr.Dataset:
-    """Return one group of a fit as a dataset, without what it inherits."""
+    """Return one group of a fit as a dataset, without inherited variables."""
     require_fit(fit)
     node = fit[name]
     assert isinstance(node, xr.DataTree)
@@ -345,7 +315,7 @@ def require_fit(fit: Any) -> None:
 def posterior_dataset(
     structure: Structure, values: Mapping[str, Floats], chains: int
 ) -> xr.Dataset:
-    """Parameters (draw, ...) as the group ``posterior``, with the marginal prevalence."""
+    """Return parameters (draw, ...) as the group ``posterior``, with the marginal prevalence."""
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for block in structure.parameters():

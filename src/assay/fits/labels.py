@@ -1,4 +1,4 @@
-"""What is true of the items: probabilities and draws of states and labels."""
+"""The truth of the items: probabilities and draws of states and labels."""
 
 import numpy as np
 import xarray as xr
@@ -43,12 +43,12 @@ def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
 
 
 def asked_class_names(task: Task) -> list[str]:
-    """Names of the classes of all labels, in order of appearance."""
+    """Return the names of the classes of all labels, in order of appearance."""
     return list(dict.fromkeys(name for label in task.labels for name in label.classes))
 
 
 def class_names(task: Task) -> list[str]:
-    """Names of the classes of all labels, in order of appearance; "not asked" last if gated."""
+    """Return the names of the classes of all labels, with "not asked" last if a label is gated."""
     gated = any(label.asked_if for label in task.labels)
     return [*asked_class_names(task), *([NOT_ASKED_NAME] if gated else [])]
 

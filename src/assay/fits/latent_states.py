@@ -1,10 +1,10 @@
-r"""The posterior of the states given the parameters: exact, by Bayes' rule, draw by draw.
+r"""The posterior of the states given the parameters: exact, by Bayes' rule, for each draw.
 
 .. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
           \cdot \frac{\sum_d \rho_d\, \pi_{g(i)d}(s \mid u_q)\, p_d(y_i \mid s)}{p(y_i \mid u_q)}
 
-Where systems have effects of their own on a cluster, those of its panels are drawn after the
-cluster's, and the states given these.
+Where systems have effects of their own on a cluster, the effects of its panels are drawn after
+that of the cluster, and the states given these.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.progress import steps
+from assay.fits.answer_draws import pick
 from assay.likelihood.bundles import panel_nodes
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
 from assay.likelihood.data import Data
@@ -33,16 +34,10 @@ CHUNK_NUMBERS = 4_000_000
 class Recovered:
     """States of all items, for every draw of the parameters.
 
-    Attributes
-    ----------
-    states : ndarray of int16 (draw, item)
-        A draw of each item's state.
-    probabilities : ndarray (item, state)
-        Posterior probabilities, averaged over the draws (not over the drawn states).
-    difficulty : ndarray (item, difficulty)
-        Posterior probabilities of the classes of difficulty; one column of ones without them.
-    log_likelihood : ndarray (draw, cluster)
-        Of each cluster of the model: an item where there is no cluster effect.
+    states : (draw, item)
+    probabilities : posterior of the states, averaged exactly over the draws (item, state)
+    difficulty : posterior of the classes of difficulty (item, difficulty); ones without them
+    log_likelihood : of each cluster, or of each item without cluster effects (draw, cluster)
     """
 
     states: NDArray[np.int16]
@@ -54,19 +49,7 @@ class Recovered:
 def recover(
     structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
 ) -> Recovered:
-    """Draw the states of all items for every draw of the parameters.
-
-    Parameters
-    ----------
-    values : mapping of str to ndarray (draw, ...)
-        The parameters.
-    rng : numpy.random.Generator
-        The one stream of label draws of the fit.
-
-    Returns
-    -------
-    Recovered
-    """
+    """Draw the states of all items for every draw of the parameters (draw, ...)."""
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
@@ -100,10 +83,10 @@ def recover(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Piece:
-    """Some clusters, and the data that stand behind them.
+    """Some clusters and their data.
 
-    ``item_cell`` (item,) has the cell in ``data`` of each item of these clusters, ``panels`` their
-    panels if these have effects of their own.
+    item_cell : the cell in ``data`` of each item (item,)
+    panels : panels of the clusters, if panels have effects of their own
     """
 
     data: Data
@@ -116,18 +99,11 @@ class _Piece:
 
 
 def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
-    """Cut out a piece whose intermediate results stay in fast memory.
+    """Return the clusters of a run of bundles, small enough for fast memory.
 
-    Pieces are made when their turn comes, so that the data never stand in memory twice; their
-    number depends on the data alone: the same seed gives the same draws on any machine. What one
-    costs does not grow with the others: only the places of its own items are ever touched.
-
-    Parameters
-    ----------
-    bundles : ndarray of int
-        A run of bundles.
-    by_bundle : ndarray of int (cluster,)
-        The clusters in the order of their bundles.
+    ``by_bundle`` (cluster,) sorts the clusters by bundle. Pieces are made when they are used, so
+    that the data are not in memory twice. Their number depends on the data alone, so that the same
+    seed gives the same draws on any machine.
     """
     first, order = pattern.cluster_items
     data, cells = take_bundles(pattern.data, bundles)
@@ -150,7 +126,7 @@ def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
 
 
 def _whole(pattern: Pattern) -> _Piece:
-    """Take all data as one piece."""
+    """Return all data as one piece."""
     start, members = pattern.cluster_items
     return _Piece(
         data=pattern.data,
@@ -226,15 +202,15 @@ def _draw_panels(
 def _tables_by_state(
     structure: Structure, values: Mapping[str, Floats]
 ) -> Iterator[list[list[Floats]]]:
-    """Yield the tables of the draws as the kernels take them, some draws at a time.
+    """Yield the tables of the draws for the kernels, some draws at a time.
 
-    Draws that are all the same point share one object.
+    Draws that are all equal share one object.
     """
     draws = len(next(iter(values.values())))
     alike = all((v == v[:1]).all() for v in values.values())
     distinct = {k: v[:1] for k, v in values.items()} if alike else values
     for chunk in table_chunks(structure, distinct):
-        # Copies: one memory layout, so that the functions are compiled once.
+        # Copies have one memory layout, so that the functions are compiled once.
         tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
         yield tables * draws if alike else tables
 
@@ -256,14 +232,10 @@ def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator
 
 
 class Running(NamedTuple):
-    """Chances by which new states are drawn, added up along what is drawn.
+    """Cumulative probabilities for drawing new states.
 
-    Attributes
-    ----------
-    states : ndarray (draw, context, node, state)
-        Prevalence of all items.
-    nodes : ndarray (draw, node, node)
-        A panel's node given its cluster's; without nodes if it is the same.
+    states : prevalence of all items (draw, context, node, state)
+    nodes : a panel's node given its cluster's (draw, node, node); without nodes if it is the same
     """
 
     states: Floats
@@ -271,7 +243,7 @@ class Running(NamedTuple):
 
 
 def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Running:
-    """Return the chances by which :func:`predict_states` draws, for draws of the parameters."""
+    """Return the cumulative probabilities that :func:`predict_states` uses."""
     return Running(
         states=np.asarray(structure.state_chances(values, np)).cumsum(axis=-1),
         nodes=np.asarray(structure.prevalence.mixing(values, np)).cumsum(axis=-1),
@@ -281,12 +253,7 @@ def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Ru
 def predict_states(
     structure: Structure, running: Running, rng: np.random.Generator
 ) -> NDArray[np.int16]:
-    """Draw states of new items like these: the same contexts in new clusters.
-
-    Returns
-    -------
-    ndarray of int16 (draw, item)
-    """
+    """Draw states of new items like these (same contexts, new clusters), (draw, item)."""
     design = structure.prevalence.design
     draws, items = len(running.states), len(design.item_context)
     node = np.zeros((draws, items), np.int64)
@@ -298,14 +265,8 @@ def predict_states(
         _, first = np.unique(design.panel, return_index=True)
         for d in range(draws):
             steps = running.nodes[d][node[d, first]]
-            node[d] = _pick(steps, rng)[design.panel]
+            node[d] = pick(steps, rng)[design.panel]
     states = np.empty((draws, items), np.int16)
     for d in range(draws):
-        states[d] = _pick(running.states[d][design.item_context, node[d]], rng)
+        states[d] = pick(running.states[d][design.item_context, node[d]], rng)
     return states
-
-
-def _pick(steps: Floats, rng: np.random.Generator) -> Ints:
-    """Draw a position along the last axis, by chances that are added up along it."""
-    found = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
-    return np.asarray(found, np.int64)

@@ -1,7 +1,7 @@
-"""Files of fits from elsewhere, looked at before they are opened: data, and nothing that acts.
+"""Safety checks of stored fits from elsewhere, before they are opened.
 
-HDF5 files can point to other files of the machine, and Zarr stores can name codecs that run code
-while they unpack.
+HDF5 files can refer to other files of the machine, and Zarr stores can name codecs that run code
+while they are unpacked.
 """
 
 import json
@@ -11,20 +11,13 @@ from typing import Any
 from assay._util.errors import FitError
 
 ZARR_CODECS = frozenset({"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-utf8", "zstd"})
-"""Those that unpack numbers and text, and nothing else."""
+"""Codecs that unpack numbers and text, and nothing else."""
 MAX_METADATA = 50 * 2**20
-"""Bytes of one file that describes a group or an array."""
+"""Most bytes of one metadata file."""
 
 
 def require_plain(source: Path) -> None:
-    """Refuse a store that holds more than data of its own.
-
-    Raises
-    ------
-    FitError
-    OSError, RuntimeError, ValueError, KeyError
-        If it is damaged, or no store.
-    """
+    """Refuse a store that holds anything except its own data."""
     if source.is_dir():
         _require_plain_zarr(source)
     else:

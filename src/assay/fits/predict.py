@@ -1,4 +1,4 @@
-"""What the fitted model would have the same raters say about the same items."""
+"""Posterior predictive answers of the same raters to the same items."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,33 +19,13 @@ Floats = NDArray[np.float64]
 def predict_answers(
     fit: xr.DataTree, *, draws: int = 200, rng: int | np.random.Generator = 1
 ) -> Iterator[Vectors]:
-    r"""Draw replicates of the answers from the posterior predictive distribution.
+    r"""Yield replicates of the answers (rating, label) from the posterior predictive distribution.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        From :func:`assay.fit`.
-    draws : int
-        Number of replicates. Each has its own draw of the parameters and of the items' states,
-        spread evenly over the posterior; with more replicates than draws, draws serve again.
-    rng : int or numpy.random.Generator
-
-    Yields
-    ------
-    ndarray of int16 (rating, label)
-        Class codes for the same pairs of rater and item. An answer that is missing in the data is
-        missing in the replicate; which gates are open follows from the replicated answers.
-
-    Raises
-    ------
-    ModelError
-        If ``draws`` is not positive.
-    FitError
-        If ``fit`` is no fit.
-
-    Notes
-    -----
     .. math:: y^{rep}_a \sim p(y \mid s_{i(a)}, \theta), \quad (s, \theta) \sim p(s, \theta \mid y)
+
+    Each replicate has its own draw, spread evenly over the posterior; with more replicates than
+    draws, draws are reused. Answers missing in the data are missing in the replicate; open gates
+    follow from the replicated answers.
 
     References
     ----------
@@ -67,7 +47,7 @@ def replicates(
     draws: int,
     rng: np.random.Generator,
 ) -> Iterator[Vectors]:
-    """Replicate the answers from draws of the parameters, by name, and of the states."""
+    """Yield replicates of the answers from draws of the parameters and of the states."""
     missing = structure.ratings.answers == MISSING
     for n in np.linspace(0, len(states), draws, endpoint=False).astype(int):
         one = {name: value[n : n + 1] for name, value in values.items()}

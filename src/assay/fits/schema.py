@@ -1,7 +1,7 @@
-"""What a stored fit has to hold: groups, dims, types, ranges and attributes.
+"""The schema of a stored fit: groups, dims, types, ranges and attributes.
 
-A fit may come from anywhere, and disks and people damage files. What reads it relies on codes
-being positions that exist; so all of it is looked at once, when the file is read.
+A fit may come from elsewhere or be damaged, and functions rely on codes being valid positions. So
+everything is checked once, when the file is read.
 """
 
 import json
@@ -36,7 +36,7 @@ METHODS = ("nuts", "laplace", "map", "em")
 
 SHOWN_PROBLEMS = 5
 CLOSE = 1e-6
-"""How far probabilities may add up beside one."""
+"""Largest deviation of a sum of probabilities from one."""
 Dims = tuple[str, ...]
 RATING, ITEM, PLACE = ("rating",), ("item",), ("place",)
 DRAWS = ("chain", "draw")
@@ -55,7 +55,7 @@ OPTIONAL: Mapping[str, tuple[Dims, str]] = {
     "session": (("session",), "text"), "rating_audit": (("rating", "label"), "audit"),
     "rating_seconds": (RATING, "number"), "design": (("item", "design_column"), "finite"),
 }  # fmt: skip
-"""In the group ``constant_data``; what is not listed is a covariate, or is not read."""
+"""Variables of ``constant_data`` that may be missing; others are covariates, or are not read."""
 OTHERS: Mapping[str, Mapping[str, tuple[Dims, str]]] = {
     "observed_data": {"answers": (("rating", "label"), "codes")},
     "labels": {
@@ -92,7 +92,7 @@ def require_schema(fit: xr.DataTree) -> None:
 
 
 def require_version(fit: xr.DataTree) -> None:
-    """Refuse a fit of a later schema than this version of assay knows."""
+    """Refuse a fit of a later schema."""
     version = fit.attrs.get("schema_version", 1)
     if not isinstance(version, int | np.integer) or not 1 <= version <= SCHEMA_VERSION:
         raise FitError(
@@ -104,18 +104,18 @@ def require_version(fit: xr.DataTree) -> None:
 
 
 def _try(what: str, function: Callable[[], Any], problems: list[str]) -> Any:
-    """Return what a function gives; what it raises is a problem."""
+    """Return what a function returns; its exception becomes a problem."""
     try:
         return function()
     except AssayError as error:
         problems.append(f"{what}: {str(error).splitlines()[-1].strip(' -')}")
-    except Exception as error:  # what is damaged may raise anything
+    except Exception as error:  # damaged data may raise any error
         problems.append(f"{what}: {type(error).__name__} {cut(str(error))}")
     return None
 
 
 def _attributes(fit: xr.DataTree, problems: list[str]) -> Task | None:
-    """Look at the attributes; returns the task."""
+    """Check the attributes, and return the task."""
     attrs = fit.attrs
     texts = ("task", "spec", "reference", "method", "partial", "resolve", "accounting")
     needed = [*texts, *(n for n in (*LISTS, *TABLES) if n not in LATER)]
@@ -152,7 +152,7 @@ def _is_sentence(told: object) -> bool:
 
 
 def _is_note(told: object) -> bool:
-    """Whether something is a note as it is stored; earlier versions stored its sentence alone."""
+    """Return whether something is a stored note; earlier versions stored only its sentence."""
     if not isinstance(told, dict):
         return _is_sentence(told)
     texts = [told.get(key) for key in ("code", "level", "text")]
@@ -184,7 +184,7 @@ def _spec(text: str) -> None:
 
 def _design(fit: xr.DataTree) -> None:
     if fit.attrs.get("schema_version", 1) == 1:
-        return  # told when it is asked for
+        return  # reported when it is requested
     covariates = covariates_of(fit)
     if covariates is None:
         return
@@ -199,7 +199,7 @@ def _design(fit: xr.DataTree) -> None:
 
 
 def _variables(fit: xr.DataTree, task: Task, problems: list[str]) -> None:
-    """Look at dims, types and ranges of all variables that are read."""
+    """Check dims, types and ranges of all variables that are read."""
     space = _try("attribute task", lambda: state_space(task), problems)
     if space is None:
         return
@@ -229,7 +229,7 @@ def _variables(fit: xr.DataTree, task: Task, problems: list[str]) -> None:
 
 
 def _draws(fit: xr.DataTree, sizes: Mapping[str, int], problems: list[str]) -> None:
-    """Look at what was drawn: parameters, the sampler's statistics, the log-likelihood."""
+    """Check the drawn groups: parameters, statistics of the sampler, log-likelihood."""
     for name in ("posterior", "sample_stats", "log_likelihood"):
         if name not in fit.children:
             problems.append(f"group {name} is missing")
@@ -249,14 +249,14 @@ def _within(values: NDArray[Any], least: int, end: int) -> bool:
 
 
 class _Checker:
-    """Holds variables of a group against what they have to be."""
+    """Checks the variables of a group."""
 
     def __init__(self, task: Task, sizes: Mapping[str, int], problems: list[str]) -> None:
         self.sizes, self.problems = sizes, problems
         self.classes = np.array([len(label.classes) for label in task.labels])
 
     def check(self, data: xr.Dataset, where: str, wanted: Mapping[str, tuple[Dims, str]]) -> None:
-        """Add a problem for each variable that is not as it has to be."""
+        """Add a problem for each variable that does not match the schema."""
         for name, (dims, kind) in wanted.items():
             if name not in data:
                 self.problems.append(f"{where}/{name} is missing")
@@ -269,7 +269,7 @@ class _Checker:
                 self.problems.append(f"{where}/{name} is out of range, or of another type")
 
     def _suits(self, values: NDArray[Any], kind: str) -> bool:
-        """Whether values are of a kind."""
+        """Return whether values are of a kind."""
         if kind == "text":
             return values.dtype.kind in "UT" or all(isinstance(v, str) for v in values.flat)
         if kind == "flag":

@@ -1,4 +1,4 @@
-"""simulate: the generative twin of the model; ratings with the truth that made them."""
+"""The function ``simulate``: ratings from the model, with their truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,13 +43,7 @@ def design_ratings(
     n_clusters: int | None,
     rng: np.random.Generator,
 ) -> Ratings:
-    """Say who rates what, with placeholder answers; arguments are those of ``simulate``.
-
-    Raises
-    ------
-    ModelError
-        If the sizes do not fit each other.
-    """
+    """Return the design of the ratings with placeholder answers; arguments as of ``simulate``."""
     _check_sizes(n_items, groups, n_systems, n_clusters)
     n_raters = sum(groups.values())
     per_item = _ratings_of_items(n_items, n_raters, ratings_per_item)
@@ -82,7 +76,7 @@ def design_ratings(
 def _ratings_of_items(
     n_items: int, n_raters: int, ratings_per_item: int | Sequence[int]
 ) -> NDArray[np.int64]:
-    """Return the number of ratings of each item, if there can be so many."""
+    """Return the number of ratings of each item, or refuse impossible numbers."""
     if np.size(ratings_per_item) not in (1, n_items):
         raise ModelError(
             f"ratings_per_item has {np.size(ratings_per_item)} numbers for {n_items} items; "
@@ -107,7 +101,7 @@ def _ratings_of_items(
 
 
 def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
-    """Deal the items out to the lists of clusters and systems, rank by rank."""
+    """Distribute the items over the lists of clusters and systems, rank by rank."""
     if clusters * systems > n_items:
         raise ModelError(
             f"{counted(n_items, 'item', 'are')} too few for {counted(clusters, 'cluster')} "
@@ -156,7 +150,7 @@ def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
 
 
 def spread_sessions(skeleton: Ratings, sessions: int, rng: np.random.Generator) -> Ratings:
-    """Spread ratings over sessions."""
+    """Assign ratings to sessions at random."""
     require_count("sessions", sessions)
     if sessions == 1:
         return skeleton
@@ -200,28 +194,26 @@ def simulate(
     raters, prevalence, reference, priors
         The model, as for :func:`assay.build_model`.
     values : mapping of str to ndarray, optional
-        Parameters that are given; the others are drawn from their priors.
+        Given parameters; the others are drawn from their priors.
     n_items, n_raters : int
     ratings_per_item : int or sequence of int
         For all items, or for each; raters of an item are drawn without replacement.
     n_systems : int
-        With more than one, items are dealt out to systems; without ``n_clusters``, one to each
-        system in a cluster.
+        Number of systems. Without ``n_clusters``, a cluster has one item of each system.
     n_clusters : int, optional
-        With clusters, items are dealt out to clusters; the items of a system in a cluster are a
-        ranked list.
+        Number of clusters; the items of a system in a cluster are a ranked list.
     groups : mapping of str to int, optional
-        How many raters each rater group has; ``n_raters`` is their sum then.
+        Number of raters of each rater group, instead of ``n_raters``.
     classes : sequence of str
-        Of labels that take their classes from the data.
+        Classes of labels that take them from the data.
     missing : float
-        Chance that an answer is lost (``partial="lost"``), or that a rater stops before it.
+        Probability that an answer is lost (``partial="lost"``), or that a rater stops before it.
     gold : float
         Share of the items, at random, whose truth is known to the fit.
     replicates : int
-        How often each rater rates each of its items.
+        Number of ratings of each item by each of its raters.
     sessions : int
-        Over how many ordered sessions the ratings are spread at random.
+        Number of ordered sessions, to which ratings are assigned at random.
     response, partial, resolve
         The interface, as for :func:`assay.read_ratings`.
     rng : int or numpy.random.Generator
@@ -229,7 +221,7 @@ def simulate(
     Returns
     -------
     Ratings
-        With ``simulated`` holding the truth and the parameters; a fit does not look at it.
+        With the truth and the parameters in ``simulated``, which fits ignore.
 
     Raises
     ------
@@ -278,7 +270,7 @@ def _check_interface(missing: float, gold: float, partial: str, resolve: str) ->
 
 
 def _given_values(structure: Structure, values: Mapping[str, Any]) -> dict[str, Floats]:
-    """Return parameters that are given, as arrays; refuse what the model does not have."""
+    """Return the given parameters as arrays; refuse values that the model cannot have."""
     known = {p.name: p for p in structure.parameters()}
     unknown = set(values) - set(known)
     if unknown:
@@ -315,21 +307,7 @@ def simulate_answers(
     missing: float = 0.0,
     gold: float = 0.0,
 ) -> Ratings:
-    """Simulate the answers of the ratings that a structure was built from.
-
-    Parameters
-    ----------
-    structure : Structure
-        Of ratings whose answers are replaced.
-    values : mapping of str to ndarray
-        Parameters that are given; the others are drawn from their priors.
-    missing, gold : float
-        As for :func:`simulate`.
-
-    Returns
-    -------
-    Ratings
-    """
+    """Simulate the answers of a structure's ratings; ``values`` are given parameters."""
     ratings = structure.ratings
     every = structure.draw(rng)
     every |= _given_values(structure, values)
@@ -351,7 +329,7 @@ def simulate_answers(
 
 
 def _disclosed(truth: Vectors, gold: float, rng: np.random.Generator) -> Vectors:
-    """Truth of a random share of the items; the rest is not known."""
+    """Return the truth of a random share of the items, and ``MISSING`` for others."""
     known = np.full_like(truth, MISSING)
     if gold:
         chosen = rng.choice(len(truth), size=round(gold * len(truth)), replace=False)
@@ -360,7 +338,7 @@ def _disclosed(truth: Vectors, gold: float, rng: np.random.Generator) -> Vectors
 
 
 def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which labels each rating answers: lost at random, or dropped from some label on."""
+    """Return which labels each rating answers: lost at random, or dropped from some label on."""
     answered = rng.random(ratings.answers.shape) >= missing
     if ratings.partial == "draft":
         order = label_order(ratings.task)

@@ -1,4 +1,4 @@
-"""save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
+"""The functions ``save`` and ``load``: a fit as one netCDF or Zarr store."""
 
 import math
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from assay.fits.schema import OPTIONAL, require_schema
 
 ZARR = ".zarr"
 LATER = "log_likelihood"
-"""The group that is read when it is used: 8 bytes for each draw of each cluster or item."""
+"""Group that is read on demand: 8 bytes for each draw of each cluster or item."""
 WRITERS = "assay.save(fit, 'fit.nc') or assay fit ratings.csv -o fit.nc"
 LARGE = 2**30
-"""Bytes from which on the draws of the states are not held in memory either."""
+"""Bytes above which the draws of the states are not held in memory."""
 CHUNK = 2**24
-"""Largest number of bytes that one checksum is for."""
+"""Most bytes per checksum."""
 KEPT = {"chunks"}
-"""What a variable of a Zarr store says of how it is written."""
+"""Encoding of a variable that a Zarr store keeps."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
@@ -36,20 +36,20 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     fit : xarray.DataTree
         From :func:`assay.fit`.
     path : str or path
-        Where to: it ends in ``.nc`` (netCDF) or ``.zarr``. An existing file is replaced, and stays
-        as it was if writing fails.
+        The target, which ends in ``.nc`` (netCDF) or ``.zarr``. An existing file is replaced, and
+        unchanged if writing fails.
 
     Returns
     -------
     pathlib.Path
-        Where the fit was written.
+        The file or folder that was written.
 
     Raises
     ------
     FitError
         If the tree is not a fit, or the path ends otherwise or cannot be written.
     KeyboardInterrupt
-        At Ctrl-C, once the group that is being written is done; it says whether the file stands.
+        At Ctrl-C, after the current group is written; it says whether the file is complete.
 
     Examples
     --------
@@ -85,20 +85,19 @@ def load(path: str | Path) -> xr.DataTree:
     Parameters
     ----------
     path : str or path
-        Of a ``.nc`` file, or a ``.zarr`` folder.
+        A ``.nc`` file, or a ``.zarr`` folder.
 
     Returns
     -------
     xarray.DataTree
-        Of a Zarr folder, the log-likelihood is read when it is used: few questions need it, and it
-        is larger than all else. Draws of states of more than 1 GiB are so too, and metrics read
-        them some draws at a time.
+        From a Zarr folder, the log-likelihood, which is large, is read on demand. So are draws of
+        states of more than 1 GiB, which metrics read some draws at a time.
 
     Raises
     ------
     FitError
-        If there is no such file, or it holds no fit: another thing, a damaged one, one of a later
-        schema, or one that points to other files or asks for code to be run.
+        If there is no such file, or it is no fit, is damaged, has a later schema, refers to other
+        files, or requires code to be run.
     """
     source = path_given("path", path)
     if not source.exists():
@@ -115,7 +114,7 @@ def load(path: str | Path) -> xr.DataTree:
                 _read(fit)
     except FitError as error:
         raise _no_fit(source, error) from None
-    except Exception as error:  # h5py, zarr and xarray raise whatever they meet
+    except Exception as error:  # h5py, zarr and xarray raise errors of any type
         why = str(error) or type(error).__name__
         raise _no_fit(source, f"it is damaged, or something else ({cut(why, 200)})") from None
     try:
@@ -134,7 +133,7 @@ def load(path: str | Path) -> xr.DataTree:
 
 
 def _no_fit(source: Path, why: object) -> FitError:
-    """Say that something else stands there; ratings are often taken for a fit."""
+    """Return the error for a file that is no fit; it is often a file of ratings."""
     return FitError(
         f"{source} is not a fit that assay wrote: {why}. A fit is the .nc file or .zarr "
         f"folder that comes from {WRITERS}",
@@ -143,7 +142,7 @@ def _no_fit(source: Path, why: object) -> FitError:
 
 
 def _write_zarr(fit: xr.DataTree, target: Path) -> None:
-    """Write each group; chunks of zeros too, so that one that is lost is missed."""
+    """Write each group, including chunks of zeros, so that lost chunks are noticed."""
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
     packed = {"compressors": (ZstdCodec(), Crc32cCodec())}
@@ -165,7 +164,7 @@ def _write_zarr(fit: xr.DataTree, target: Path) -> None:
 
 
 def _write_netcdf(fit: xr.DataTree, target: Path) -> None:
-    """Write each group, numbers with checksums, so that bits that flip are noticed."""
+    """Write each group, with checksums of numbers, so that damage is noticed."""
     with GuardedFile(target) as file:
         for group, path in _groups(fit):
             encoding = {
@@ -180,12 +179,12 @@ def _write_netcdf(fit: xr.DataTree, target: Path) -> None:
 
 
 def _numeric(group: xr.Dataset) -> list[str]:
-    """Return the names of the variables that are numbers, coordinates too."""
+    """Return the names of the numeric variables, including coordinates."""
     return [str(name) for name, values in group.variables.items() if values.dtype.kind in "biuf"]
 
 
 def _chunk(values: xr.DataArray) -> tuple[int, ...]:
-    """Shape of the chunks: whole trailing dims, as many of the leading ones as fit."""
+    """Return the shape of the chunks: whole trailing dims, as many of the leading ones as fit."""
     shape = list(values.shape)
     for axis, length in enumerate(shape):
         beyond = values.dtype.itemsize * math.prod(shape) / CHUNK
@@ -200,7 +199,7 @@ def _groups(fit: xr.DataTree) -> Iterator[tuple[xr.Dataset, str]]:
 
 
 def _require_chunks(source: Path, fit: xr.DataTree) -> None:
-    """Refuse a store of which chunks are lost: they would be read as zeros."""
+    """Refuse a store with lost chunks, which would be read as zeros."""
     import zarr
 
     if fit.attrs.get("schema_version", 1) == 1:
@@ -208,7 +207,7 @@ def _require_chunks(source: Path, fit: xr.DataTree) -> None:
     for name, group in zarr.open_group(source, mode="r", zarr_format=3).groups():
         for variable, array in group.arrays():
             lost = array.nchunks - array.nchunks_initialized
-            if lost and variable not in OPTIONAL:  # partitions of a data set may have none
+            if lost and variable not in OPTIONAL:  # partitions of a data set may lack optional ones
                 raise FitError(
                     f"{name}/{variable} lacks {lost} of {array.nchunks} chunks",
                     code="damaged-fit",
@@ -223,7 +222,7 @@ def _open(source: Path) -> xr.DataTree:
 
 
 def _read(fit: xr.DataTree, later: str = "", largest: float = np.inf) -> None:
-    """Read a fit into memory, without the group that is read later and larger variables."""
+    """Read a fit into memory, without the group ``later`` and variables above ``largest`` bytes."""
     for name, node in fit.children.items():
         for variable in node.to_dataset(inherit=False).variables.values():
             if name != later and variable.nbytes <= largest:

@@ -1,4 +1,4 @@
-"""From draws to a table: one line per quantity, with its mean and interval."""
+"""The function ``summarize``: a table with mean and interval of each quantity."""
 
 import numpy as np
 import pandas as pd
@@ -27,15 +27,15 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     pandas.DataFrame
         A line per variable and combination of the other dims: ``metric``, ``system`` (``""`` if
         none), a column per further dim, ``estimand``, ``mean``, ``sd``, ``lower``, ``upper``,
-        ``level``, ``undefined`` (share of the draws that are NaN, which the others leave out),
+        ``level``, ``undefined`` (share of the draws that are NaN, which are left out),
         ``n_undefined`` (their number), ``reference`` (whose truth it is) and ``doubt`` (why the
-        number may mislead), where the dataset says so.
+        number may mislead), if the dataset has them.
 
     Raises
     ------
     FitError
-        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is a fit,
-        draws of labels, or anything else that is no dataset of draws of numbers.
+        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is not a
+        dataset of draws of numbers (e.g. a fit, or draws of labels).
 
     Notes
     -----
@@ -77,7 +77,7 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
 
 
 def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
-    """Lines of one variable."""
+    """Return the lines of one variable."""
     variable = dataset[name]
     sample = [dim for dim in SAMPLE_DIMS if dim in variable.dims]
     if not {"draw", "sample"} & set(sample):
@@ -102,7 +102,7 @@ def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
 
 
 def _statistics(draws: NDArray[np.float64], level: float) -> pd.DataFrame:
-    """Mean, SD and interval of each line of draws, NaN left out; NaN if nothing is left."""
+    """Return mean, SD and interval of each line of draws, without NaN; NaN if nothing is left."""
     count = np.isnan(draws).sum(axis=1)
     undefined = count / draws.shape[1]
     columns = ["mean", "sd", "lower", "upper"]

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay._util.errors import Note, NoteLevel, note_from
+from assay._util.errors import Note, note_from
 from assay._util.text import sentence
 from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
@@ -127,9 +127,7 @@ def mode_warnings(modes: list[Mode]) -> list[Note]:
     found = []
     for mode in modes[1:]:
         numbers = {"weight": mode.weight, "visited": mode.visited}
-        unseen = mode.visited == 0 or (
-            mode.weight > HEAVY and mode.visited < SELDOM * mode.weight
-        )
+        unseen = mode.visited == 0 or (mode.weight > HEAVY and mode.visited < SELDOM * mode.weight)
         if mode.weight > MODE_LIMIT and unseen:
             better = mode.misnamed and mode.weight > modes[0].weight
             text = (

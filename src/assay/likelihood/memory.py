@@ -1,7 +1,7 @@
 """Memory that a pass over the data has used is kept for the next one.
 
-A pass makes tables of some megabytes. By default the C library hands them back to the system at once
-and has them cleared page by page for the next pass, which can take longer than the pass itself.
+A pass makes tables of some megabytes. By default the C library hands them back to the system and
+has the next ones cleared page by page, which can take longer than the pass itself.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Figures: functions that return a matplotlib figure and show nothing."""
+"""Figures: functions that return matplotlib axes and show nothing."""
 
 from assay.plots.labels import plot_agreement, plot_labels
 from assay.plots.metrics import plot_budget, plot_comparison, plot_metrics

@@ -1,4 +1,4 @@
-"""Figures of labels: the least certain ones, and the agreement of raters on each."""
+"""Figures of labels: the least certain ones, and agreement on each."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
 
 COUNT = 20
 FADE = 0.75
-"""Opacity of each round of colours, where there are more classes than colours."""
+"""Opacity of each repetition of the colours, if there are more classes than colours."""
 
 
 def plot_labels(
     fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the posterior probabilities of the labels that are least certain.
+    """Draw the posterior probabilities of the least certain labels.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
     count : int
-        How many labels of items.
+        Number of labels of items.
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A bar per label of an item, cut in proportion to the classes' probabilities.
+        A bar per label of an item, divided by the classes' probabilities.
 
     Raises
     ------
@@ -105,11 +105,11 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH, ax: "Axes | None" 
     Parameters
     ----------
     found : Agreement
-        From :func:`assay.agreement`; with ``fit=`` the model's expectation stands beside it.
+        From :func:`assay.agreement`; with ``fit=``, the model's expectation is drawn too.
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Figures of metrics: their values, differences of systems, and where uncertainty comes from."""
+"""Figures of metrics: values, differences of systems, and sources of uncertainty."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def plot_comparison(
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def draw_comparison(
     most: int = SHOWN_PAIRS,
     ax: Any = None,
 ) -> "Figure":
-    """Draw so many pairs of a comparison, its metrics by their titles."""
+    """Draw the first ``most`` pairs of a comparison, with titles of metrics."""
     import matplotlib as mpl
 
     pairs = comparison.pairs.dropna(subset=["difference"]).head(most)
@@ -106,14 +106,14 @@ def draw_comparison(
 
 
 def metric_titles(draws: xr.Dataset) -> dict[str, str]:
-    """Return what figures call each metric: its title; its name, where titles are the same."""
+    """Return the title of each metric, or its name if titles are equal."""
     titles = {str(name): str(one.attrs.get("title") or name) for name, one in draws.items()}
     uses = Counter(titles.values())
     return {name: title if uses[title] == 1 else name for name, title in titles.items()}
 
 
 def titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Call the metrics of a table by their titles."""
+    """Replace the metrics of a table by their titles."""
     return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
 
 
@@ -124,7 +124,7 @@ def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
 
 
 def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:
-    """Draws of the difference that are defined."""
+    """Return the defined draws of the difference."""
     metric = draws[line["metric"]]
     gap = (metric.sel(system=line["a"]) - metric.sel(system=line["b"])).to_numpy().ravel()
     return np.asarray(gap[~np.isnan(gap)])
@@ -156,7 +156,7 @@ LINE_BUDGET = 0.3
 def plot_budget(
     found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the shares of the posterior variance that each source of uncertainty has.
+    """Draw the share of each source of uncertainty in the posterior variance.
 
     Parameters
     ----------
@@ -165,13 +165,13 @@ def plot_budget(
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A bar per metric and system (or contrast). A component that Monte Carlo error makes
-        negative counts as 0.
+        A bar per metric and system (or contrast). A component that is negative by Monte Carlo
+        error counts as 0.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def plot_budget(
 
 
 def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
-    """Name the lines; what all of them are about is said once, after the words of the axis."""
+    """Name the lines, and the system if all lines are about one, for the axis."""
     metrics, systems = budget["metric"], budget["system"]
     if systems.nunique() == 1:
         only = short(systems.iloc[0])
@@ -236,7 +236,7 @@ def plot_metrics(
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def draw_metrics(
     width: float = WIDTH,
     ax: Any = None,
 ) -> "Figure":
-    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
+    """Draw summaries by estimand and the table of :func:`assay.evaluation.majority_metrics`."""
     first = next(iter(summaries.values()))
     doubted = dict(zip(first["metric"], first["doubt"], strict=True))
     summaries = {name: _marked(summary) for name, summary in summaries.items()}
@@ -288,7 +288,7 @@ def _marked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _legend(name: str, summary: pd.DataFrame) -> str:
-    """Say what an estimand is about, and whether the model alone tells of all of it."""
+    """Describe an estimand, and whether the model predicts all of it."""
     own = ", as the model has them" if summary["estimand"].map(is_modelled).all() else ""
     return f"{name}: {ESTIMAND_WORDS[name]}{own}"
 

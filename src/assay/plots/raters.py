@@ -1,4 +1,4 @@
-"""Figures of raters: reliability, confusions, drift, and what their scores mean."""
+"""Figures of raters: reliability, confusions, drift, and calibration of scores."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -51,24 +51,24 @@ SHOWN_CURVES = 6
 def plot_calibration(
     fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: Any = None
 ) -> Any:
-    """Draw what scores mean: the probability of each class given a rater's score.
+    """Draw the calibration of scores: the probability of each class given a rater's score.
 
     Parameters
     ----------
     fit : xarray.DataTree
-        Of raters who give scores (``raters="scored"``).
+        A fit of raters who give scores (``raters="scored"``).
     level : float
         Probability of the bands.
     width : float
         Inches.
     ax : sequence of matplotlib.axes.Axes, optional
-        To draw on, one a panel, in place of a new figure of that width.
+        Axes to draw on, one for each panel, instead of a new figure of that width.
 
     Returns
     -------
     matplotlib.axes.Axes or array of them
-        A panel per rater and label, as many as fit a page. All classes but the
-        lowest; of a label with two classes beside the diagonal that a calibrated score lies on.
+        A panel per rater and label, as many as fit a page, with all classes except the lowest. A
+        label with two classes has the diagonal on which a calibrated score lies.
 
     Raises
     ------
@@ -80,25 +80,16 @@ def plot_calibration(
 
 
 def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
-    """Return the lines of a calibration table but for the lowest class, which is the rest."""
+    """Return the lines of a calibration table without those of the lowest class."""
     lowest = {label.name: label.classes[0] for label in task.labels}
     return table[table["class"].astype(str) != table["label"].map(lowest)]
 
 
 def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) -> "Figure":
-    """Draw lines of :func:`assay.score_calibration`, the classes that are to be shown.
+    """Draw the lines of :func:`assay.score_calibration`: posterior means with bands over the
+    scores.
 
-    Parameters
-    ----------
-    table : DataFrame
-    width : float
-        Inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Posterior means with bands over the scores that were given; beside the diagonal if one
-        class of each label is shown.
+    The diagonal is drawn if one class of each label is shown.
     """
     import matplotlib as mpl
 
@@ -137,19 +128,19 @@ def _draw_curves(axes: "Axes", part: pd.DataFrame) -> None:
 
 SHOWN_RATERS = 24
 SHOWN_LINES = 72
-"""Of a forest: beyond that, fewer raters are shown."""
+"""Most lines of a forest; fewer raters are shown to keep it."""
 SHOWN_CONFUSIONS = 12
 SHOWN_ROWS = 36
-"""Of the heat maps of one label: beyond that, fewer raters are shown."""
+"""Most rows of heat maps of one label; fewer raters are shown to keep it."""
 FEWEST = 4
 SHADE = 0.55
-"""Opacity of a cell of probability 1: letters of either theme stand out from it."""
+"""Opacity of a cell of probability 1, on which text is readable in either theme."""
 CELL = 0.28
 """Width in inches that the number in a cell of a heat map needs."""
 MARGIN = 0.65
 """Width in inches of the names of classes beside a heat map."""
 UPRIGHT = 5
-"""Names of so many letters stand side by side below a heat map; longer ones are turned."""
+"""Longest names that are horizontal below a heat map; longer ones are rotated."""
 
 
 def plot_raters(
@@ -160,7 +151,7 @@ def plot_raters(
     width: float = WIDTH,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw each rater's chance of the right answer, by label and true class.
+    """Draw each rater's probability of the right answer, by label and true class.
 
     Parameters
     ----------
@@ -173,12 +164,12 @@ def plot_raters(
     width : float
         Inches.
     ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure of that width.
+        Axes to draw on, instead of a new figure of that width.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Those raters who have the lowest chances: 24, or fewer where there are many classes.
+        The raters with the lowest probabilities: 24, or fewer if there are many classes.
 
     Raises
     ------
@@ -223,12 +214,12 @@ def draw_raters(
 
 
 def weakest_words(shown: int, count: int, before: str) -> str:
-    """Say, after some signs, that a figure shows some of the raters; nothing if it shows all."""
+    """State, after ``before``, that a figure shows some of the raters; empty if it shows all."""
     return f"{before}the {shown} weakest of {count} raters" if shown < count else ""
 
 
 def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
-    """Lines of one true class of each binary label, by label and rater."""
+    """Return lines of one true class of each binary label, by label and rater."""
     wanted = {label.name: label.classes[place] for label in task.labels}
     part = right[right["true_class"] == right["label"].map(wanted)]
     heads = {label.name: binary_heading(label) for label in task.labels if len(label.classes) == 2}
@@ -239,22 +230,22 @@ def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
 
 
 def shown_raters(right: pd.DataFrame) -> int:
-    """Return how many raters a forest shows: each has a line in every class of three and more."""
+    """Return how many raters a forest shows, with a line for every class of three and more."""
     classes = right.groupby("label")["true_class"].nunique()
     lines = int(classes.where(classes > 2, 1).sum())
     return min(SHOWN_RATERS, max(FEWEST, SHOWN_LINES // lines))
 
 
 def shown_confusions(frame: pd.DataFrame) -> int:
-    """Return how many raters the heat maps show: each has a row for every class of a label."""
+    """Return how many raters the heat maps show, with a row for every class of a label."""
     classes = int(frame.groupby("label")["true_class"].nunique().max())
     return min(SHOWN_CONFUSIONS, max(FEWEST, SHOWN_ROWS // classes))
 
 
 def weakest(right: pd.DataFrame, count: int) -> list[str]:
-    """Return the raters whose chance of the right answer is lowest on average, in their order.
+    """Return the raters with the lowest mean probability of a right answer, in their order.
 
-    Numbers that may mislead do not count.
+    Lines in doubt do not count; if all are, raw agreement decides.
     """
     told = right[right["doubt"] == ""]
     by = "agreement" if told.empty else "mean"  # who is right cannot be told
@@ -271,7 +262,7 @@ def plot_confusions(
     width: float = WIDTH,
     ax: Any = None,
 ) -> Any:
-    """Draw what each rater reports given the true class, a heat map per rater and label.
+    """Draw the confusion of each rater, a heat map per rater and label.
 
     Parameters
     ----------
@@ -280,11 +271,11 @@ def plot_confusions(
     kind : {"recorded", "raw"}
         As for :func:`assay.rater_reliability`.
     raters : str or sequence of str, optional
-        Names; the 12 weakest if not given, or fewer where there are many classes.
+        Names; the 12 weakest by default, or fewer if there are many classes.
     width : float
         Inches.
     ax : sequence of matplotlib.axes.Axes, optional
-        To draw on, one a panel, in place of a new figure of that width.
+        Axes to draw on, one for each panel, instead of a new figure of that width.
 
     Returns
     -------
@@ -348,7 +339,7 @@ def draw_confusions(
             axes.set_title(title, fontsize=LETTERS - 1)
         for axes in grid[len(maps) :]:
             axes.set_visible(False)
-        if ax is not None:  # the figure is not ours to name
+        if ax is not None:  # a given figure keeps its own labels
             grid[0].set_ylabel("true class")
             return figure
         count = len(names) if raters is not None else frame["rater"].nunique()
@@ -360,13 +351,13 @@ def draw_confusions(
 
 
 def _most_across(classes: int, width: float) -> int:
-    """Return how many heat maps fit side by side, so that the numbers in their cells stay apart."""
+    """Return how many heat maps fit side by side with readable numbers."""
     fitting = int(width / (classes * CELL + MARGIN))
     return min(max(fitting, 1), 3)
 
 
 def _heat_map(axes: "Axes", part: pd.DataFrame, letters: float) -> None:
-    """Draw one confusion: shaded cells with their numbers, in letters of so many points."""
+    """Draw one confusion: shaded cells with their numbers, in a font size of ``letters``."""
     from matplotlib.patches import Rectangle
 
     true, reported = (list(dict.fromkeys(part[c])) for c in ("true_class", "reported_class"))
@@ -391,7 +382,7 @@ def _heat_map(axes: "Axes", part: pd.DataFrame, letters: float) -> None:
 
 SHOWN_RATERS_SESSIONS = len(SERIES)
 TICKS = 3
-"""Sessions that are named below a panel."""
+"""Number of sessions named below a panel."""
 
 
 def plot_drift(
@@ -408,12 +399,12 @@ def plot_drift(
     width : float
         Inches.
     ax : sequence of matplotlib.axes.Axes, optional
-        To draw on, one a panel, in place of a new figure of that width.
+        Axes to draw on, one for each panel, instead of a new figure of that width.
 
     Returns
     -------
     matplotlib.axes.Axes or array of them
-        A panel per label: posterior means over the sessions with bands, of the raters that move
+        A panel per label: posterior means over the sessions with bands, of the raters who change
         most.
 
     Raises

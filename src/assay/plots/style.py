@@ -1,4 +1,4 @@
-"""How figures look: one palette, and the forest that most of them are."""
+"""The style of figures: the palette, and the forest plot that most of them are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,16 +29,17 @@ COLOURS = {
     "third": "#2b7a4b",
     "fourth": "#7a4fa3",
 }
-"""By their use. A reader with any colour vision can tell first and second apart; markers differ
-besides. The report replaces each by a variable of its page, so that figures follow its theme."""
+"""Colours by their use. The first two are distinct for any colour vision, and markers differ too.
+The report replaces each by a variable of its page, so that figures follow its theme.
+"""
 SERIES = ("first", "second", "third", "fourth")
 MARKERS = ("o", "D", "s", "^")
 HATCHES = ("", "///", "...", "xx")
-"""Of bars: in grey they tell apart what colours tell elsewhere."""
+"""Hatches of bars, which are distinct in grey."""
 DPI = 150
 WIDTH = 6.0
 ACROSS = 2
-"""Panels side by side, in figures of several."""
+"""Panels side by side, in figures with several panels."""
 LETTERS = 8.5
 RC: Any = {
     "font.size": LETTERS,
@@ -60,29 +61,29 @@ RC: Any = {
     "grid.linewidth": 0.7,
     "figure.facecolor": COLOURS["paper"],
     "axes.facecolor": "none",
-    # Names are shown as they are: a dollar sign is no mathematics.
+    # Names are shown unchanged: a dollar sign starts no formula.
     "text.parse_math": False,
     "axes.unicode_minus": True,
 }
 
 
 DOUBTED = " *"
-"""Behind the name of what may mislead."""
+"""Mark behind a name that may mislead."""
 
 
 def doubt_marks(frame: pd.DataFrame) -> pd.Series:
-    """Return what stands behind the names of a table's lines: a mark where there is a doubt."""
+    """Return the mark of each line of a table, empty without doubt."""
     return frame["doubt"].map(lambda doubt: DOUBTED if doubt else "")
 
 
 def doubt_note(frame: pd.DataFrame) -> str:
-    """Say what the mark means; nothing if no line has it."""
+    """Explain the mark; empty if no line has it."""
     doubted = bool((frame["doubt"] != "").any())
     return "\n* may mislead: the warnings of the fit say why" * doubted
 
 
 def require_width(width: object) -> None:
-    """Refuse what is no width of a figure, in inches."""
+    """Refuse an invalid width of a figure."""
     require_number(
         "width", width, lambda x: 0 < x < inf, allowed="a number of inches above 0, such as 6.0"
     )
@@ -98,7 +99,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 @cache
 def shown_axes() -> "type[Axes]":
-    """Return the axes of this package's own figures: a notebook shows them without pyplot."""
+    """Return the axes class of this package's figures: a notebook shows them without pyplot."""
     from matplotlib.axes import Axes
 
     class ShownAxes(Axes):
@@ -119,20 +120,14 @@ class Panels(np.ndarray[Any, np.dtype[np.object_]]):
 
 
 def png_of(figure: Any) -> bytes:
-    """Return a figure as a picture."""
+    """Return a figure as PNG."""
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=DPI)
     return stream.getvalue()
 
 
 def canvas(ax: "Axes | None", width: float, height: float) -> "tuple[Figure, Axes]":
-    """Return the axes to draw on, and their figure: those given, or new ones of a size in inches.
-
-    Raises
-    ------
-    ArgumentError
-        If ``ax`` is no axes.
-    """
+    """Return a figure and its axes: the given axes, or new ones of a size in inches."""
     require_width(width)
     if ax is None:
         figure = new_figure(width, height)
@@ -142,7 +137,7 @@ def canvas(ax: "Axes | None", width: float, height: float) -> "tuple[Figure, Axe
 
 
 def require_axes(ax: Any, number: int) -> "list[Axes]":
-    """Return so many axes; refuse what is none, or another number of them."""
+    """Return ``number`` axes; refuse anything else."""
     from matplotlib.axes import Axes
 
     given = [ax] if isinstance(ax, Axes) else list(np.ravel(ax)) if np.ndim(ax) else []
@@ -153,14 +148,14 @@ def require_axes(ax: Any, number: int) -> "list[Axes]":
 
 
 def figure_of(drawn: "Figure | Axes") -> "Figure":
-    """Return the figure of what was drawn."""
+    """Return the figure of axes, or the figure itself."""
     figure = drawn.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def axes_of(figure: "Figure", ax: Any) -> Any:
-    """Return what a plot returns: the axes that were given, or those of its figure."""
+    """Return the result of a plot: the given axes, or those of its figure."""
     if ax is not None:
         return ax
     drawn = [axes for axes in figure.axes if axes.get_visible()]
@@ -176,20 +171,8 @@ def panel_grid(
 ) -> "tuple[Figure, list[Axes]]":
     """Return a figure of panels, two side by side, that share their vertical axis.
 
-    Parameters
-    ----------
-    number : int
-        How many panels.
-    width : float
-        Inches.
-    ratio : float
-        Height of a panel over its width.
-    extra : float
-        Inches besides the panels: for legends and names.
-    label : str
-        Of the vertical axis, at the first panel of each row.
-    ax : sequence of matplotlib.axes.Axes, optional
-        The panels to draw on, in place of new ones.
+    ``ratio`` is the height of a panel over its width, ``extra`` the inches for legends and names,
+    and ``label`` that of the vertical axis.
     """
     require_width(width)
     if ax is not None:
@@ -210,20 +193,14 @@ def panel_grid(
 
 
 def bare(axes: "Axes") -> None:
-    """Take away the frame but for its bottom."""
+    """Hide the frame except for its bottom."""
     for side, spine in axes.spines.items():
         spine.set_visible(side == "bottom")
     axes.tick_params(axis="y", length=0)
 
 
 def short(name: object, limit: int = 26) -> str:
-    """Cut a long name in its middle, where names differ least.
-
-    Examples
-    --------
-    >>> short("a_very_long_name_of_a_rater_01", 13)
-    'a_very…ter_01'
-    """
+    """Cut a long name in its middle, where names differ least."""
     text = printable(name)
     if len(text) <= limit:
         return text
@@ -232,10 +209,7 @@ def short(name: object, limit: int = 26) -> str:
 
 
 def add_legend(figure: "Figure", names: Sequence[str], ax: "Axes | None" = None) -> None:
-    """Put a legend above the axes: side by side if the names fit, else one below the other.
-
-    On axes that were given it stands within them: the figure is not ours.
-    """
+    """Add a legend above new axes, side by side if the names fit, or inside given axes."""
     if ax is not None:
         ax.legend()
         return
@@ -256,13 +230,9 @@ LINE = 0.2
 class Series:
     """One kind of estimate.
 
-    Attributes
-    ----------
-    name : str
-        For the legend.
-    values : pandas.DataFrame
-        Columns ``mean``, ``lower``, ``upper``; index (heading, name), alike in all series but for
-        lines that a series lacks. A heading of ``""`` is not written.
+    name : for the legend
+    values : columns ``mean``, ``lower``, ``upper``; index (heading, name), equal in all series
+    except for missing lines; a heading of ``""`` is not written
     """
 
     name: str
@@ -278,26 +248,9 @@ def forest(
     width: float = WIDTH,
     ax: "Axes | None" = None,
 ) -> "Figure":
-    """Draw estimates and intervals, a line each.
+    """Draw estimates and intervals, a line each; the first series gives the order of the lines.
 
-    Parameters
-    ----------
-    series : sequence of Series
-        At least one; the first gives the order of the lines.
-    label : str
-        Of the horizontal axis.
-    limits : tuple of float, optional
-        Ends of the horizontal axis.
-    reference : float, optional
-        Where a vertical line stands.
-    width : float
-        Inches.
-    ax : matplotlib.axes.Axes, optional
-        To draw on, in place of a new figure.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    ``label`` and ``limits`` are those of the horizontal axis; ``reference`` is a vertical line.
     """
     import matplotlib as mpl
 
@@ -323,7 +276,7 @@ def forest(
 
 
 def _places(series: Sequence[Series]) -> tuple[dict[Line, int], dict[str, int]]:
-    """Return how far down each line and each heading stands; lines of one heading together."""
+    """Return the height of each line and each heading; lines of one heading are adjacent."""
     keys = dict.fromkeys((str(h), str(n)) for one in series for h, n in one.values.index)
     heights: dict[Line, int] = {}
     headings: dict[str, int] = {}

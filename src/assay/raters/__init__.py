@@ -1,1 +1,1 @@
-"""What a fit says of raters; their agreement, and scores held against the truth."""
+"""Results about raters: reliability, agreement, and scores compared with the truth."""

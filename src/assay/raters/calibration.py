@@ -1,4 +1,4 @@
-"""What a score means: the probability of the true class given the score."""
+"""Calibration of scores: the probability of the true class given the score."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -51,8 +51,8 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     .. math:: P(k \mid b) = \frac{\sum_{s: s_l = k} \pi(s)\, p(b \mid s)}
                                 {\sum_s \pi(s)\, p(b \mid s)}
 
-    with difficulty and perception summed out of :math:`p(b \mid s)`, and the average over a
-    drifting rater's ratings: what a score of an item says of which nothing else is known.
+    with difficulty and perception summed out of :math:`p(b \mid s)`, averaged over a drifting
+    rater's ratings. It is for an item of which only this score is known.
     """
     require_level(level)
     structure, values = structure_of(fit), parameter_draws(fit)
@@ -98,7 +98,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 def class_given_bin(
     structure: Structure, part: ScorePart, values: Mapping[str, Floats]
 ) -> list[Floats]:
-    """P(true class | bin) at the average prevalence: of each label (draw, rater, class, bin)."""
+    """Return P(class | bin) at the average prevalence, by label (draw, rater, class, bin)."""
     by_state = _bins_by_state(structure, part, values)
     share = average_prevalence(structure, values)[:, None, :, None]
     found, first = [], 0
@@ -112,9 +112,9 @@ def class_given_bin(
 
 
 def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, Floats]) -> Floats:
-    """P(bin | state), layers summed out, up to a factor of the bin: (draw, rater, state, bin).
+    """Return P(bin | state) without layers, up to a factor of the bin, (draw, rater, state, bin).
 
-    Without the factor, a bin that is far out underflows in all states.
+    Without the factor, an extreme bin underflows in all states.
     """
     own = part.own(values)
 
@@ -123,7 +123,7 @@ def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, F
 
     tilts = part.tilts(own, structure.difficulty.positions, np)
     most = reduce(np.maximum, (logs(tilt).max(axis=2, keepdims=True) for tilt in tilts))
-    factor = np.full_like(most, np.inf)  # in a session without a rating all is 0
+    factor = np.full_like(most, np.inf)  # a session without ratings gets chance 0
     for shares in part.shares:
         mine = np.flatnonzero(shares > 0)
         factor[:, mine] = most[:, mine].max(axis=1, keepdims=True)
@@ -132,7 +132,7 @@ def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, F
 
 
 def _log_bins(part: ScorePart, codes: Floats) -> Floats:
-    """Log P(bin | state), the bins of all labels side by side: (draw, unit, state, bin)."""
+    """Return log P(bin | state), all labels' bins side by side, (draw, unit, state, bin)."""
     layout = part.family.layout
     by_label = [
         codes[:, :, score_rows(layout, part.space.states[:, n], n), : classes * layout.parts]
@@ -142,7 +142,7 @@ def _log_bins(part: ScorePart, codes: Floats) -> Floats:
 
 
 def _used_bins(ratings: Ratings, part: ScorePart) -> pd.DataFrame:
-    """Bins that have scores: member, label, bin, the scores' range and number."""
+    """Return the bins that have scores: member, label, bin, the scores' range and number."""
     place = {int(j): n for n, j in enumerate(part.members)}
     mine = np.flatnonzero(part.unit >= 0)
     codes = score_codes(ratings, part.family.layout)[mine]

@@ -1,4 +1,4 @@
-"""How often a rater who rates an item again says the same."""
+"""Repeated ratings: how often a rater gives an item the same answer again."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from assay.modelling.rater_model import ScorePart
 
 
 def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
-    """Say how alike a rater's repeated ratings of an item are.
+    """Measure how often a rater's repeated ratings of an item agree.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater with replicates: ``rater``, ``pairs`` (of its ratings of one item, which
+        A line per rater with replicates: ``rater``, ``pairs`` (pairs of ratings of one item that
         both answer some label), ``same`` (share of the pairs that agree on every label that both
-        answer; scores that lie in one bin do), and of its part of the model
-        ``consistency``, ``lower``, ``upper``: the chance that a repeated rating is the earlier one
-        again instead of a fresh one; NaN if ratings were taken for independent, as those of
-        different labels always are. Empty without replicates.
+        answer; scores in one bin agree), and ``consistency``, ``lower``, ``upper``: the model's
+        probability that a repeated rating copies the earlier one instead of being a fresh one. It
+        is NaN if ratings were modelled as independent, as those of different labels always are.
+        Empty without replicates.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How many independent raters a group is worth, and what only the prior says of it."""
+"""The effective number of independent raters in a group, and perception layers."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ AT_ONCE = 200
 
 
 def effective_raters(fit: xr.DataTree) -> xr.DataArray:
-    r"""Count the independent raters that each group of raters is worth.
+    r"""Return the effective number of independent raters in each group.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray
-        (chain, draw, group, label), between 1 and the number of raters of the group where errors
-        are not negatively correlated. Without a layer (perception, item difficulty) raters err
+        (chain, draw, group, label), between 1 and the number of raters of the group unless errors
+        are negatively correlated. Without a layer (perception, item difficulty) raters err
         independently by assumption, and each counts one.
 
     Notes
@@ -41,8 +41,8 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
               \bar\rho = \frac{\sum_s \pi(s)\, \overline{\operatorname{cov}}_s}
                               {\sum_s \pi(s)\, \overline{\operatorname{var}}_s},
 
-    the design effect of Kish (1965). Variances and covariances are those that the model implies
-    for the indicators of an error on the label, averaged over raters and over pairs of raters.
+    the design effect of Kish (1965). Variances and covariances of the error indicators follow from
+    the model, averaged over raters and over pairs of raters.
 
     References
     ----------
@@ -73,14 +73,14 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
 
 
 def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
-    """Yield the draws in stretches: tables of all of them, for many raters, need gigabytes."""
+    """Yield the draws in runs: tables of all draws, for many raters, need gigabytes."""
     draws = len(next(iter(values.values())))
     for start in range(0, draws, AT_ONCE):
         yield {name: value[start : start + AT_ONCE] for name, value in values.items()}
 
 
 def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, Floats]) -> Floats:
-    """Effective number of the raters of one group: (draw, label)."""
+    """Return the effective number of raters of one group, (draw, label)."""
     states = structure.prevalence.space.states
     draws, labels = len(next(iter(values.values()))), states.shape[1]
     members = np.flatnonzero(part.raters.group == g)
@@ -105,13 +105,11 @@ def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, 
 
 
 def _error_moments(error: Floats, looks: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Mean covariance of pairs of raters, and mean variance, of their errors: two of (draw,).
+    """Return the mean covariance of pairs of raters, and the mean variance, of their errors,
+    (draw,).
 
-    Parameters
-    ----------
-    error : ndarray (difficulty, draw, rater, appearance)
-    looks : ndarray (difficulty, draw, appearance)
-    weight : ndarray (draw, difficulty)
+    Shapes: ``error`` (difficulty, draw, rater, appearance), ``looks`` (difficulty, draw,
+    appearance), ``weight`` (draw, difficulty).
     """
     count = error.shape[2]
     mean = np.einsum("qdra,qda,dq->dr", error, looks, weight)
@@ -123,12 +121,10 @@ def _error_moments(error: Floats, looks: Floats, weight: Floats) -> tuple[Floats
 
 
 def appearance_chances(structure: Structure, name: str, values: Mapping[str, Floats]) -> Floats:
-    r"""Chances of what items look like to a rater group, :math:`\Gamma`.
+    r"""Return :math:`\Gamma` = P(appearance | state) for a group: (difficulty, draw, state,
+    appearance).
 
-    Returns
-    -------
-    ndarray (difficulty, draw, state, appearance)
-        Averaged over contexts; the identity for a group without a perception layer.
+    It is averaged over contexts, and the identity for a group without a perception layer.
     """
     clear = np.eye(len(structure.prevalence.space.states))
     if name not in structure.perception.groups:
@@ -142,11 +138,9 @@ def appearance_chances(structure: Structure, name: str, values: Mapping[str, Flo
 def _class_chances(
     structure: Structure, part: Part, members: NDArray[np.int64], values: Mapping[str, Floats]
 ) -> Floats:
-    """P(reported class | appearance) of an answer, by class of difficulty.
+    """Return P(reported class | appearance) of an answer, by class of difficulty.
 
-    Returns
-    -------
-    ndarray (difficulty, draw, rater, appearance, label, class)
+    The shape is (difficulty, draw, rater, appearance, label, class).
     """
     own, shares = part.own(values), part.shares[members]
     found = []
@@ -159,16 +153,16 @@ def _class_chances(
 
 
 def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
-    """Say how often each group misperceives items, and whether the data tell.
+    """Return how often each group misperceives items, and whether this follows from the data.
 
     Returns
     -------
     pandas.DataFrame
         A line for each rater group with a perception layer: ``group``, ``mean``, ``sd``,
-        ``lower``, ``upper`` of the chance that an item is misperceived by the whole group,
-        averaged over difficulty; of that of an item of no difficulty ``prior_sd`` and
-        ``prior_share``, the posterior's SD as a share of it: near 1 the data tell nothing; and
-        ``prior_driven``: whether that is more than 0.8, so that the number is what was assumed.
+        ``lower``, ``upper`` of the probability that the whole group misperceives an item, averaged
+        over difficulty. For an item of no difficulty: ``prior_sd``, and ``prior_share``, the ratio
+        of the posterior's SD to it (near 1, the data are uninformative). ``prior_driven`` is
+        whether this ratio exceeds 0.8, so that the estimate reflects the prior.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reliability by session: how raters drift."""
+"""Reliability by session, for raters whose reliability drifts."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
     -------
     xarray.DataArray
         (chain, draw, rater, label, session): mean probability of the right answer over the classes
-        of the label, in [0, 1], as the parameters have it; NaN for raters without drift.
+        of the label, in [0, 1], from the parameters; NaN for raters without drift.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
 
 
 def drift_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
-    """Say of each rater how reliability changed from the first session to the last.
+    """Return the change of each rater's reliability from the first session to the last.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What layers say of each rater: loadings of difficulty, and lapses."""
+"""Parameters of layers for each rater: loadings of difficulty, and lapses."""
 
 import numpy as np
 import xarray as xr
@@ -12,21 +12,21 @@ from assay.modelling.rater_model import AnswerPart
 
 
 def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
-    r"""Say what difficulty takes from the log odds of a rater's right answers.
+    r"""Return how much difficulty lowers the log odds of a rater's right answers.
 
     Parameters
     ----------
     fit : xarray.DataTree
-        With a layer of difficulty; with ``"hierarchical + item_difficulty_by_rater"`` each rater
-        has its own, with ``"hierarchical + item_difficulty_by_class"`` one for each class, else
-        raters of a group have one.
+        With a layer of difficulty. With ``"hierarchical + item_difficulty_by_rater"`` each rater
+        has a loading, with ``"hierarchical + item_difficulty_by_class"`` one for each class;
+        otherwise the raters of a group share one.
 
     Returns
     -------
     xarray.DataArray
-        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for the hardest items:
-        of the answers to them a share :math:`e^{-\lambda}` is no guess. NaN for raters of a group
-        without the layer, and where a label does not have the class.
+        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0` of the hardest items:
+        a share :math:`e^{-\lambda}` of the answers to them are not guesses. NaN for raters of a
+        group without the layer, and where a label does not have the class.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
 
 
 def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
-    r"""Share of each rater's ratings that are lapses: blind answers, whatever is true.
+    r"""Share of each rater's ratings that are lapses: answers that ignore the item.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray
-        (chain, draw, rater): :math:`\epsilon_j`, the chance that a rating of the rater is a lapse,
-        in [0, 1]; NaN for raters of a group without the layer. Where all labels have two classes,
-        ratings say little of it, and it leans on the prior.
+        (chain, draw, rater): :math:`\epsilon_j`, the probability that a rating is a lapse, in
+        [0, 1]; NaN for raters of a group without the layer. Where all labels have two classes,
+        it is weakly identified and depends on the prior.
 
     Raises
     ------

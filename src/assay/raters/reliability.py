@@ -1,4 +1,4 @@
-"""How reliable each rater is: confusions, accuracy, and who is right more often than whom."""
+"""Reliability of each rater: confusion, accuracy, and comparisons of accuracies."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,10 +35,9 @@ def rater_reliability(
     fit : xarray.DataTree
         From :func:`assay.fit`.
     kind : {"recorded", "raw"}
-        ``recorded`` is the chance of what ends up in the data, among the ratings that answer the
-        label, averaged over the states by their prevalence; ``raw`` is the parameter, which hangs
-        on the response process that is assumed. They differ only where rules are blocked or
-        warned about.
+        ``recorded`` is the probability of the recorded answer, among the ratings that answer the
+        label, averaged over the states by their prevalence. ``raw`` is the parameter of the
+        assumed response process. They differ only where rules are blocked or warned about.
 
     Returns
     -------
@@ -83,12 +82,10 @@ def rater_reliability(
 
 
 def class_shares(fit: xr.DataTree) -> xr.DataArray:
-    """Prevalence of the classes of each label, where it applies.
+    """Return the prevalence of each label's classes where it applies, (chain, draw, label,
+    true_class).
 
-    Returns
-    -------
-    xarray.DataArray
-        (chain, draw, label, true_class), adds up to 1; 0 where a label does not have the class.
+    Shares of a label add up to 1; a class that the label does not have gets 0.
     """
     structure = structure_of(fit)
     states, labels = structure.prevalence.space.states, structure.ratings.task.labels
@@ -106,9 +103,9 @@ def class_shares(fit: xr.DataTree) -> xr.DataArray:
 def reliability_table(
     structure: Structure, values: Mapping[str, Floats], *, kind: Literal["recorded", "raw"]
 ) -> Floats:
-    """P(reported class | true class): (draw, rater, label, true class, reported class).
+    """Return P(reported class | true class), (draw, rater, label, true class, reported class).
 
-    Of a rater whose reliability drifts, the average over its ratings.
+    For a rater whose reliability drifts, it is the average over the rater's ratings.
     """
     draws = len(next(iter(values.values())))
     names = asked_class_names(structure.ratings.task)
@@ -128,7 +125,7 @@ def reliability_table(
 
 
 def _nothing_between(structure: Structure, part: Part) -> bool:
-    """Whether what is recorded is what the parameters say: no rules, no layers."""
+    """Return whether recorded answers follow the parameters directly: no rules, no layers."""
     space = structure.prevalence.space
     rules = isinstance(part, AnswerPart) and (
         isinstance(part.family, WholeFamily) or space.blocked.any() or space.warned.shape[1]
@@ -138,7 +135,7 @@ def _nothing_between(structure: Structure, part: Part) -> bool:
 
 
 def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
-    """Average over states, difficulty and perception: (draw, unit, label, true, reported)."""
+    """Average over states, difficulty and perception, (draw, unit, label, true, reported)."""
     space = structure.prevalence.space
     draws, states = len(next(iter(values.values()))), len(space.states)
     share = average_prevalence(structure, values)
@@ -166,17 +163,10 @@ def over_layers(
     values: Mapping[str, Floats],
     chances: Callable[[Tilt | None], Floats],
 ) -> Floats:
-    """Sum difficulty and perception out of the chances of what raters say.
+    """Sum difficulty and perception out of answer probabilities, (draw, unit, state, ...).
 
-    Parameters
-    ----------
-    chances : callable
-        From what layers do to the log odds of right answers to (draw, unit, state, ...).
-
-    Returns
-    -------
-    ndarray (draw, unit, state, ...)
-        Given the state; of a group that misperceives items, averaged over contexts.
+    ``chances`` maps the layers' tilt of the log odds to such an array. A group's misperception is
+    averaged over contexts.
     """
     own, total = part.own(values), None
     weight = difficulty_by_state(structure, values)[:, :, None]
@@ -199,12 +189,12 @@ def over_layers(
 
 
 def average_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Prevalence over all places of items: (draw, state)."""
+    """Return the prevalence over all places of items, (draw, state)."""
     return _over_places(structure, structure.state_chances(values, np))
 
 
 def _over_places(structure: Structure, table: Floats) -> Floats:
-    """Average chances (draw, context, node, state) over all places of items: (draw, state)."""
+    """Average chances (draw, context, node, state) over all places of items, (draw, state)."""
     prevalence = structure.prevalence
     marginal = np.asarray(prevalence.marginal(table, np))
     if not prevalence.design.systems:
@@ -215,7 +205,7 @@ def _over_places(structure: Structure, table: Floats) -> Floats:
 
 
 def average_difficulty(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Probabilities of the classes of difficulty over all places of items: (draw, difficulty)."""
+    """Return the chances of classes of difficulty over all places, (draw, difficulty)."""
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
     if weight.shape[-2] == 1:
         draws = len(next(iter(values.values())))
@@ -224,7 +214,7 @@ def average_difficulty(structure: Structure, values: Mapping[str, Floats]) -> Fl
 
 
 def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Probabilities of the classes of difficulty given the state: (draw, difficulty, state)."""
+    """Return the chances of classes of difficulty given the state, (draw, difficulty, state)."""
     if not structure.hard_truth.applies:
         weight = average_difficulty(structure, values)
         states = len(structure.prevalence.space.states)
@@ -239,35 +229,16 @@ def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> F
 
 
 TIE = 1e-12
-"""Accuracies that differ by less are the same: sums in another order differ by as much."""
+"""Accuracies that differ by less are equal: the order of a sum changes as much."""
 
 
 def rater_accuracy(
     fit: xr.DataTree, *, kind: Literal["recorded", "raw"] = "recorded"
 ) -> xr.DataArray:
-    r"""Chance that each rater's answer is right.
+    r"""Return each rater's probability of a right answer, (chain, draw, rater, label).
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        From :func:`assay.fit`.
-    kind : {"recorded", "raw"}
-        Of the confusions, as for :func:`assay.rater_reliability`.
-
-    Returns
-    -------
-    xarray.DataArray
-        (chain, draw, rater, label), in [0, 1].
-
-    Raises
-    ------
-    ModelError
-        If ``kind`` is none of the two.
-
-    Notes
-    -----
     :math:`A_{jl} = \sum_k \pi_{lk} \theta_{jlkk}`, with :math:`\pi` the prevalence of the classes
-    where the label applies: of all raters on the same mix of items, whichever they rated.
+    where the label applies: the same mix of items for all raters, whichever they rated.
     """
     table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
     hits = np.nan_to_num(np.einsum("cdrlkk->cdrlk", table.to_numpy()))
@@ -295,36 +266,36 @@ def compare_raters(
     Returns
     -------
     xarray.DataArray
-        (rater, other, label), in [0, 1]: P(accuracy of ``rater`` > that of ``other``), a tie
-        counted half. That of two raters and that of the same two the other way round add up to 1;
-        a rater beside itself has 0.5. NaN on labels whose classes may not be what their names say;
-        the coordinate ``doubt`` says why (:func:`assay.label_doubts`).
+        (rater, other, label), in [0, 1]: P(accuracy of ``rater`` > accuracy of ``other``), a tie
+        counted half. The two orders of a pair add up to 1; a rater compared with itself has 0.5.
+        NaN on labels whose classes may not match their names; the coordinate ``doubt`` gives
+        the reason (:func:`assay.label_doubts`).
 
     Raises
     ------
     FitError
-        If the fit is a mode alone (``map``, ``em``), which does not know how sure it is.
+        If the fit is a mode alone (``map``, ``em``), which has no uncertainty.
     ModelError
         If ``kind`` is none of the two.
 
     Notes
     -----
-    With :math:`A_{jl}^{(d)} = \sum_k \pi_{lk}^{(d)} \theta_{jlkk}^{(d)}` the chance that an answer
-    of rater :math:`j` is right in draw :math:`d`, on the same mix of items for all raters,
+    With :math:`A_{jl}^{(d)} = \sum_k \pi_{lk}^{(d)} \theta_{jlkk}^{(d)}` the probability of a
+    right answer of rater :math:`j` in draw :math:`d`, on the same mix of items for all raters,
 
     .. math:: P_{jj'l} = \frac1D \sum_d \left( [A_{jl}^{(d)} > A_{j'l}^{(d)}]
                          + \tfrac12 [A_{jl}^{(d)} = A_{j'l}^{(d)}] \right).
 
-    Both accuracies are of the same draw: intervals of two raters that overlap can leave no doubt
-    which is the better. Under the prior of the fit these probabilities are so as often as they
-    say (benchmark ``claims``). A rater with few ratings has nearly the accuracy of its group.
+    Both accuracies are of the same draw, so the better rater can be certain even if intervals
+    overlap. These probabilities are calibrated under the prior of the fit (benchmark ``claims``).
+    A rater with few ratings has nearly the accuracy of its group.
 
     Examples
     --------
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=200, n_raters=3, classes=["a", "b"], rng=1)
     >>> tree = assay.fit(ratings, raters="pooled", method="laplace", draws=50, chains=1, rng=1)
-    >>> found = compare_raters(tree)  # of a family that takes all raters for alike
+    >>> found = compare_raters(tree)  # in a pooled family, all raters are alike
     >>> found.dims, float(found.sel(rater="rater_1", other="rater_2").item())
     (('rater', 'other', 'label'), 0.5)
     """
@@ -354,7 +325,7 @@ def compare_raters(
 
 
 def _better(one: Floats, others: Floats) -> Floats:
-    """P(one > each other), ties half: (other, label) of draws (label, sample), (other, ...)."""
+    """Return P(one > each other), ties half, (other, label); ``one`` is (label, sample)."""
     gaps = one - others
     gaps[np.abs(gaps) < TIE] = 0.0
     return np.asarray((1 + np.sign(gaps).mean(axis=-1)) / 2)

@@ -1,4 +1,4 @@
-"""Who is adversarial, who is a spammer, who is consistent: in words and with probabilities."""
+"""Behaviour of raters: adversarial, spammer or informative, with probabilities."""
 
 import json
 
@@ -15,16 +15,16 @@ from assay.raters.reliability import rater_reliability
 
 Floats = NDArray[np.float64]
 SPAM = 0.1
-"""Informedness up to this counts as none."""
+"""Informedness up to this value counts as none."""
 MISLEADS = 0.9
-"""Who is right less often than this share of a guesser's is reliably wrong."""
+"""A rater who is right less often than this share of a guesser's rate is adversarial."""
 ALIKE = 0.3
-"""Answers to two classes that differ by no more than this tell hardly anything of the class."""
+"""Largest total variation between the answers to two classes that counts as uninformative."""
 SURE = 0.95
 
 
 def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
-    r"""Say of each rater whether its answers inform, mislead, or say nothing.
+    r"""Classify each rater as informative, adversarial or a spammer.
 
     Parameters
     ----------
@@ -38,14 +38,15 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     pandas.DataFrame
         A line per rater and label: ``rater``, ``group``, ``label``, ``n_ratings``,
         ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
-        less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
-        and not adversarial, and the answers hardly depend on the truth), ``mode_weight`` (of the
-        modes of the posterior that the draws lie in, among all that were seen: the two chances
-        are given these), ``given_mode`` (what has a probability of at least 0.95 there, else
-        ``""``), and ``behaviour``: the same if it is so sure by the weight, too. A rater of scores
-        alone has neither: scores that all lie on one side of a half can tell a lot
-        (:func:`assay.score_calibration`); nor has any rater on a label whose classes may not be
-        what their names say: ``doubt`` says why (:func:`assay.label_doubts`).
+        less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1,
+        not adversarial, and answers that hardly depend on the truth), ``mode_weight`` (weight of
+        the posterior modes that the draws come from, among all modes found; both probabilities
+        are conditional on these modes), ``given_mode`` (the behaviour whose probability is at
+        least 0.95, else ``""``), and ``behaviour``: the same if the probability times the weight
+        is at least 0.95. Both are empty for a rater who gives only scores, since scores on one
+        side of one half can be informative (:func:`assay.score_calibration`). They are also empty
+        on a label whose classes may not match their names; ``doubt`` gives the reason
+        (:func:`assay.label_doubts`).
 
     Raises
     ------
@@ -58,19 +59,20 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 
     .. math:: J_{jl} = \frac{\sum_k \theta_{jlkk} - 1}{K_l - 1},
 
-    1 for a perfect rater, 0 for one whose answers do not depend on the truth (a constant one, a
-    guesser), below 0 for one who is wrong more often than by guessing, and at least
-    :math:`-1 / (K - 1)`. Adversarial is :math:`J < -0.1 / (K - 1)`. With more than two classes
-    one who takes classes for each other has J near 0 as well, though the answers depend on the
-    truth: those of a spammer to two classes differ by at most 0.3 besides, the total variation
-    :math:`\tfrac12 \sum_m |\theta_{jlkm} - \theta_{jlk'm}|` averaged over the pairs of classes
-    (which is :math:`|J|` of two). ``theta`` is the recorded kind of
+    1 for a perfect rater, 0 for a rater whose answers do not depend on the truth (constant answers
+    or guesses), below 0 for a rater who is wrong more often than by guessing, and at least
+    :math:`-1 / (K - 1)`. Adversarial is :math:`J < -0.1 / (K - 1)`. With more than two classes,
+    a rater who confuses classes also has J near 0, although the answers depend on the truth. So a
+    spammer's answers to two classes must also differ by at most 0.3 in total variation,
+    :math:`\tfrac12 \sum_m |\theta_{jlkm} - \theta_{jlk'm}|`, averaged over the pairs of classes
+    (with two classes, this is :math:`|J|`). ``theta`` is the recorded kind of
     :func:`assay.rater_reliability`.
 
-    Under the prior of the fit, probabilities are so as often as they say. The default prior takes
-    adversaries for rare: where one or three of eight raters are, each with 30 ratings, far less is
-    stated than is so, and few are named; those named are right (benchmark ``claims``). By
-    ``mace`` nobody can be adversarial: who is reliably wrong is a spammer there.
+    The probabilities are calibrated under the prior of the fit. The default prior makes
+    adversarial raters rare. With one or three of them among eight raters of 30 ratings each, the
+    probabilities are far too low and few are named; those named are right (benchmark
+    ``claims``). In the family ``mace`` no rater can be adversarial: a reliably wrong rater is
+    classified as a spammer.
 
     References
     ----------
@@ -123,7 +125,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 
 
 def informedness(fit: xr.DataTree) -> xr.DataArray:
-    """Youden's J of each rater on each label: (chain, draw, rater, label), at most 1."""
+    """Return Youden's J of each rater on each label, (chain, draw, rater, label), at most 1."""
     tables = _confusions(fit)
     one = next(iter(tables.values()))
     return xr.DataArray(
@@ -136,7 +138,7 @@ def informedness(fit: xr.DataTree) -> xr.DataArray:
 
 
 def _confusions(fit: xr.DataTree) -> dict[str, xr.DataArray]:
-    """Confusions by label: (chain, draw, rater, true_class, reported_class), its classes alone."""
+    """Return each label's confusions, (chain, draw, rater, true_class, reported_class)."""
     table, task = rater_reliability(fit), ratings_of(fit).task
     found = {}
     for label in task.labels:
@@ -146,12 +148,12 @@ def _confusions(fit: xr.DataTree) -> dict[str, xr.DataArray]:
 
 
 def _informedness(table: Floats) -> Floats:
-    """Youden's J (...) of confusions (..., true class, reported class)."""
+    """Return Youden's J (...) of confusions (..., true class, reported class)."""
     return np.asarray((np.trace(table, axis1=-2, axis2=-1) - 1) / (table.shape[-1] - 1))
 
 
 def _kinds_of(table: xr.DataArray) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Informedness, and whether each draw is adversarial or a spammer: (chain, draw, rater)."""
+    """Return informedness, adversarial and spammer of each draw, (chain, draw, rater) each."""
     found, size = _informedness(table.values), table.shape[-1]
     adversarial = found < (MISLEADS - 1) / (size - 1)
     apart = np.zeros(found.shape)

@@ -1,4 +1,4 @@
-"""Where each rater stands: chance of a right answer, beside the median rater and a threshold."""
+"""Accuracy of each rater, compared with the median rater and a threshold."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ def rater_standing(
     threshold: float | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    r"""Say where each rater stands: beside the median rater, and beside a threshold.
+    r"""Compare each rater's accuracy with the median rater and with a threshold.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def rater_standing(
     kind : {"recorded", "raw"}
         Of the confusions, as for :func:`assay.rater_reliability`.
     threshold : float, optional
-        The chance of a right answer that is asked of a rater.
+        The required probability of a right answer.
     level : float
         Probability of the intervals.
 
@@ -41,9 +41,9 @@ def rater_standing(
     pandas.DataFrame
         A line per rater and label, and where there are several labels one per rater for
         ``"all labels"``, the mean over them: ``rater``, ``label``; ``mean``, ``sd``, ``lower``,
-        ``upper`` of the chance of a right answer; ``p_worse`` = P(worse than the median rater);
-        ``p_below`` = P(below the threshold), NaN without one; ``level``, ``reference``,
-        ``doubt``. A fit that is a mode alone (``map``, ``em``) knows neither probability: NaN.
+        ``upper`` of the probability of a right answer; ``p_worse`` = P(worse than the median
+        rater); ``p_below`` = P(below the threshold), NaN without one; ``level``, ``reference``,
+        ``doubt``. Both probabilities are NaN for a fit that is a mode alone (``map``, ``em``).
 
     Raises
     ------
@@ -56,7 +56,7 @@ def rater_standing(
 
     Notes
     -----
-    With :math:`A_{jl}` the chance that an answer of rater :math:`j` is right, on the same mix of
+    With :math:`A_{jl}` the probability of a right answer of rater :math:`j`, on the same mix of
     items for all raters, ``p_worse`` is
     :math:`P(A_{jl} < \operatorname{median}_{j'} A_{j'l})`. The median is taken in each draw.
 

@@ -1,4 +1,4 @@
-"""The report: what a fit means, as one HTML file that people read."""
+"""The report: the results of a fit as one HTML file."""
 
 from assay.reporting.writing import report
 

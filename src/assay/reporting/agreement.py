@@ -1,4 +1,4 @@
-"""Section: agreement between raters, beside what the model expects."""
+"""Section: agreement between raters, and its expectation under the model."""
 
 import pandas as pd
 
@@ -25,10 +25,10 @@ SLIGHT = 0.2
 """Alpha up to which agreement is slight (Landis & Koch 1977, Biometrics 33, 159-174)."""
 
 ENOUGH = 30
-"""Items with two answers from which that is sure: intervals of fewer are too narrow."""
+"""Items with two answers below which intervals of coefficients are too narrow."""
 
 ALPHA = ("krippendorff_alpha_ordinal", "krippendorff_alpha")
-"""By which agreement beyond chance is told: the first that a label has."""
+"""Coefficients of agreement beyond chance; the first that a label has is used."""
 
 NO_OVERLAP = Gap(
     what="Agreement between raters",
@@ -39,7 +39,7 @@ NO_OVERLAP = Gap(
 
 
 def agreement_section(material: Material) -> Section | Gap:
-    """Report the usual coefficients, and where the model expects others."""
+    """Report coefficients of agreement, and where the model expects other values."""
     found = material.agreed
     if found.table["value"].isna().all():
         return NO_OVERLAP
@@ -71,7 +71,7 @@ def agreement_section(material: Material) -> Section | Gap:
 
 
 def _slight(found: Agreement) -> list[str]:
-    """Name the labels on which raters agree slightly at best, if that is sure."""
+    """Describe the labels with certainly slight agreement."""
     labels = found.table[found.table["label"] != WHOLE]
     told = []
     for label, table in labels.groupby("label", sort=False):
@@ -89,7 +89,7 @@ def _slight(found: Agreement) -> list[str]:
 
 
 def _misfit(table: pd.DataFrame, level: float) -> list[Block]:
-    """Name the coefficients that lie outside the interval that the model expects."""
+    """Name the coefficients outside the interval that the model expects."""
     below, above = (
         table["value"] < table["expected_lower"],
         table["value"] > table["expected_upper"],

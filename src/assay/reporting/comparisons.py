@@ -1,4 +1,4 @@
-"""Section: systems compared, beside what other approaches would conclude."""
+"""Section: systems compared, and the conclusions of other approaches."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,13 +36,15 @@ from assay.reporting.page import (
 )
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
-"""Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""
+"""Weights of findings: a conclusion other than the vote's, a clear difference, a marginal
+change.
+"""
 BY_A_HAIR = 0.25
-"""Shift of a mean, in half-widths of the interval, below which an end that crosses 0 is chance."""
+"""Shift of a mean, in half-widths of the interval, below which a changed conclusion is marginal."""
 
 SHOWN_PAIRS = 30
 FRONT_LINES = 8
-"""Differences of two systems that page one shows."""
+"""Differences of two systems on page one."""
 NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
 NO_SYSTEMS = Gap(
     what="Comparison of systems",
@@ -59,7 +61,7 @@ NO_PEOPLE = Gap(
 
 
 def comparison_section(material: Material) -> Section | Gap:
-    """Compare the systems, and say whether a majority vote would conclude otherwise."""
+    """Compare the systems, and report where a majority vote would conclude otherwise."""
     if len(material.ratings.systems) < 2:
         return _people_alone(material) if material.human else NO_SYSTEMS
     found, sides = material.comparison, material.sides
@@ -86,7 +88,7 @@ def comparison_section(material: Material) -> Section | Gap:
 
 
 def approaches_section(material: Material) -> Section | None:
-    """Show what a majority vote, and people alone, say of each contrast; None of one system."""
+    """Show each contrast by majority vote and by human ratings alone; None with one system."""
     if len(material.ratings.systems) < 2:
         return None
     table = material.sides.table
@@ -97,21 +99,21 @@ def approaches_section(material: Material) -> Section | None:
 
 
 def _titled_sentence(text: str, titles: Mapping[str, str]) -> str:
-    """Call the metric with which a sentence begins by its title."""
+    """Replace the metric's name at the start of a sentence by its title."""
     name = next((m for m in titles if text.startswith(f"{m}, ")), None)
     return text if name is None else f"{titles[name]}{text.removeprefix(name)}"
 
 
 def _told(table: pd.DataFrame, found: Comparison) -> pd.DataFrame:
-    """Return the lines of metrics that rest on no class in doubt."""
+    """Return the lines of metrics without doubt."""
     doubted = found.pairs.loc[found.pairs["doubt"] != "", "metric"]
     return table[~table["metric"].isin(doubted)]
 
 
 def _people_alone(material: Material) -> Section:
-    """Show what the named people alone would say of the metrics, where no systems are compared."""
+    """Show the metrics by human ratings alone, where no systems are compared."""
     sides = material.sides
-    # Where nothing names a system, a metric is about all items.
+    # Without systems, a metric is about all items.
     quantity = sides.table["quantity"].where(sides.table["quantity"] != "", "all items")
     blocks = (
         _sides_table(
@@ -174,10 +176,7 @@ def _ends(name: str) -> tuple[str, str, str]:
 
 
 def _best(systems: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Block]:
-    """Say which system is best, where there are more than two.
-
-    On metrics with a direction, that rest on no class in doubt.
-    """
+    """Show which of three or more systems is best, on metrics with a direction and no doubt."""
     ranked = systems[(systems["better"] != "neither") & (systems["doubt"] == "")]
     if ranked["system"].nunique() < 3:
         return []
@@ -201,7 +200,7 @@ def _sides_table(
     *,
     export: pd.DataFrame | None = None,
 ) -> Block:
-    # A system has a value, a contrast of two a difference.
+    # A system has a value, a contrast has a difference.
     notes: dict[str, str] = {}
     told = [
         (gap if line["b"] else interval)(line["mean"], line["lower"], line["upper"])
@@ -227,7 +226,7 @@ def _sides_table(
 
 
 def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
-    """Find the contrasts on which the vote concludes otherwise, where it concludes anything."""
+    """Return findings on contrasts where the vote concludes otherwise."""
     contrasts = table[(table["b"] != "") & table["mean"].notna()]
     if contrasts.empty:
         return []
@@ -256,7 +255,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
 
 
 def _clear(pairs: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Finding]:
-    """Find the difference that is clearest, if its interval excludes 0."""
+    """Return a finding on the clearest difference, if its interval excludes 0."""
     pairs = without_mirrors(pairs, "difference")
     pairs = pairs[pairs["doubt"] == ""]
     signs = map(sign, pairs["difference_lower"], pairs["difference_upper"])

@@ -1,4 +1,4 @@
-"""Sections: what was asked, the data, and the model card with every prior."""
+"""Sections: the questions, the data, and the model card with every prior."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ PARTIAL = {
 
 
 def card_section(material: Material) -> Section:
-    """Describe the model: parts, equations, every prior, and what the sampler saw."""
+    """Describe the model: parts, equations, every prior, and the modes of the posterior."""
     spec = spec_of(material.fit)
     entries = _entries(spec)
     modes = material.attribute("modes") or []
@@ -56,7 +56,7 @@ def card_section(material: Material) -> Section:
 
 
 def _process(ratings: Ratings) -> list[Block]:
-    """Say what is assumed of refused and of partly answered ratings, where there can be any."""
+    """Describe the assumptions on refused and partly answered ratings, where there can be any."""
     said = []
     if any(rule.response == "block" for rule in ratings.task.rules):
         said.append(f"A rater whose answers are refused {KERNELS[ratings.resolve]}.")
@@ -69,7 +69,7 @@ def _process(ratings: Ratings) -> list[Block]:
 def _entries(spec: Spec) -> list[dict[str, Any]]:
     """Return the catalogue entries of the parts of a model, each once.
 
-    A reference brings perception layers that no recipe names.
+    A reference implies perception layers that no recipe names.
     """
     names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
     found = [catalogue_entry("raters", name, called="family") for name in names]
@@ -104,7 +104,7 @@ def _priors_table(material: Material) -> Block:
 
 
 def _before_table(material: Material) -> Block:
-    """Show what the priors alone say of the metrics: whether one is sure before any rating."""
+    """Show prior intervals of the metrics, which reveal an informative prior."""
     before = metrics_before(structure_of(material.fit))
     table = summarize(before, level=material.level)
     table["median"] = [float(before[name].median()) for name in table["metric"]]
@@ -123,13 +123,7 @@ def _before_table(material: Material) -> Block:
 
 
 def prior_words(prior: Prior) -> str:
-    """Write a prior; numbers that differ between entries as their range.
-
-    Examples
-    --------
-    >>> prior_words(Prior(name="Normal", values=(np.array([0.0, 2.0]), np.array([1.0, 1.0]))))
-    'Normal(mu=0 to 2, sigma=1)'
-    """
+    """Write a prior; numbers that differ between entries as their range."""
     names = PARAMETERS.get(prior.name, ())
     if len(names) != len(prior.values):
         return str(prior)
@@ -156,7 +150,7 @@ RESPONSE_WORDS = {
 
 
 def asked_section(material: Material) -> Section:
-    """Say which questions raters answered, under which rules, and what the numbers are about."""
+    """Describe the questions, the rules, and the estimands."""
     task = material.ratings.task
     in_part = material.reference.endswith(IN_PART)
     known = f": {counted(material.n_known, 'item')}" if in_part else ""
@@ -201,17 +195,17 @@ def _rules_table(task: Task) -> Block:
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}
 OF_ORDERS = ("ordinal", "scored")
-"""Families that know of ordered classes."""
+"""Families that model ordered classes."""
 SAID = ("rows", "items")
-"""Topics of the check that the section's own sentences and tables tell."""
+"""Topics of the check that the section's own sentences and tables cover."""
 UNTOLD_WEIGHT = 95.0
-"""Of what the data cannot tell: only a fit that is not to be trusted comes before it."""
+"""Weight of what the data cannot identify: only an untrustworthy fit comes first."""
 WEIGHT = 80.0
-"""More than that of a claim: a verdict on a comparison of the wrong sign is wrong, too."""
+"""Higher than the weight of a claim: a comparison of the wrong sign makes its verdict wrong."""
 
 
 def data_section(material: Material) -> Section:
-    """Say what was read, what was used, what was set aside and why, and what data can tell."""
+    """Report rows read, used and set aside, and what the data can identify."""
     ratings, accounting = material.ratings, material.ratings.accounting
     blocks: list[Block] = [prose(_sizes(ratings), _rows(accounting))]
     if len(accounting.set_aside):
@@ -239,7 +233,7 @@ def data_section(material: Material) -> Section:
 
 
 def _still_true(material: Material) -> list[Checked]:
-    """Return what the check found, but for proposals that this fit has followed."""
+    """Return the findings of the check without proposals that this fit has followed."""
     parts = set(material.spec.rater_parts)
     followed: dict[Proposal | None, bool] = {
         "reference": material.spec.reference is not None,
@@ -254,7 +248,7 @@ def _still_true(material: Material) -> list[Checked]:
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:
-    """Tell what the data cannot tell, and that a comparison may have the wrong sign."""
+    """Return findings on what the data cannot identify, and on comparisons of uncertain sign."""
     problems = (
         Finding(
             weight=UNTOLD_WEIGHT, text=sentence(f.text), section="data", code=f.code,

@@ -60,7 +60,7 @@ def left_out_section(material: Material) -> Section | Gap:
 
 
 def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
-    """Say why a fit's draws cannot be weighed for leave-one-out, if they cannot."""
+    """Return why a fit's draws do not allow leave-one-out; None if they do."""
     if fit.attrs["method"] != "nuts":
         why = "it needs draws of the posterior, and this fit approximates it"
         return Gap(what=what, why=why, enable="`method='nuts'`", code="approximate-draws")
@@ -78,13 +78,7 @@ def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
 
 
 def left_out_table(found: "ELPDData") -> pd.DataFrame:
-    """Return a line per unit left out: its name, ``pareto_k`` and ``elpd``; most influence first.
-
-    Parameters
-    ----------
-    found : ELPDData
-        Of :func:`arviz_stats.loo` with ``pointwise=True``.
-    """
+    """Return each unit left out, its ``pareto_k`` and its ``elpd``; most influence first."""
     unit = str(found.elpd_i.dims[0])
     table = pd.DataFrame(
         {
@@ -97,7 +91,7 @@ def left_out_table(found: "ELPDData") -> pd.DataFrame:
 
 
 def loo_of(fit: xr.DataTree) -> "ELPDData":
-    """Leave out each unit of the log likelihood in turn; what ArviZ warns of, the section says."""
+    """Return PSIS leave-one-out of each unit; the section reports what ArviZ warns of."""
     import warnings
 
     from arviz_stats.loo import loo
@@ -107,9 +101,7 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
     try:
         with unbroken():
             stored.load()
-    except (
-        Exception
-    ) as error:  # of a Zarr store it is read here only, and zarr raises what it meets
+    except Exception as error:  # a damaged Zarr store is noticed only here, with any error of zarr
         raise FitError(
             f"the log-likelihood of this fit is damaged ({cut(str(error))}); fit the ratings again",
             code="damaged-fit",
@@ -121,7 +113,7 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
 
 
 def _verdict(table: pd.DataFrame, unit: str, good: float) -> Callout:
-    """Say whether any unit has so much influence that the approximation fails."""
+    """State whether a unit has so much influence that the approximation fails."""
     bad = int((table["pareto_k"] > good).sum())
     if not bad:
         text = f"No {unit} has a Pareto k above {good:.2f}: none decides the posterior by itself."
@@ -150,7 +142,7 @@ def _table(table: pd.DataFrame, unit: str) -> Block:
 
 WHAT_GOLD = "Gold left out: how well the model foretells known truth that it has not seen"
 FEW = 10
-"""Items with gold below which a mean over them says nothing."""
+"""Items with gold below which their mean is not reported."""
 SHOWN_GOLD = 5
 HEADINGS = {
     "items": "Items with gold",
@@ -160,7 +152,7 @@ HEADINGS = {
 
 
 def gold_section(material: Material) -> Section | Gap | None:
-    """Report leave-one-out of gold, and the gold that is foretold worst."""
+    """Report leave-one-out of gold, and the worst predicted gold."""
     known = material.n_known
     if not known:
         return None
@@ -210,7 +202,7 @@ def gold_section(material: Material) -> Section | Gap | None:
 
 
 def _doubt(found: "ELPDData", unit: str) -> list[Block]:
-    """Say that the score is not to be believed, by the rule of :func:`assay.stack_labels`."""
+    """State that the score is unreliable, by the rule of :func:`assay.stack_labels`."""
     high = high_k_share(found)
     if high <= UNTOLD:
         return []
@@ -223,15 +215,10 @@ def _doubt(found: "ELPDData", unit: str) -> list[Block]:
 
 
 def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:
-    """Return a line per unit left out; the gold that is foretold worst comes first.
+    """Return a line per unit left out; the worst predicted gold comes first.
 
-    An item with its ``gold``, or a cluster with the number of ``items`` that have any;
-    ``probability`` of the gold of an item (of a cluster, the geometric mean), ``pareto_k``.
-
-    Parameters
-    ----------
-    found : ELPDData
-        Of :func:`assay.loo_gold`.
+    An item with its ``gold``, or a cluster with the number of its ``items`` with gold;
+    ``probability`` of the gold (geometric mean in a cluster), ``pareto_k``.
     """
     unit = str(found.elpd_i.dims[0])
     names = found.elpd_i[unit].to_numpy()
@@ -250,21 +237,21 @@ def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:
 
 WORST = 5
 DOUBT_WEIGHT = 100.0
-"""A posterior that was not found outweighs whatever it seems to say."""
+"""Weight of a doubtful posterior, above that of its results."""
 
 
 def convergence_section(material: Material) -> Section:
-    """Say whether the draws can be trusted."""
+    """Report whether the draws can be trusted."""
     words, *warnings = convergence_words(material.fit)
     distrust = doubts(material.fit)
     alone = material.fit.attrs["method"] in MODES_ALONE
-    # What was asked for is no fault of the fit, but its intervals are not what they look like.
+    # A requested mode is no fault of the fit, but its intervals are too narrow.
     numbers = material.attribute("diagnostics") or {}
     least = numbers.get("ess_results") or numbers.get("ess_min") or 0
     found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
     found += [_too_narrow()] * alone
     sizes = group(material.fit, "posterior").sizes
-    # One chain agrees with itself.
+    # The agreement of chains cannot be assessed with one chain.
     single = material.fit.attrs["method"] == "nuts" and sizes["chain"] == 1
     doubtful = bool(distrust) or alone or single
     verdict = "Trust with care" if doubtful else "No reason for doubt"
@@ -278,13 +265,13 @@ def convergence_section(material: Material) -> Section:
         key="convergence",
         title="Convergence",
         blocks=tuple(blocks),
-        # What the data's design does to a comparison is a finding of the data's section.
+        # The section of the data has the finding on its design.
         findings=tuple(found[:1]),
     )
 
 
 def _finding(doubt: Note, least: float) -> Finding:
-    """Say what is doubtful; ends of intervals that are rough are no reason to distrust a fit."""
+    """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit."""
     rough = doubt.code == "low-ess" and least >= FEW_DRAWS
     text = str(doubt) if rough else f"The fit is not to be trusted as it is: {doubt}"
     return Finding(
@@ -333,13 +320,13 @@ def _worst(material: Material) -> Block:
 
 
 LIMIT = 0.01
-"""Tail probability below which a line is a misfit: of many lines some are small by chance."""
+"""Tail probability below which a line is a misfit: among many lines some are small by chance."""
 SHOWN_MODEL_CHECKS = 12
 WEIGHT = 8.0
 
 
 def misfit_section(material: Material) -> Section:
-    """Compare the answers with those that the model would have produced."""
+    """Compare the answers with replicates from the model."""
     table = material.predictive
     odd = table[table["tail"] < LIMIT]
     blocks: list[Block] = [
@@ -380,9 +367,9 @@ def _model_checks_verdict(odd: pd.DataFrame, count: int) -> Callout:
 
 
 def _together(odd: pd.DataFrame) -> list[Block]:
-    """Say what would help where raters of a group agree more than the model expects.
+    """Suggest remedies where raters of a group agree more than the model expects.
 
-    On labels on which raters of two groups do so too, items are hard for all: no group explains it.
+    Labels on which raters of two groups also do so are left out: there, items are hard for all.
     """
     more = odd[odd["observed"] > odd["expected"]]
     everywhere = more.loc[more["quantity"] == ACROSS, "label"]
@@ -403,7 +390,7 @@ def _together(odd: pd.DataFrame) -> list[Block]:
 
 
 def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
-    """Say what explains raters who are all of one mind more often than the model expects."""
+    """Suggest an explanation where raters are unanimous more often than the model expects."""
     more = odd[(odd["check"] == "unanimity") & (odd["observed"] > odd["expected"])]
     if more.empty:
         return []
@@ -419,7 +406,7 @@ def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
 
 
 def _repeating(odd: pd.DataFrame) -> list[Block]:
-    """Say what helps where raters repeat themselves more or less often than the model expects."""
+    """Suggest remedies where raters repeat themselves more or less often than the model expects."""
     if not (odd["check"] == "repeats").any():
         return []
     return [

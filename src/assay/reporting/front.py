@@ -19,7 +19,7 @@ from assay._util.text import (
 )
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
-from assay.comparison.decisions import sign
+from assay.comparison.decisions import chance_said, sign
 from assay.evaluation.widths import OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
@@ -33,24 +33,17 @@ from assay.reporting.metrics import BINDS, COLUMNS
 from assay.reporting.page import WIDTH, Finding, Front, Picture, Table, table_of, to_svg
 
 MOST_WORDS = 25
-"""Of a sentence with the answer."""
+"""Most words in a sentence of the answer."""
 CAUTION_WEIGHT = 75.0
-"""Findings from this weight on make the answer less sure than it looks."""
+"""Weight from which a finding is a caution on the answer."""
 SHOWN_LINES = FRONT_LINES
 FIGURE_LINES = 12
 MARGIN = 0.01
-"""Share by which more data have to narrow an interval to be worth a word."""
+"""Share by which more data have to narrow an interval to be mentioned."""
 
 
 def front_of(material: Material, findings: Sequence[Finding]) -> Front:
-    """Write page one.
-
-    Parameters
-    ----------
-    material : Material
-    findings : sequence of Finding
-        Of all sections, the heaviest first.
-    """
+    """Write page one; ``findings`` are those of all sections, the heaviest first."""
     several = len(material.ratings.systems) > 1
     question, best, sure = _of_systems(material) if several else _of_one(material)
     if material.claims:
@@ -70,31 +63,13 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
     )
 
 
-def chance_said(p: float) -> str:
-    """Write what a probability is, in a sentence.
-
-    Examples
-    --------
-    >>> chance_said(0.5), chance_said(1.0)
-    ('= 0.50', '> 0.99')
-    """
-    text = chance_cell(p)
-    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
-
-
 def shortest(*texts: str) -> str:
-    """Return the first text of at most 25 words, or else the last one.
-
-    Examples
-    --------
-    >>> shortest("word " * 26, "A short one.")
-    'A short one.'
-    """
+    """Return the first text of at most 25 words, or else the last one."""
     return next((text for text in texts if len(text.split()) <= MOST_WORDS), texts[-1])
 
 
 def _of_claims(material: Material) -> tuple[str, str]:
-    """Ask whether what was claimed is true."""
+    """Return the question and the answer if there are claims."""
     first, *others = material.verdicts
     chance = f"P {chance_said(first.probability)}"
     best = f"{first.verdict.capitalize()}: {first.claim.text} ({chance})."
@@ -105,7 +80,7 @@ def _of_claims(material: Material) -> tuple[str, str]:
 
 
 def _of_systems(material: Material) -> tuple[str, str, str]:
-    """Ask which system is best, and answer: who, and how sure."""
+    """Return question, answer and certainty for a comparison of systems."""
     pairs, order = material.comparison.pairs, material.order
     if material.baseline is not None:
         question = f"Which system is better than {material.baseline}?"
@@ -122,7 +97,7 @@ def _of_systems(material: Material) -> tuple[str, str, str]:
 
 
 def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
-    """Say that no system is the best, and where systems differ most."""
+    """Return answer and certainty if no system can be called best."""
     size = pairs["difference"].abs()
     if size.isna().all():
         return "No difference of two systems is defined.", "Nothing can be said."
@@ -148,7 +123,7 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
 
 
 def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
-    """Compare each system with one other on the metrics that have a direction."""
+    """Compare one system with another on the metrics that have a direction."""
     upward = usable["better"].map(SIGNS)
     ends = zip(usable["difference_lower"], usable["difference_upper"], strict=True)
     signs = upward * [sign(*pair) for pair in ends]
@@ -179,7 +154,7 @@ def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
 
 
 def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: pd.Series) -> str:
-    """Say how probable it is that a system is the better one, over the metrics."""
+    """State the probability that a system is better, over the metrics."""
     if len(lines) == 1:
         return f"P({first} is better) {chance_said(chances.iloc[0])}."
     least, most = chance_cell(chances.min()), chance_cell(chances.max())
@@ -194,7 +169,7 @@ def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: 
 
 
 def _best_of_many(material: Material) -> tuple[str, str]:
-    """Name the system with the least expected loss on each metric that has a direction."""
+    """Name the system with the lowest expected loss on metrics with a direction."""
     systems = material.comparison.systems
     ranked = systems[systems["better"].isin(SIGNS) & (systems["doubt"] == "")]
     chosen = ranked.loc[ranked.groupby("metric", sort=False)["expected_loss"].idxmin()]
@@ -227,7 +202,7 @@ def _best_of_many(material: Material) -> tuple[str, str]:
 
 
 def _of_one(material: Material) -> tuple[str, str, str]:
-    """Ask what is true of the items, where no systems are compared."""
+    """Return question, answer and certainty if no systems are compared."""
     ratings, table = material.ratings, material.summaries["population"]
     lines = lines_of(table)
     names = some([one.name for one in ratings.task.labels], 3)
@@ -235,7 +210,7 @@ def _of_one(material: Material) -> tuple[str, str, str]:
     if first is None:
         best = "No metric of this task is defined on these items."
     else:
-        # Of two classes the second is the one that is asked for; of more, the commonest.
+        # The answer is the second of two classes, or the most frequent of several.
         known = [line for line in lines if line["mean"] == line["mean"]]
         last = known[-1] if len(known) == 2 else max(known, key=lambda line: line["mean"])
         told = interval(last["mean"], last["lower"], last["upper"])
@@ -251,7 +226,7 @@ def _of_one(material: Material) -> tuple[str, str, str]:
 
 
 def _what_would_change_it(material: Material) -> str:
-    """Say what is not known, and what to do next."""
+    """State what is unknown, and which data would help."""
     unknown, more = _unknown(material), _more_data(material)
     if unknown and more:
         return shortest(f"{unknown}; {more}.", f"{unknown}.")
@@ -259,7 +234,7 @@ def _what_would_change_it(material: Material) -> str:
 
 
 def _unknown(material: Material) -> str:
-    """Say what would show that the truth itself is wrong; nothing if some truth is known."""
+    """State which data would reveal errors in the reference; empty if some truth is known."""
     if material.n_known:
         return ""
     if is_consensus(material.reference):
@@ -268,7 +243,7 @@ def _unknown(material: Material) -> str:
 
 
 def _more_data(material: Material) -> str:
-    """Say which data would decide the claim, or narrow the intervals most, if that is known."""
+    """State which data would decide the claim, or narrow the intervals most; empty if unknown."""
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
     if decides and decides.ratings_per_item:
         more = about_more(decides.ratings_per_item, "rating")
@@ -290,7 +265,7 @@ def _more_data(material: Material) -> str:
 
 
 def _cautions(material: Material, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Return what makes the answer less sure than it looks: the heaviest, and how many more."""
+    """Return the cautions on the answer: the heaviest, and the number of others."""
     said = [f.text for f in findings if f.weight >= CAUTION_WEIGHT and f.code != "claim-checked"]
     tables = [material.summaries["population"]]
     tables += [material.comparison.pairs] if len(material.ratings.systems) > 1 else []
@@ -303,14 +278,14 @@ def _cautions(material: Material, findings: Sequence[Finding]) -> tuple[str, ...
 
 
 def _better_chances(pairs: pd.DataFrame) -> list[float]:
-    """P(first is better) of each pair; P(first is higher) where neither way is better."""
+    """Return P(first is better) of each pair; P(first is higher) without a direction."""
     lower = pairs["better"] == "lower"
     less = 1 - pairs["p_greater"] - pairs["p_equal"]
     return [float(p) for p in pairs["p_greater"].where(~lower, less)]
 
 
 def _shown(material: Material) -> tuple[Table, Picture]:
-    """Return the table and the figure of systems compared."""
+    """Return the table and the figure of a comparison of systems."""
     found = material.comparison
     several = len(material.order) > 2
     if several and material.baseline is None:
@@ -325,7 +300,7 @@ def _shown(material: Material) -> tuple[Table, Picture]:
 
 
 def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
-    """Return a line per metric and pair: the means, the difference, and who is better."""
+    """Return a line per metric and pair: means, difference, and probability."""
     systems = material.comparison.systems.set_index(["metric", "system"])["mean"]
     one = pairs[["a", "b"]].drop_duplicates().shape[0] == 1
     first, second = pairs["a"].iloc[0], pairs["b"].iloc[0]
@@ -389,7 +364,7 @@ def _systems_table(material: Material) -> Table:
 
 
 def _systems_picture(material: Material) -> Picture:
-    """Draw the systems on as many metrics as find room."""
+    """Draw the systems on as many metrics as fit."""
     table = material.summaries["population"]
     room = max(1, FIGURE_LINES // max(1, len(material.order)))
     metrics = list(dict.fromkeys(table["metric"]))[:room]
@@ -407,7 +382,7 @@ def _systems_picture(material: Material) -> Picture:
 
 
 def _metrics_table(material: Material) -> Table:
-    """Return the metrics of all items beside those of the majority vote."""
+    """Return the metrics of all items and those of the majority vote."""
     table = material.summaries["population"].head(SHOWN_LINES)
     vote = material.vote.set_index("metric").loc[table["metric"]].reset_index()
     vote = vote.rename(columns={"value": "mean"})
@@ -427,7 +402,7 @@ def _metrics_table(material: Material) -> Table:
 
 
 def _raters_picture(material: Material) -> Picture:
-    """Draw how reliable the raters are, the weakest first: who is weak."""
+    """Draw the reliability of the raters, the weakest first."""
     table = _overall(material)
     doubted = table["doubt"].ne("").any()
     shown = table.sort_values("mean", kind="stable").head(FIGURE_LINES)
@@ -448,7 +423,7 @@ def _overall(material: Material) -> pd.DataFrame:
 
 
 def _data(material: Material) -> str:
-    """Say what the numbers rest on, whose truth they take, and which rater is the weakest."""
+    """Describe the data, the reference, and the weakest rater."""
     ratings, accounting = material.ratings, material.ratings.accounting
     clusters = ratings.items["cluster"].nunique()
     parts = [
@@ -466,7 +441,7 @@ def _data(material: Material) -> str:
 
 
 def weakest_said(material: Material) -> str:
-    """Name the weakest rater; nothing if who is right cannot be told."""
+    """Name the weakest rater; empty if labels are in doubt or there is one rater."""
     whole = _overall(material)
     whole = whole[(whole["doubt"] == "") & whole["mean"].notna()]
     if whole["rater"].nunique() < 2:

@@ -1,4 +1,4 @@
-"""Section: labels, and the items that are least certain."""
+"""Section: labels, and the least certain items."""
 
 from assay.display.frames import least_certain
 from assay.reporting.material import Material
@@ -8,7 +8,7 @@ COUNT = 15
 
 
 def labels_section(material: Material) -> Section:
-    """Say how sure the labels are, and which items to look at again."""
+    """Report how certain the labels are, and which items to check again."""
     frame = material.labels
     least = least_certain(frame, COUNT)
     note = f"Estimand: these items. Reference: {material.reference}."

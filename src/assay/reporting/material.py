@@ -1,4 +1,4 @@
-"""What the sections are made of: each result is computed once, when the first section asks."""
+"""Results for the sections, each computed once, on first use."""
 
 import json
 from dataclasses import dataclass, replace
@@ -41,34 +41,22 @@ from assay.validation.sensitivity import abstention_sensitivity, consensus_sensi
 from assay.validation.stability import Of, stability_tables
 
 ABSTENTION_DRAWS = 1000
-"""Of the fit, for each kind of item and each odds ratio: the states are drawn anew in each."""
+"""Posterior draws used for each kind of item and odds ratio, with new states in each."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Material:
-    """A fit, what was asked of it, and what follows.
+    """A fit, the requests for the report, and the results.
 
-    Attributes
-    ----------
-    fit : xarray.DataTree
-    level : float
-        Probability of all intervals.
-    claims : tuple of str
-        Claims to be checked.
-    human : tuple of str
-        Raters, or groups of raters, that are people.
-    stability : bool
-        Whether to refit the model in other ways.
-    budget : bool
-        Whether to take the variance of the metrics apart, and say what more data would buy.
-    command : str or None
-        The command that made the report.
-    progress : bool
-        Whether to show progress of refits on standard error.
-    baseline : str or None
-        The system with which each other one is compared; else all pairs are.
-    short : bool
-        Whether to leave out the appendix.
+    level : probability of all intervals
+    claims : claims to check
+    human : human raters, or groups of them
+    stability : whether to refit the model under other assumptions
+    budget : whether to split the variance and predict the effect of more data
+    command : the command that made the report
+    progress : whether to show progress of refits on standard error
+    baseline : compare each system only with this one; None for all pairs
+    short : whether to leave out the appendix
     """
 
     fit: xr.DataTree
@@ -84,7 +72,7 @@ class Material:
 
     @cached_property
     def ratings(self) -> Ratings:
-        """The ratings that were fitted."""
+        """The ratings of the fit."""
         return ratings_of(self.fit)
 
     @property
@@ -94,12 +82,12 @@ class Material:
 
     @cached_property
     def spec(self) -> Spec:
-        """The specification of the model that was fitted."""
+        """The specification of the fitted model."""
         return spec_of(self.fit)
 
     @cached_property
     def data_check(self) -> Check:
-        """What the ratings can tell."""
+        """The check of the ratings."""
         return check(self.ratings)
 
     @cached_property
@@ -120,7 +108,7 @@ class Material:
 
     @cached_property
     def vote(self) -> pd.DataFrame:
-        """Metrics of the majority vote with the interval that most tools would give."""
+        """Metrics of the majority vote, with cluster bootstrap intervals."""
         return majority_metrics(self.ratings, level=self.level)
 
     @cached_property
@@ -130,17 +118,17 @@ class Material:
 
     @cached_property
     def kinds(self) -> pd.DataFrame:
-        """Which raters are adversarial, and which say nothing."""
+        """Which raters are adversarial or spammers."""
         return rater_kinds(self.fit, level=self.level)
 
     @cached_property
     def consistency(self) -> pd.DataFrame:
-        """How alike a rater's repeated ratings of an item are."""
+        """How often repeated ratings of an item by a rater agree."""
         return rater_consistency(self.fit, level=self.level)
 
     @cached_property
     def worth(self) -> pd.DataFrame:
-        """How many independent raters each group is worth; empty if all err independently."""
+        """Effective number of raters in each group; empty if all err independently."""
         return worth_frame(self.fit, self.level)
 
     @cached_property
@@ -155,13 +143,13 @@ class Material:
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Systems compared on all metrics of the task, each pair with the leading one first."""
+        """Comparison of the systems on all metrics, each pair with the leading one first."""
         found = compare(self.fit, level=self.level, baseline=self.baseline)
         return oriented(found, self._order_of(found))
 
     @cached_property
     def order(self) -> list[str]:
-        """The systems, the leading one first; as the data have them if each has its baseline."""
+        """The systems, the leading one first; in the order of the data with a baseline."""
         several = len(self.ratings.systems) > 1
         return self._order_of(self.comparison) if several else list(self.ratings.systems)
 
@@ -172,12 +160,12 @@ class Material:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """What displays call each metric."""
+        """Title of each metric in displays."""
         return metric_titles(self.draws["finite"])
 
     @cached_property
     def worth_draws(self) -> float:
-        """How many independent draws the results are worth."""
+        """Effective number of draws of the results."""
         sizes = self.fit["posterior"].sizes
         numbers = self.attribute("diagnostics") or {}
         least = numbers.get("ess_results") or numbers.get("ess_min")
@@ -185,12 +173,12 @@ class Material:
 
     @cached_property
     def standing(self) -> pd.DataFrame:
-        """Where each rater stands beside the median rater."""
+        """Accuracy of each rater, compared with the median rater."""
         return rater_standing(self.fit, level=self.level)
 
     @cached_property
     def sides(self) -> SideBySide:
-        """Majority vote, model, and people alone where they are named."""
+        """Majority vote, model, and human ratings alone."""
         found = side_by_side(
             self.fit, human=self.human or None, level=self.level, baseline=self.baseline
         )
@@ -203,12 +191,12 @@ class Material:
 
     @cached_property
     def variance(self) -> pd.DataFrame:
-        """Variance budget: of the contrast where there are two systems, else of each system."""
+        """Variance budget: of the contrast with two systems, else of each system."""
         return variance_budget(self.fit, contrast=self._contrast)
 
     @cached_property
     def contrast_variance(self) -> pd.DataFrame:
-        """Variance budget of each contrast, by metric; empty of fewer than three systems."""
+        """Variance budget of each contrast, by metric; empty with fewer than three systems."""
         pairs = pairs_of(self.order, self.baseline) if self._contrast is None else []
         parts = [variance_budget(self.fit, contrast=pair) for pair in pairs]
         if not parts:
@@ -217,7 +205,7 @@ class Material:
 
     @cached_property
     def widths(self) -> pd.DataFrame:
-        """What more data would buy, of the same numbers."""
+        """Expected interval widths with more data, for the same numbers."""
         return expected_width(self.fit, contrast=self._contrast, level=self.level)
 
     @property
@@ -226,29 +214,29 @@ class Material:
 
     @cached_property
     def agreed(self) -> Agreement:
-        """Agreement of the raters, beside what the model expects."""
+        """Agreement of the raters, and its expectation under the model."""
         return agreement(self.ratings, fit=self.fit, level=self.level)
 
     @cached_property
     def predictive(self) -> pd.DataFrame:
-        """The answers beside those that the model would have produced."""
+        """Posterior predictive checks of the answers."""
         return predictive_checks(self.fit, level=self.level)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
-        """The metrics as if the consensus were wrong on some items."""
+        """The metrics if the consensus were wrong on some items."""
         return consensus_sensitivity(self.fit, level=self.level)
 
     @cached_property
     def abstaining(self) -> pd.DataFrame:
-        """The metrics as if abstentions hung on the truth, on each kind of item in turn."""
+        """The metrics if abstentions depended on the truth, for each kind of item in turn."""
         return abstention_sensitivity(
             self.fit, odds_ratio=(0.25, 1.0, 4.0), level=self.level, draws=ABSTENTION_DRAWS
         )
 
     @cached_property
     def refits(self) -> pd.DataFrame | None:
-        """The comparison under other assumptions, where there are systems to compare."""
+        """The comparison under other assumptions; None without systems to compare."""
         found = self._refitted.get("contrasts")
         return None if found is None else turned(found, self.order)
 
@@ -263,20 +251,20 @@ class Material:
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """How the raters' reliability changed from the first session to the last."""
+        """Change of the raters' reliability from the first session to the last."""
         return drift_table(self.fit, level=self.level)
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
-        """What the scores of scored raters mean."""
+        """Calibration of scores."""
         return score_calibration(self.fit, level=self.level)
 
     @cached_property
     def reference(self) -> str:
-        """Whose truth all numbers are about."""
+        """The reference: whose truth all numbers are about."""
         return str(self.fit.attrs["reference"])
 
     def attribute(self, name: str) -> Any:
-        """Return an attribute of the fit that is JSON; None if an older fit lacks it."""
+        """Return a JSON attribute of the fit; None if an older fit lacks it."""
         text = self.fit.attrs.get(name)
         return None if text is None else json.loads(text)

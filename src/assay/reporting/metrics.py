@@ -1,4 +1,4 @@
-"""Sections: metrics with both estimands, where uncertainty comes from, claims."""
+"""Sections: metrics with both estimands, sources of uncertainty, claims."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -50,7 +50,7 @@ NO_CLAIMS = Gap(
 
 
 def claims_section(material: Material) -> Section | Gap:
-    """Give the verdict on each claim."""
+    """Report the verdict on each claim."""
     if not material.claims:
         return NO_CLAIMS
     results = material.verdicts
@@ -98,7 +98,7 @@ NOT_ASKED = Gap(
 
 
 def budget_section(material: Material) -> Section | Gap:
-    """Take the variance apart, and say what would narrow the intervals most."""
+    """Split the variance, and report which data would narrow the intervals most."""
     if not material.budget:
         return NOT_ASKED
     variance, widths = material.variance, material.widths
@@ -133,7 +133,7 @@ def budget_section(material: Material) -> Section | Gap:
 def _contrasts_table(
     variance: pd.DataFrame, reference: str, titles: Mapping[str, str] = MappingProxyType({})
 ) -> list[Block]:
-    """Show the budget of each contrast of three systems or more: what they share cancels."""
+    """Show the budget of each contrast of three systems or more: shared parts cancel."""
     if variance.empty:
         return []
     note = f"Estimand {estimand_words(variance)}. Reference: {reference}."
@@ -159,7 +159,7 @@ def _variance_table(
 
 
 def _shares_told(variance: pd.DataFrame, note: str) -> tuple[pd.DataFrame, dict[str, str], str]:
-    """Write the shares of a budget; which columns to show of it, and what stands below."""
+    """Return the shares of a budget as text, the columns to show, and the note."""
     total = variance["variance"].where(variance["variance"] > 0)
     shares = {name: _share(variance[name] / total) for name in PARTS}
     told = [f"{v:.2g}" if v == v else UNDEFINED for v in variance["variance"]]
@@ -170,7 +170,7 @@ def _shares_told(variance: pd.DataFrame, note: str) -> tuple[pd.DataFrame, dict[
 
 
 def _share(numbers: pd.Series) -> pd.Series:
-    """Write shares in per cent; one that is below zero by Monte Carlo error alone is zero."""
+    """Write shares in per cent, with negative ones due to Monte Carlo error as zero."""
     return numbers.map(lambda x: f"{fixed(100 * x, 0)}%" if x == x else UNDEFINED)
 
 
@@ -205,7 +205,7 @@ def _what(frame: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
 
 
 def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
-    """Say which kind of data binds most of the metrics."""
+    """Return a finding on the data that would narrow most intervals."""
     if (widths["binds"] == OVERLAP).any():
         return (Finding(weight=WEIGHT, text=ALONE, section="budget", code="budget-untold"),)
     bound = widths[widths["binds"].isin(list(COLUMNS))]
@@ -237,14 +237,14 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
 
 WEIGHT_METRICS = 1.0
 WORDS = {"majority-vote-off": "Majority vote", "equal-difficulty": "Rests on the model"}
-"""What stands before the finding of a code in the section."""
+"""Heading of each finding in the section, by code."""
 ALIKE = "ratings read without their weights (`weight=''`), if all items may count alike"
 FIRST = 1000.0
-"""Of a finding that says that a number rests on the model: it stands before all others."""
+"""Weight of a finding that a number depends on the model: it precedes all others."""
 
 
 def metrics_section(material: Material) -> Section:
-    """Report the metrics with both estimands, beside those of a majority vote."""
+    """Report the metrics with both estimands, and those of a majority vote."""
     summaries, vote = material.summaries, material.vote
     titles = material.titles
     figure = draw_metrics(
@@ -259,8 +259,8 @@ def metrics_section(material: Material) -> Section:
         "Posterior means, and the majority vote with its cluster bootstrap, with "
         f"{percent(material.level)} intervals. {note}"
     )
-    # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
-    # weights differ, it may be theirs, which count in the vote and not in these items.
+    # If the data do not identify errors, a gap to the majority vote is due to the prior. If design
+    # weights differ, it may be due to them: they count in the vote and not in the estimand finite.
     untold = material.data_check.at_least("problem") or weights.nunique() > 1
     off = [] if untold else _off(summaries["finite"], vote, material.level, titles)
     if len(material.equal_difficulty):
@@ -287,7 +287,7 @@ def metrics_section(material: Material) -> Section:
 
 
 def _legend(draws: xr.Dataset) -> Block:
-    """Say what each metric is, in which direction it is better, and what it counts."""
+    """Describe each metric, its direction and its unit."""
     said = [
         {"metric": str(name)}
         | {key: one.attrs.get(key, "") for key in ("title", "better", "unit", "description")}
@@ -319,7 +319,7 @@ def _left_out(material: Material) -> tuple[Gap, ...]:
 
 
 def _held(material: Material) -> str:
-    """Say what the model's intervals hold: at a mode the parameters stand still."""
+    """State which uncertainty the intervals include: a mode has none of the parameters."""
     held = "The model's intervals hold what is not known of the labels"
     if material.fit.attrs["method"] not in MODES_ALONE:
         return f"{held} and of the raters."
@@ -356,13 +356,13 @@ def _table(
 
 
 def _cells(frame: pd.DataFrame, notes: dict[str, str], draws: float | None = None) -> pd.Series:
-    """Write each line's estimate, marked where it may mislead; undefined draws are counted."""
+    """Write each line's estimate, with marks of doubt and shares of undefined draws."""
     texts = with_undefined(marked(frame, notes, draws=draws), frame["undefined"])
     return pd.Series(texts, index=frame.index)
 
 
 def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
-    """Say where a metric's estimand is another than its column's."""
+    """State where a metric's estimand differs from its column's."""
     said = []
     for name, frame in summaries.items():
         for estimand, part in frame[frame["estimand"] != name].groupby("estimand", sort=False):
@@ -374,7 +374,7 @@ def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
 def _off(
     finite: pd.DataFrame, vote: pd.DataFrame, level: float, titles: Mapping[str, str]
 ) -> list[Finding]:
-    """Find the metric whose majority vote lies farthest outside the model's interval."""
+    """Return a finding on the majority vote that is farthest outside the model's interval."""
     keys = ["metric", "system"]
     both = finite.merge(vote[[*keys, "value"]], on=keys)
     outside = both[(both["value"] < both["lower"]) | (both["value"] > both["upper"])]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 4.6
-"""Of a figure in inches: readable on a telephone."""
+"""Width of a figure in inches, readable on a telephone."""
 SALT = "assay"
 NOT_SHOWN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", flags=re.DOTALL)
 IDS = re.compile(r'\bid="([^"]+)"')
@@ -34,28 +34,17 @@ FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
 
 
 def to_svg(drawn: "Figure | Axes", *, name: str, words: str) -> str:
-    """Return a figure as an SVG element to stand in a page.
+    """Return a figure as an accessible SVG element for a page.
 
-    Parameters
-    ----------
-    drawn : matplotlib.figure.Figure or matplotlib.axes.Axes
-        Drawn with the palette of :mod:`assay.plots.style`.
-    name : str
-        Unique on the page: ids start with it.
-    words : str
-        What a reader who does not see the figure is told.
-
-    Returns
-    -------
-    str
-        ``<svg role="img" ...>``. Letters stay letters, colours are variables of the page with
-        the light theme's as fallback, and nothing points out of the file.
+    ``name`` prefixes all ids and must be unique on the page; ``words`` describe the figure to
+    readers who do not see it. Text stays text, colours are variables of the page with the light
+    theme as fallback, and nothing refers to other files.
     """
     import matplotlib as mpl
 
     stream, figure = StringIO(), figure_of(drawn)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}), catch_warnings():
-        # Letters stay letters: the browser has the glyphs that the font of the drawing lacks.
+        # Text stays text: the browser has the glyphs that the font of the drawing lacks.
         filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
     text = stream.getvalue()
@@ -64,7 +53,7 @@ def to_svg(drawn: "Figure | Axes", *, name: str, words: str) -> str:
 
 
 def _own_ids(text: str, name: str) -> str:
-    """Keep the ids that something refers to, each with the figure's name before it."""
+    """Keep the ids that are referred to, prefixed by the figure's name."""
     used = {first or second for first, second in REFERENCES.findall(text)}
     text = IDS.sub(lambda m: f'id="{name}-{m[1]}"' if m[1] in used else "", text)
     return REFERENCES.sub(
@@ -80,7 +69,7 @@ def _themed(text: str) -> str:
 
 
 def _labelled(text: str, name: str, words: str) -> str:
-    """Give the element its role and words, and let the page decide its size."""
+    """Add role and description to the element, and let the page decide its size."""
     opening, _, rest = text.partition(">")
     box = re.search(r'viewBox="[^"]+"', opening)
     assert box is not None
@@ -101,7 +90,7 @@ class Prose:
 
 @dataclass(frozen=True, kw_only=True)
 class Bullets:
-    """A list, after a line that says of what."""
+    """A list, after a line that introduces it."""
 
     kind: ClassVar[str] = "bullets"
     items: tuple[str, ...]
@@ -110,7 +99,7 @@ class Bullets:
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """Text to be copied as it is."""
+    """Text to copy unchanged."""
 
     kind: ClassVar[str] = "code"
     text: str
@@ -118,7 +107,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Callout:
-    """A sentence that must not be overlooked: a verdict, or a doubt."""
+    """A highlighted sentence: a verdict, or a doubt."""
 
     kind: ClassVar[str] = "callout"
     word: str
@@ -128,7 +117,7 @@ class Callout:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A figure as inline SVG, with the words that stand for it."""
+    """A figure as inline SVG, with its caption."""
 
     kind: ClassVar[str] = "picture"
     svg: str
@@ -143,15 +132,15 @@ class Row:
 
     @property
     def is_heading(self) -> bool:
-        """Whether the row stands for the rows below it."""
+        """Whether the row is a heading."""
         return len(self.cells) == 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """A table as it is shown, and the data frame that is exported under its key.
+    """A table as shown, and the data frame that is exported under its key.
 
-    Its cells are ``is_prose`` if they are sentences of the report's own.
+    Cells that are sentences of the report are marked by ``is_prose``.
     """
 
     kind: ClassVar[str] = "table"
@@ -170,15 +159,10 @@ Block = Prose | Bullets | Code | Callout | Picture | Table
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Something that could not be said: what, why, and the input that would enable it.
+    """Something that the report cannot say: what, why, and the input that would enable it.
 
-    Attributes
-    ----------
-    what, why, enable : str
-    code : str
-        The reason in short; :mod:`assay.codes` explains it.
-    numbers : mapping of str to float
-        The numbers that the texts show, by name.
+    code : kind of reason; :mod:`assay.codes` explains it
+    numbers : the numbers of the texts, by name
     """
 
     level: ClassVar[str] = "note"
@@ -192,7 +176,7 @@ class Gap:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the gap as JSON has it."""
+        """Return the gap for JSON."""
         return {"code": self.code, "level": self.level, "numbers": self.numbers} | {
             "what": self.what,
             "why": self.why,
@@ -202,19 +186,12 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that changes the conclusion.
+    """A finding that affects the conclusion.
 
-    Attributes
-    ----------
-    weight : float
-        The larger, the more the conclusion changes; findings are ranked by it.
-    text : str
-    section : str
-        Key of the section that has the numbers.
-    code : str
-        The kind of finding in short; :mod:`assay.codes` explains it.
-    numbers : mapping of str to float
-        The numbers that the text shows, by name.
+    weight : findings are ranked by it, the largest first
+    section : key of the section that has the numbers
+    code : kind of finding; :mod:`assay.codes` explains it
+    numbers : the numbers of the text, by name
     """
 
     level: ClassVar[str] = "warning"
@@ -228,7 +205,7 @@ class Finding:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
+        """Return the finding for JSON."""
         return {
             "code": self.code,
             "level": self.level,
@@ -239,9 +216,9 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A titled part of the page. ``gaps`` are what it would have said with other input.
+    """A titled part of the page; ``gaps`` are what it would report with other input.
 
-    One that ``is_sheet`` has a printed page of its own.
+    A section that ``is_sheet`` has a printed page of its own.
     """
 
     key: str
@@ -257,17 +234,9 @@ class Section:
 class Front:
     """Page one: the question, the answer in three sentences, a figure, a table, the data.
 
-    Attributes
-    ----------
-    question : str
-    sentences : tuple of (str, str)
-        What each tells, and the sentence.
-    cautions : tuple of str
-        What makes the answer less sure than it looks.
-    picture : Picture or None
-    table : Table or None
-    data : str
-        One line on the data, whose truth is meant, and the weakest rater.
+    sentences : heading and text of each
+    cautions : reasons why the answer is less certain
+    data : one line on the data, the reference, and the weakest rater
     """
 
     question: str
@@ -280,10 +249,7 @@ class Front:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The whole report: page one, sections, and those of the appendix.
-
-    ``findings`` are for programs; page one and the sections say them.
-    """
+    """The whole report; ``findings`` are for programs, page one and the sections show them."""
 
     title: str
     findings: tuple[Finding, ...]
@@ -299,7 +265,7 @@ class Page:
 
     @property
     def appendix(self) -> tuple[Section, ...]:
-        """The sections that are folded away."""
+        """The sections of the appendix."""
         return tuple(one for one in self.sections if one.is_appendix)
 
     @property
@@ -320,24 +286,10 @@ def table_of(
     export: pd.DataFrame | None = None,
     is_prose: bool = False,
 ) -> Table:
-    """Make a table of some columns of a data frame.
+    """Make a table of the columns ``shown`` of a data frame, with their headings.
 
-    Parameters
-    ----------
-    key : str
-        Under which it is exported.
-    caption : str
-    frame : DataFrame
-    shown : mapping of str to str
-        Columns to show and their headings, in order; the first names the row.
-    under : str, optional
-        A column whose values become headings of the rows that have them.
-    note : str, optional
-        A line below the table.
-    export : DataFrame, optional
-        What is exported in place of ``frame``, where that holds words.
-    is_prose : bool
-        Whether the cells are sentences of the report's own.
+    ``under`` names a column whose values become headings of rows. ``export`` is exported instead of
+    a ``frame`` that holds text.
     """
     rows: list[Row] = []
     last = None
@@ -360,25 +312,9 @@ def table_of(
 
 
 def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """Say what names the lines of a table by metric and system: the columns, and the headings.
+    """Return columns and heading column of a table by metric and system, for :func:`table_of`.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        With ``metric`` and ``system``, which is ``""`` throughout where there are none.
-    shown : mapping of str to str
-        The other columns to show and their headings.
-
-    Returns
-    -------
-    shown, under
-        As :func:`table_of` takes them: lines of systems under their metric, else the metrics.
-
-    Examples
-    --------
-    >>> lines = pd.DataFrame({"metric": ["flag_rate"], "system": [""], "told": ["0.2"]})
-    >>> by_metric(lines, {"told": "Posterior"})
-    ({'metric': 'Metric', 'told': 'Posterior'}, '')
+    Lines of systems stand under their metric; without systems, metrics are lines.
     """
     if cells["system"].eq("").all():
         return {"metric": "Metric", **shown}, ""
@@ -386,13 +322,7 @@ def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, 
 
 
 def cell_text(cell: Any) -> str:
-    r"""Write a cell.
-
-    Examples
-    --------
-    >>> cell_text(0.12345), cell_text(float("nan")), cell_text("a\x1b"), cell_text(True)
-    ('0.123', 'undefined', 'a?', 'yes')
-    """
+    """Write a cell."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
@@ -400,15 +330,13 @@ def cell_text(cell: Any) -> str:
     return printable(cell)
 
 
-def reworded(page: Page, say: Callable[[str], str]) -> Page:
-    """Return a page whose sentences are said otherwise; what comes from the data stays.
+def percent_cell(share: float) -> str:
+    """Write a share in whole per cent, or ``none``."""
+    return f"{share:.0%}" if share == share else "none"
 
-    Parameters
-    ----------
-    page : Page
-    say : callable
-        From the old words of a sentence to the new ones.
-    """
+
+def reworded(page: Page, say: Callable[[str], str]) -> Page:
+    """Return a page with sentences reworded by ``say``; text from the data is unchanged."""
     sections = [
         replace(
             section,
@@ -446,7 +374,7 @@ def _reworded(block: Block, say: Callable[[str], str]) -> Block:
 
 
 def prose(*paragraphs: str) -> Prose:
-    """Return paragraphs, empty ones left out."""
+    """Return paragraphs, without empty ones."""
     return Prose(paragraphs=tuple(printable(text) for text in paragraphs if text))
 
 
@@ -458,13 +386,7 @@ def bullets(items: Sequence[str], lead: str = "") -> tuple[Bullets, ...]:
 
 
 def to_html(page: Page, path: Path) -> None:
-    """Write a page; the file appears whole or not at all.
-
-    Raises
-    ------
-    FitError
-        If the file cannot be written.
-    """
+    """Write a page; the file appears whole or not at all."""
     text = page_html(page)
     try:
         with draft(path) as unfinished:
@@ -476,7 +398,7 @@ def to_html(page: Page, path: Path) -> None:
 
 
 def page_html(page: Page) -> str:
-    """Return a page as HTML. Whatever comes from the data is escaped."""
+    """Return a page as HTML; everything from the data is escaped."""
     from jinja2 import Environment, StrictUndefined
 
     here = files("assay.reporting")
@@ -488,27 +410,15 @@ def page_html(page: Page) -> str:
 
 
 def foldable(name: str) -> "Markup":
-    """Escape a name, and let it break after the signs that join its parts, not within a word.
-
-    Examples
-    --------
-    >>> print(foldable("prevalence[tone=a<b]"))
-    prevalence[<wbr>tone=<wbr>a&lt;b]
-    """
+    """Escape a name, with line breaks allowed after the signs that join its parts."""
     from markupsafe import Markup, escape
 
-    # Escaped text has these signs from the name alone.
+    # Escaping adds none of these signs.
     return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))
 
 
 def coded(text: str) -> "Markup":
-    """Escape a text, and show what it marks as code as code.
-
-    Examples
-    --------
-    >>> print(coded("fit with `raters='mace'`, or < `"))
-    fit with <code>raters=&#39;mace&#39;</code>, or &lt; `
-    """
+    """Escape a text, and show what it marks as code as code."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"`([^`]+)`", text)
@@ -518,11 +428,5 @@ def coded(text: str) -> "Markup":
 
 
 def with_minus(text: str) -> str:
-    """Write the minus sign of numbers and differences as one.
-
-    Examples
-    --------
-    >>> with_minus("A - B is -0.2 (-0.3 to 0.1), gpt-4")
-    'A − B is −0.2 (−0.3 to 0.1), gpt-4'
-    """
+    """Write hyphens of negative numbers and differences as minus signs."""
     return re.sub(r"(?<![\w-])-(?=\.?\d)|(?<= )-(?= )", "\N{MINUS SIGN}", text)

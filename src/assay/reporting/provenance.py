@@ -1,4 +1,4 @@
-"""Sections: how to cite and to reproduce, and what the report does not establish."""
+"""Sections: how to cite and to reproduce, and the limits of the report."""
 
 import hashlib
 import re
@@ -23,7 +23,7 @@ CITATION = (
 
 
 def provenance_section(material: Material) -> Section:
-    """Give the command, versions, seed and hashes behind every number."""
+    """Report the command, versions, seed and hashes behind every number."""
     fit = material.fit
     made_with = fit.attrs.get("command")
     commands = [without_folders(text) for text in (made_with, material.command) if text]
@@ -70,14 +70,7 @@ def _versions(material: Material) -> Block:
 
 
 def ratings_hash(ratings: Ratings) -> str:
-    """Return a hash of who said what about which item: SHA-256 in hexadecimal.
-
-    Examples
-    --------
-    >>> from assay.fits.simulate import simulate
-    >>> len(ratings_hash(simulate("single", n_items=3, n_raters=3, rng=1)))
-    64
-    """
+    """Return a SHA-256 hash of the ratings, in hexadecimal."""
     digest = hashlib.sha256()
     names = [*ratings.items.index, "", *ratings.raters.index, "", *ratings.task.label_names]
     digest.update("\x1f".join(map(str, names)).encode())
@@ -103,7 +96,7 @@ AT_RANDOM = (
 
 
 def limits_section(material: Material) -> Section:
-    """Say what does not follow from the numbers."""
+    """State what does not follow from the numbers."""
     said = [
         *_truth(material),
         *_assumed(material),
@@ -151,14 +144,14 @@ def _truth(material: Material) -> list[str]:
 
 
 def _assumed(material: Material) -> list[str]:
-    """Repeat what the fit says it takes for granted; whose truth it is stands before."""
+    """Repeat the assumptions of the fit, without the reference, which comes before."""
     said = material.attribute("assumptions") or []
     return [text for text in said if not WHOSE_TRUTH.search(text)]
 
 
 def _dependence(material: Material) -> list[str]:
     task = material.ratings.task
-    if material.spec.reference:  # what an item looks like to a whole group is part of the model
+    if material.spec.reference:  # the model has perception layers
         return []
     if not KINDS.keys().isdisjoint(material.spec.rater_parts):
         return [
@@ -193,7 +186,7 @@ def _leaning(material: Material) -> list[str]:
 
 
 def _missing(ratings: Ratings) -> list[str]:
-    """Say it where a rating has neither an answer nor a score for some label."""
+    """State that missing answers are assumed to be missing at random, if there are any."""
     gaps = (ratings.answers == MISSING) & ~np.isfinite(ratings.scores)
     return [AT_RANDOM] if gaps.any() else []
 

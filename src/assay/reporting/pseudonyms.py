@@ -1,4 +1,4 @@
-"""Pseudonyms for raters: names are replaced in a fit, and a key file says whose each is."""
+"""Pseudonyms of raters: they replace the names in a fit, and a key file holds both."""
 
 import json
 import re
@@ -20,26 +20,10 @@ SAID = ("accounting", "assumptions", "warnings", "modes", "command")
 
 
 def with_pseudonyms(fit: xr.DataTree, key: Path) -> xr.DataTree:
-    """Return a fit whose raters have pseudonyms, in the data and in its notes.
+    """Return a copy of a fit in which raters have pseudonyms, in the data and in its notes.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        Stays as it is.
-    key : path
-        CSV file with the columns ``pseudonym`` and ``rater``; it is made, or completed, if names
-        are missing. Keep it apart from what you pass on.
-
-    Raises
-    ------
-    ArgumentError
-        If the file is no such key.
-    FitError
-        If it cannot be written.
-
-    Notes
-    -----
-    Numbers are drawn at random, so that they tell nothing of the order of the names.
+    ``key`` is a CSV file with the columns ``pseudonym`` and ``rater``, made or completed if names
+    are missing. Numbers are random, so that they do not reveal the order of the names.
     """
     require_fit(fit)
     names = [str(name) for name in fit["constant_data"]["rater"].to_numpy()]
@@ -61,7 +45,7 @@ def with_pseudonyms(fit: xr.DataTree, key: Path) -> xr.DataTree:
 
 
 def _read(key: Path) -> dict[str, str]:
-    """Return the pseudonym of each rater that a key file names."""
+    """Return the pseudonym of each rater in a key file."""
     if not key.exists():
         return {}
     try:
@@ -81,7 +65,7 @@ def _read(key: Path) -> dict[str, str]:
 
 
 def _completed(known: dict[str, str], names: list[str], key: Path) -> dict[str, str]:
-    """Give those a pseudonym who have none, and write the key."""
+    """Add pseudonyms for raters without one, and write the key."""
     missing = [name for name in names if name not in known]
     if not missing:
         return known
@@ -103,7 +87,7 @@ def _completed(known: dict[str, str], names: list[str], key: Path) -> dict[str, 
 
 
 def _told(name: str, text: Any, known: Mapping[str, str]) -> Any:
-    """Replace names in the sentences of an attribute; numbers, which may count, stay."""
+    """Replace names in the sentences of an attribute, except names that are numbers."""
     if name not in SAID or not isinstance(text, str):
         return text
     words = sorted((w for w in known if not re.fullmatch(r"[\d.]+", w)), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""Who to talk to and about what: answers that a rater gives more often than the others do."""
+"""Feedback to raters: errors that a rater makes more often than the others."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +16,16 @@ from assay.inference.label_doubts import doubts_by_label
 from assay.raters.reliability import rater_reliability
 
 SURE = 0.9
-"""Probability from which a rater is said to differ from the others."""
+"""Probability from which a rater is reported to differ from the others."""
 
 LEAST_EXCESS = 0.05
-"""Smallest difference worth a talk, in probability."""
+"""Smallest reported difference of error rates."""
 
 LEAST_WRONG = 1.0
-"""Fewest wrong answers that such a difference has to have made."""
+"""Smallest expected number of wrong answers due to a reported difference."""
 
 LEAST_EXPECTED = 0.5
-"""Fewest wrong answers of a kind that a rater sheet lists."""
+"""Smallest expected number of wrong answers of a kind that a rater sheet lists."""
 
 EXAMPLES = 3
 MOST_TALKS = 5
@@ -33,7 +33,7 @@ MOST_TALKS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
-    """A rater, what to talk about, and items to look at together."""
+    """A rater's frequent error, and items to discuss."""
 
     rater: str
     label: str
@@ -59,24 +59,13 @@ class Talk:
 
 
 def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
-    """Find the raters who err more often than the others, and on what.
+    """Return the errors that raters make clearly more often than the others, at most five.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    ratings : Ratings
-        Those of the fit.
-
-    Returns
-    -------
-    list of Talk
-        Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
-        0.05 in the posterior mean and by more than 0 with probability 0.9. The five that made most
-        wrong answers: the excess times the number of items of the true class, by the posterior,
-        that the rater was asked about; one at least. Of an answer that a rater gives too often
-        whatever is true, the true class where it shows most. Of labels whose classes may not be
-        what their names say there is none. Raters of scores alone answer nothing:
-        they are neither named nor among the others.
+    The error's recorded probability exceeds the mean of the other raters by more than 0.05, and by
+    more than 0 with probability 0.9. Errors are ranked by the excess times the expected number of
+    items of the true class that the rater answered, at least one wrong answer. For each reported
+    class, only the true class with the most errors counts. Labels in doubt and raters of scores
+    alone are left out.
     """
     answering = ~raters_of_scores(ratings)
     if answering.sum() < 2:
@@ -95,23 +84,11 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
 
 
 def costliest_errors(fit: xr.DataTree, ratings: Ratings, count: int = EXAMPLES) -> pd.DataFrame:
-    """Return the errors that made most wrong answers, some of each rater.
+    """Return the errors with the most expected wrong answers, at most ``count`` of each rater.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    ratings : Ratings
-        Those of the fit.
-    count : int
-        How many of each rater, at most.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
-        ``others`` (the mean rate of the other raters; NaN of one rater), ``wrong`` (expected
-        number of such answers), ``items`` (names of those to look at, most probable first).
-        Errors that are expected less than half a time are left out.
+    Columns: ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
+    ``others`` (mean rate of the other raters; NaN with one rater), ``wrong`` (expected number, at
+    least 0.5), ``items`` (examples, most probable first).
     """
     chance = label_probabilities(fit)
     errors = _errors(rater_reliability(fit)).merge(_asked(ratings, chance))
@@ -128,7 +105,7 @@ def costliest_errors(fit: xr.DataTree, ratings: Ratings, count: int = EXAMPLES) 
 
 
 def _errors(reliability: xr.DataArray) -> pd.DataFrame:
-    """Lines of all errors: the rater's rate, and that of the mean of the others."""
+    """Return a line per error: the rater's rate, and the mean rate of the others."""
     draws = reliability.transpose("chain", "draw", "rater", ...)
     values = draws.to_numpy().reshape(-1, *draws.shape[2:])
     raters = values.shape[1]
@@ -149,7 +126,7 @@ def _errors(reliability: xr.DataArray) -> pd.DataFrame:
 
 
 def _asked(ratings: Ratings, chance: xr.DataArray) -> pd.DataFrame:
-    """How many items of each class each rater was asked about: a line per rater, label, class."""
+    """Return the expected number of items of each class that each rater answered."""
     p = np.nan_to_num(chance.transpose("item", "label", "class").to_numpy())
     answered = (ratings.answers >= 0)[..., None]
     asked = np.zeros((len(ratings.raters), *p.shape[1:]))
@@ -181,7 +158,7 @@ def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:
 
 
 def _examples(told: dict[str, str], ratings: Ratings, chance: xr.DataArray) -> tuple[str, ...]:
-    """Items to which the rater gave that answer and whose truth is most probably the other."""
+    """Return items with the rater's answer whose truth is most probably the other class."""
     label = ratings.task.label_names.index(told["label"])
     classes = ratings.task.labels[label].classes
     if told["reported_class"] not in classes:

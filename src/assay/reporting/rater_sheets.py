@@ -1,4 +1,4 @@
-"""Rater sheets: a page for each rater, and one table that says who meets a threshold."""
+"""Rater sheets: a page for each rater, and a table of decisions on a threshold."""
 
 from pathlib import Path
 
@@ -27,7 +27,16 @@ from assay.fits.cache import computed_once
 from assay.fits.datatree import ratings_of, require_fit
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
-from assay.reporting.page import Block, Page, Section, Table, prose, table_of, to_html
+from assay.reporting.page import (
+    Block,
+    Page,
+    Section,
+    Table,
+    percent_cell,
+    prose,
+    table_of,
+    to_html,
+)
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
 from assay.validation.stability import stability
@@ -40,16 +49,16 @@ SHOWN_EFFECTS = 12
 def rater_decisions(
     fit: xr.DataTree, *, threshold: float = THRESHOLD, sure: float = SURE, level: float = 0.95
 ) -> pd.DataFrame:
-    """Decide who meets a threshold: the chance of a right answer that is asked of a rater.
+    """Decide which raters meet a threshold on the probability of a right answer.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit` by ``nuts`` or ``laplace``.
     threshold : float
-        The chance of a right answer that is asked of a rater, as the mean over the labels.
+        The required probability of a right answer, as the mean over the labels.
     sure : float
-        Probability from which a rater is said to be below the threshold, or to meet it.
+        Probability from which a rater is decided to be below the threshold, or to meet it.
     level : float
         Probability of the intervals.
 
@@ -58,10 +67,10 @@ def rater_decisions(
     pandas.DataFrame
         A line per rater, the least reliable first: ``rater``, ``n`` (ratings), ``agreement`` (raw,
         with the other raters, mean over the labels), ``mean``, ``sd``, ``lower``, ``upper`` of the
-        chance of a right answer, ``p_worse`` = P(worse than the median rater), ``p_below`` =
+        probability of a right answer, ``p_worse`` = P(worse than the median rater), ``p_below`` =
         P(below the threshold), ``decision`` (``"below"``, ``"meets it"`` or ``"undecided"``),
-        ``threshold``, ``level``, ``reference``, ``doubt``. Where the labels are in doubt, and of a
-        mode alone, all are undecided.
+        ``threshold``, ``level``, ``reference``, ``doubt``. All are undecided if the labels are in
+        doubt, or the fit is a mode alone.
 
     Raises
     ------
@@ -122,22 +131,22 @@ def rater_sheets(
     level: float = 0.95,
     progress: bool = False,
 ) -> Path:
-    """Write a sheet for each rater, and the table of who meets a threshold, as one HTML file.
+    """Write a sheet for each rater, and the table of decisions, as one HTML file.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
     path : str or path
-        Where to; an existing file is replaced.
+        The file to write; an existing one is replaced.
     threshold, sure : float
         As for :func:`assay.rater_decisions`.
     refit : bool
-        Fit again without each rater, and say how the metrics move. Takes as long as a small fit
-        for each rater.
+        Fit again without each rater, and show the change of the metrics. Takes as long as a small
+        fit for each rater.
     pseudonyms : str or path, optional
-        Key file: each rater is called by a pseudonym. A CSV file with the columns ``pseudonym``
-        and ``rater``; it is made, or completed, if names are missing.
+        Key file, if raters are to have pseudonyms: a CSV file with the columns ``pseudonym`` and
+        ``rater``; it is made, or completed, if names are missing.
     level : float
         Probability of the intervals.
     progress : bool
@@ -146,12 +155,12 @@ def rater_sheets(
     Returns
     -------
     pathlib.Path
-        Where the sheets were written.
+        The file that was written.
 
     Raises
     ------
     ArgumentError
-        If a threshold or a probability is out of range, or the key file is none.
+        If a threshold or a probability is out of range, or the key file is invalid.
     FitError
         If the tree is no fit, or the path cannot be written.
 
@@ -236,7 +245,7 @@ def _decisions_table(decisions: pd.DataFrame) -> Table:
     notes: dict[str, str] = {}
     words = decisions.assign(
         told=marked(decisions, notes),
-        raw=[_share(share) for share in decisions["agreement"]],
+        raw=list(map(percent_cell, decisions["agreement"])),
         worse=list(map(chance_cell, decisions["p_worse"])),
         below=list(map(chance_cell, decisions["p_below"])),
     )
@@ -249,10 +258,6 @@ def _decisions_table(decisions: pd.DataFrame) -> Table:
         note=f"Agreement: with the other raters, without a model.{notes_said(notes)}",
         export=decisions,
     )  # fmt: skip
-
-
-def _share(share: float) -> str:
-    return "none" if np.isnan(share) else f"{share:.0%}"
 
 
 def _lead(line: dict[str, object], ratings: Ratings, threshold: float) -> Block:
@@ -311,7 +316,7 @@ def _errors_table(n: int, errors: pd.DataFrame) -> Block:
     words = errors.assign(
         what=errors["reported_class"] + " where " + errors["true_class"] + " is true",
         rate=[f"{x:.0%}" for x in errors["rate"]],
-        others=[_share(x) for x in errors["others"]],
+        others=list(map(percent_cell, errors["others"])),
         wrong=[fixed(x, 1) for x in errors["wrong"]],
     )
     shown = {"what": "Answer", "label": "Label", "rate": "Share", "others": "Others",
@@ -331,7 +336,7 @@ def _effects(fit: xr.DataTree, level: float, progress: bool) -> pd.DataFrame:
 
 
 def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Block]:
-    """Show how the metrics move without a rater; nothing where nothing was refitted."""
+    """Show how the metrics change without a rater; nothing without refits."""
     if effects is None:
         return []
     without = effects[effects["variant"] == f"without {rater}"]

@@ -48,6 +48,7 @@ from assay.reporting.page import (
     Picture,
     Section,
     bullets,
+    percent_cell,
     prose,
     table_of,
     to_svg,
@@ -60,20 +61,13 @@ if TYPE_CHECKING:
 
 PARAMETER = "spamming"
 MOSTLY = 0.5
-"""Who spams more often than this, by the whole interval, is named among the findings."""
+"""Share of spam above which, by the whole interval, a rater is named among the findings."""
 SHOWN = 24
 WEIGHT = 11.0
 
 
 def spamming_frame(fit: xr.DataTree, level: float) -> pd.DataFrame:
-    """Return how often each rater's ratings are spam, the most often first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rater``, ``mean``, ``lower``, ``upper``, ``level``; no lines if no rater has the
-        parameter.
-    """
+    """Return each rater's share of spam, the highest first; empty without the parameter."""
     parts = []
     for name, draws in group(fit, "posterior").data_vars.items():
         if str(name).rpartition(".")[2] == PARAMETER:
@@ -92,7 +86,7 @@ def spamming_frame(fit: xr.DataTree, level: float) -> pd.DataFrame:
 
 
 def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
-    """Say how often ratings are spam, in a table; nothing where no rater has the parameter."""
+    """Show the share of spam of each rater; nothing without the parameter."""
     if frame.empty:
         return []
     shown = frame.assign(words=intervals(frame)).head(SHOWN)
@@ -111,7 +105,7 @@ def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
 
 
 def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
-    """Name the raters most of whose ratings are spam, by the whole interval."""
+    """Return a finding on raters most of whose ratings are spam, by the whole interval."""
     most = frame[frame["lower"] > MOSTLY]
     if most.empty:
         return ()
@@ -131,17 +125,7 @@ def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
 
 
 def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) -> list[Block]:
-    """Say what raters who err together are worth; nothing where the model has nobody do so.
-
-    Parameters
-    ----------
-    worth : DataFrame
-        From :func:`assay.display.frames.worth_frame`.
-    misperceived : DataFrame
-        From :func:`assay.perception_table`.
-    level : float
-        Probability of the intervals.
-    """
+    """Show effective numbers of raters and misperception; nothing if raters err independently."""
     blocks: list[Block] = []
     if not worth.empty:
         text = (
@@ -149,7 +133,7 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
             "as many independent raters as the correlation of its errors leaves."
         )
         blocks += [prose(text), _worth_table(worth, level)]
-    if not misperceived.empty:  # of groups of one rater too
+    if not misperceived.empty:  # includes groups of one rater
         blocks.append(_misperceived_table(misperceived, level))
     return blocks
 
@@ -180,7 +164,7 @@ def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
 
 
 def _told_by(share: float) -> str:
-    """Say who tells a number whose posterior has this share of the prior's SD."""
+    """State whether prior or data determine a number, from the ratio of its SDs."""
     if share > PRIOR_DRIVEN:
         return "the prior alone"
     return "the prior, and little by the data" if share > LITTLE else "the data"
@@ -190,7 +174,7 @@ WEIGHT_RATERS = 10.0
 
 
 def raters_section(material: Material) -> Section:
-    """Say where each rater stands, and who to talk to about what."""
+    """Report the accuracy of each rater, and errors to discuss."""
     found = talks(material.fit, material.ratings)
     spam = spamming_frame(material.fit, material.level)
     kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
@@ -208,7 +192,7 @@ def raters_section(material: Material) -> Section:
 
 
 def rater_tables_section(material: Material) -> Section:
-    """Show the raters by true class: right answers, confusions, spam, what groups are worth."""
+    """Show the raters by true class: right answers, confusions, spam, effective numbers."""
     frame, task = material.reliability, material.ratings.task
     right = frame[frame["true_class"] == frame["reported_class"]]
     note = f"Kind recorded: {KIND_WORDS['recorded']}. Reference: {material.reference}."
@@ -238,7 +222,7 @@ def rater_tables_section(material: Material) -> Section:
 
 
 def _standing_table(material: Material) -> Block:
-    """Show a line per rater: right answers, beside the median rater, and raw agreement."""
+    """Show a line per rater: accuracy, comparison with the median rater, and raw agreement."""
     table = material.standing
     several = table["label"].nunique() > 1
     whole = table[table["label"] == ALL_LABELS] if several else table
@@ -272,19 +256,14 @@ def _standing_table(material: Material) -> Block:
     )  # fmt: skip
 
 
-def percent_cell(share: float) -> str:
-    """Write a share in whole per cent; nothing if there is none."""
-    return "none" if np.isnan(share) else f"{share:.0%}"
-
-
 def _talks_heading(count: int) -> str:
-    """Say that there may be more, where as many are named as ever are."""
+    """Write the heading, which says so if the list may be cut."""
     most = f" (the {MOST_TALKS} that made most wrong answers)" if count == MOST_TALKS else ""
     return f"Who to talk to, and about what{most}:"
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:
-    """Tell the largest difference between a rater and the others, if there is one."""
+    """Return a finding on the largest difference between a rater and the others."""
     return tuple(
         Finding(
             weight=WEIGHT_RATERS * (talk.rate - talk.others),
@@ -298,7 +277,7 @@ def _findings(found: list[Talk]) -> tuple[Finding, ...]:
 
 
 def _words(right: pd.DataFrame) -> str:
-    """Say what the forest shows."""
+    """Describe the forest plot."""
     low = lines_of(right.nsmallest(1, "mean"))[0]
     if low["doubt"]:
         return f"Chance of the right answer of {right['rater'].nunique()} raters; the table has it."
@@ -312,7 +291,7 @@ def _words(right: pd.DataFrame) -> str:
 def _table(
     right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float, draws: float
 ) -> Block:
-    """Right answers of the weakest raters by label and true class; all are exported."""
+    """Show right answers of the weakest raters by label and true class; all are exported."""
     names = weakest(right, SHOWN_RATERS)
     part = right[right["rater"].isin(names)]
     notes: dict[str, str] = {}
@@ -345,7 +324,7 @@ WEIGHT_DRIFT = 12.0
 
 
 def drift_section(material: Material) -> Section | None:
-    """Say whose reliability changed between the first session and the last; None without drift."""
+    """Report whose reliability changed from the first to the last session; None without drift."""
     if LAYER not in material.spec.rater_parts:
         return None
     table, sessions = material.drift, material.ratings.sessions
@@ -432,7 +411,7 @@ def _drift_table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFr
 
 
 def _drift_findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
-    """Tell the largest change."""
+    """Return a finding on the largest change."""
     return tuple(
         Finding(
             weight=WEIGHT_DRIFT * abs(line["change"]),
@@ -492,7 +471,7 @@ def scores_section(material: Material) -> Section | Gap | None:
 
 
 def _of_curves(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of some curves, which are a rater and a label each."""
+    """Return the lines of the given curves (a rater and a label each)."""
     keys = ["rater", "label"]
     return table.merge(curves[keys], on=keys)
 

@@ -1,4 +1,4 @@
-"""A run in a notebook: its tables as HTML."""
+"""HTML of a run in a notebook."""
 
 from collections.abc import Sequence
 

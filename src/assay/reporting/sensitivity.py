@@ -1,4 +1,4 @@
-"""Sections: what the metrics become if an assumption is wrong."""
+"""Sections: the metrics if an assumption is wrong."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ KEYS = ["metric", "system"]
 
 
 def abstaining_section(material: Material) -> Section | None:
-    """Show how far abstentions could move each metric, and on which items; None without any."""
+    """Show how informative abstentions could move each metric; None without abstentions."""
     ratings = material.ratings
     if not ratings.abstained.any():
         return None
@@ -60,7 +60,7 @@ def abstaining_section(material: Material) -> Section | None:
 
 
 def _furthest(table: pd.DataFrame) -> pd.DataFrame:
-    """Put the lowest and the highest mean of each metric beside the fit's own."""
+    """Return the lowest and the highest mean of each metric, and the fit's own."""
     cells = []
     for key, found in table.groupby(KEYS, sort=False):
         rising = found.sort_values("mean", kind="stable")
@@ -74,7 +74,7 @@ def _told(line: pd.Series) -> str:
 
 
 def _end(line: pd.Series) -> str:
-    """Say a number, and what would have to hold for it."""
+    """Write a number and the assumption that gives it."""
     if line["odds_ratio"] == 1:
         return "the same"
     times = "4 times" if line["odds_ratio"] > 1 else "a quarter"
@@ -87,14 +87,7 @@ KERNEL = "kernel"
 def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> list[Block]:
     """Show the metrics of each system as fitted, under the other kernel, and over all refits.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of :func:`assay.stability`, ``of="systems"``; exported.
-    ran : DataFrame
-        Its lines of variants that could run.
-    reference : str
-        Whose truth the numbers are about.
+    ``ran`` are the lines of ``table`` (which is exported) whose variants could run.
     """
     frame = pd.DataFrame([_row(part) for _, part in ran.groupby(["metric", "system"], sort=False)])
     shown = {"metric": "Metric"} if frame["system"].nunique() == 1 else {"system": "System"}
@@ -120,7 +113,7 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
 
 
 def leaving(ran: pd.DataFrame) -> list[str]:
-    """Say which refits move an estimate out of its interval as fitted."""
+    """Describe refits that move an estimate out of its interval as fitted."""
     changed = ran[ran["changes"].str.startswith(CHANGES)]
     return [
         f"{line['metric']}{f' of {line["system"]}' if line['system'] else ''}, {line['variant']}: "
@@ -130,7 +123,7 @@ def leaving(ran: pd.DataFrame) -> list[str]:
 
 
 def _row(part: pd.DataFrame) -> dict[str, str]:
-    """One line per metric and system."""
+    """Return one line per metric and system."""
     first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none", kind="stable"))
     values = [line["mean"] for line in others if line["mean"] == line["mean"]]
     return {
@@ -155,17 +148,7 @@ def _refitted_metrics_told(line: Line) -> str:
 
 
 def moved_most(first: Line, others: Sequence[Line], number: str) -> str:
-    """Name the refit that moves an estimate most, and by how much.
-
-    Parameters
-    ----------
-    first : mapping
-        The line of the fit.
-    others : sequence of mapping
-        Lines of its refits.
-    number : str
-        The column of the estimate.
-    """
+    """Name the refit that moves the estimate in column ``number`` most, and by how much."""
     moves = {line["variant"]: line[number] - first[number] for line in others}
     known = {name: move for name, move in moves.items() if move == move}
     if not known:
@@ -176,7 +159,7 @@ def moved_most(first: Line, others: Sequence[Line], number: str) -> str:
 
 WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
 ROUGH = "effective sample size|chains do not agree"
-"""What warnings of few draws say; others are of the design, whatever the number of draws."""
+"""Warnings that are due to few draws; others are due to the design."""
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
@@ -186,7 +169,7 @@ NOT_ASKED = Gap(
 
 
 def stability_section(material: Material) -> Section | Gap:
-    """Say which conclusions and numbers change under other assumptions."""
+    """Report which conclusions and numbers change under other assumptions."""
     if not material.stability:
         return NOT_ASKED
     table, contrasts = material.refitted_metrics, material.refits
@@ -214,7 +197,7 @@ def _ran(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _changed(ran: pd.DataFrame) -> list[str]:
-    """Say which conclusions change."""
+    """Describe the conclusions that change."""
     changed = ran[ran["changes"].str.startswith(CHANGES)]
     return [
         f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
@@ -234,7 +217,7 @@ def _contrast_blocks(
 
 
 def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
-    """Say how many refits there were, with how many draws, and which of them gave a warning."""
+    """State the number of refits, their draws, and the number of warnings."""
     refits = ran[ran["kind"] != "none"].drop_duplicates("variant")
     words = (
         f"The model was refitted in {len(refits)} ways, each with "
@@ -268,7 +251,7 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
 
 
 def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Block:
-    """One line per contrast: as fitted, and what the refits make of it."""
+    """Show one line per contrast: as fitted, and over the refits."""
     lines = []
     for (metric, a, b), part in ran.groupby(["metric", "a", "b"], sort=False):
         first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none"))
@@ -309,13 +292,13 @@ def _stability_told(line: Line) -> str:
 
 
 def _said(first: Line, others: Sequence[Line]) -> str:
-    """Say in how many refits the conclusion stays."""
+    """State in how many refits the conclusion stays."""
     same = sum(pair_conclusion(line) == pair_conclusion(first) for line in others)
     return f"{pair_conclusion(first)}; in {same} of {len(others)} refits too"
 
 
 def _moves(moved: pd.DataFrame) -> Block:
-    """Only the refits that change or move a contrast."""
+    """Show only the refits that change or move a contrast."""
     words = moved.assign(
         contrast=moved["metric"] + ", " + moved["a"] + " − " + moved["b"],
         told=list(map(_stability_told, lines_of(moved))),
@@ -345,7 +328,7 @@ def _gaps(table: pd.DataFrame) -> list[Gap]:
 
 
 def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
-    """Tell of a conclusion that changes; where none does, of a number that leaves its interval."""
+    """Return a finding on a changed conclusion, or else on a number that leaves its interval."""
     told = said or left
     if not told:
         return ()
@@ -373,7 +356,7 @@ NOT_A_CONSENSUS = Gap(
 
 
 def wrong_section(material: Material) -> Section | Gap:
-    """Recompute the metrics as if the consensus were wrong on some share of the items."""
+    """Report the metrics if the consensus were wrong on a share of the items."""
     if not is_consensus(material.reference):
         return NOT_A_CONSENSUS
     table = material.sensitivity

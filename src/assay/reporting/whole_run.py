@@ -1,4 +1,4 @@
-"""run: check, fit and report in one go; what comes of it is one value."""
+"""The function ``run``: check, fit and report in one call."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ from assay.io import read_ratings
 from assay.reporting.run_html import run_html
 
 LABEL_DRAWS = 50_000_000
-"""Draws of labels, of all items, that a mode makes at most: they take two bytes each."""
+"""Most label draws, over all items, of a mode: each takes two bytes."""
 DRAWS = 1000
 FEWEST_DRAWS = 100
 SHOWN_METRICS = 12
@@ -45,18 +45,18 @@ TABLES = ("labels", "raters", "metrics", "comparison")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Run:
-    """What ratings say, from :func:`assay.run`; tables are computed when they are first read.
+    """The results of :func:`assay.run`; tables are computed when they are first read.
 
     Attributes
     ----------
     check : Check
-        What the ratings can tell, and what they cannot.
+        The check of the ratings.
     fit : xarray.DataTree
-        For every other function of the package.
+        The fit, for all other functions of the package.
     level : float
         Probability of the intervals.
     baseline : str or None
-        The system with which each other one is compared.
+        Each system is compared only with this one; None for all pairs.
     """
 
     check: Check
@@ -66,7 +66,7 @@ class Run:
 
     @property
     def ratings(self) -> Ratings:
-        """The ratings that were fitted."""
+        """The ratings of the fit."""
         return ratings_of(self.fit)
 
     @cached_property
@@ -76,12 +76,12 @@ class Run:
 
     @cached_property
     def raters(self) -> pd.DataFrame:
-        """A line per rater and label: how often it is right, and its commonest mistake."""
+        """A line per rater and label: accuracy, and the most frequent error."""
         return accuracy_frame(self.fit, level=self.level)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """A line per metric and system, of clusters like these, with its title and direction."""
+        """A line per metric and system, for the population, with title and direction."""
         lines = summarize(self._draws, level=self.level)
         said = {name: self._draws[name].attrs for name in self._draws.data_vars}
         each = {key: [said[m].get(key, "") for m in lines["metric"]] for key in ABOUT}
@@ -89,12 +89,12 @@ class Run:
 
     @property
     def comparison(self) -> pd.DataFrame:
-        """A line per metric and pair of systems: the difference; empty of fewer than two."""
+        """A line per metric and pair of systems: the difference; empty with fewer than two."""
         return pd.DataFrame() if self.compared is None else self.compared.pairs
 
     @property
     def compared(self) -> Comparison | None:
-        """The systems compared, if there are two or more."""
+        """The comparison of systems, if there are two or more."""
         return self._numbers[1]
 
     @property
@@ -111,16 +111,16 @@ class Run:
 
     @property
     def warnings(self) -> list[Note]:
-        """What is wrong with the data, or with the fit, each a text with a code."""
+        """Warnings about the data and the fit, each a text with a code."""
         found = [Note(f.text, code=f.code) for f in self.check.at_least("warning")]
         alone = convergence_words(self.fit)[:1] if self.fit.attrs["method"] in MODES_ALONE else []
         of_fit = [*(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
-        # What the check says of the data, a fit may say again.
+        # A fit may repeat findings of the check.
         again = {note.code for note in of_fit}
         return [*(note for note in found if note.code not in again), *of_fit]
 
     def write_tables(self, folder: Path) -> list[Path]:
-        """Write the tables that have lines, a CSV file each, and return where."""
+        """Write the tables that have lines, a CSV file each, and return the paths."""
         written = []
         for name in TABLES:
             table: pd.DataFrame = getattr(self, name)
@@ -130,7 +130,7 @@ class Run:
         return written
 
     def __repr__(self) -> str:
-        """Say the sizes, and the metrics with their intervals."""
+        """Return the sizes, and the metrics with their intervals."""
         ratings = self.ratings
         sizes = [
             counted(len(ratings.answers), "rating"), counted(len(ratings.items), "item"),
@@ -172,7 +172,7 @@ def run(
     progress: bool = True,
     **more: Any,
 ) -> Run:
-    """Check ratings, fit a model to them and compute what follows, in one go.
+    """Check ratings, fit a model to them and compute the results, in one call.
 
     Parameters
     ----------
@@ -181,15 +181,15 @@ def run(
     task : str, path or Task, optional
         As for :func:`assay.read_ratings`.
     method : {"nuts", "laplace", "map", "em"}
-        As for :func:`assay.fit`. ``em`` is for millions of ratings: unless ``raters`` says
-        otherwise it is the model of Dawid and Skene, whose mode takes seconds; its intervals leave
-        out the uncertainty of the raters.
+        As for :func:`assay.fit`. ``em`` is for millions of ratings: by default it fits the model
+        of Dawid and Skene, whose mode takes seconds; its intervals omit the uncertainty of the
+        raters.
     raters : str or mapping of str to str, optional
         As for :func:`assay.fit`.
     metric : str or sequence of str, optional
         Metrics, such as ``"recall_at_k[relevant]"``; those that the task reports if not given.
     baseline : str, optional
-        The system with which each other one is compared; else all pairs are.
+        Compare each system only with this one; by default, compare all pairs.
     level : float
         Probability of the intervals.
     rng : int or numpy.random.Generator
@@ -233,7 +233,7 @@ def run(
     with waiting("checking", show=progress):
         checked = check(ratings)
     with warnings.catch_warnings():
-        # They stand in the fit, and the result says them.
+        # The fit stores its warnings, and the result reports them.
         warnings.simplefilter("ignore", FitWarning)
         effort = _effort(ratings, method, raters) | fitting
         tree = fit(ratings, method=method, rng=rng, progress=progress, **effort)
@@ -243,7 +243,7 @@ def run(
 def _reporting(
     ratings: Ratings, metric: Sequence[str] | str | None, baseline: str | None
 ) -> Ratings:
-    """Let the task report the metrics that are named; what cannot be is refused before the fit."""
+    """Set the metrics that the task reports; refuse unknown names before the fit."""
     task = ratings.task
     chosen = choose_metrics(task, metric)
     if baseline is not None:
@@ -256,7 +256,7 @@ def _reporting(
 def _effort(
     ratings: Ratings, method: str, raters: str | Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """Return how much a method is to do, and the model; that of ``em`` has a closed form."""
+    """Return the effort and the model of a method; the model of ``em`` has closed-form steps."""
     effort: dict[str, Any] = {"raters": raters}
     if method in MODES_ALONE:
         most = LABEL_DRAWS // max(1, len(ratings.items))

@@ -1,4 +1,4 @@
-"""report: one self-contained HTML file that people read, and the tables behind it."""
+"""The function ``report``: one self-contained HTML file, and the tables behind it."""
 
 from collections.abc import Callable, Sequence, Sized
 from pathlib import Path
@@ -35,7 +35,7 @@ from assay.reporting.sensitivity import abstaining_section, stability_section, w
 
 
 def gaps_of(material: Material) -> list[Gap]:
-    """Return what the input of this fit cannot answer, whatever is asked of the report."""
+    """Return what the input of this fit cannot answer in any report."""
     ratings = material.ratings
     found = []
     if not ratings.has_truth.any():
@@ -86,24 +86,7 @@ TableFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xl
 
 
 def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -> list[Path]:
-    """Write every table of a page, a file each named by its key.
-
-    Parameters
-    ----------
-    page : Page
-    folder : path
-        Made if it is not there.
-    table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
-
-    Returns
-    -------
-    list of pathlib.Path
-
-    Raises
-    ------
-    FitError
-        If the folder or a file cannot be written.
-    """
+    """Write every table of a page to a folder, in a file named by its key."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
@@ -119,7 +102,7 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
 
 
 SectionMaker = Callable[[Material], Section | Gap | None]
-"""None: the fit has nothing that the section is about."""
+"""Makes a section; None if the fit has nothing for it."""
 SECTIONS: dict[str, SectionMaker] = {
     "Claims": claims_section,
     "Raters": raters_section,
@@ -143,7 +126,7 @@ SECTIONS: dict[str, SectionMaker] = {
     "Stability": stability_section,
 }
 SHORT = ("Claims", "Raters", "Labels", "Comparisons", "The data", "Convergence", "Agreement")
-"""Sections of a short report, and those of which page one has the warnings."""
+"""Sections of a short report, including those whose warnings page one shows."""
 SHOWN_FINDINGS = 3
 
 
@@ -173,17 +156,17 @@ def report(
     fit : xarray.DataTree
         From :func:`assay.fit` or :func:`assay.load`.
     path : str or path
-        Where to; an existing file is replaced, and stays as it was if anything fails.
+        The file to write; an existing one is replaced, and unchanged if anything fails.
     claims : str or sequence of str
         Claims to be checked, such as ``"B > A by 0.03 on ndcg_at_k"``.
     human : str or sequence of str
-        Raters, or groups of raters, that are people: what they alone would say is shown besides.
+        Human raters, or groups of them: the results of their ratings alone are also shown.
     stability : bool
         Refit without each rater, with other priors, rules and kernels. Takes minutes.
     budget : bool
-        Take the variance of the metrics apart, and say what more data would buy. Takes seconds.
+        Split the variance of the metrics, and predict the effect of more data. Takes seconds.
     baseline : str, optional
-        The system with which each other one is compared; else all pairs are.
+        Compare each system only with this one; by default, compare all pairs.
     short : bool
         Leave out the appendix: at most four printed pages.
     pseudonyms : str or path, optional
@@ -191,39 +174,38 @@ def report(
     level : float
         Probability of all intervals, above 0.5 and below 1.
     title : str, optional
-        Of the page; its question if not given.
+        Title of the page; its question if not given.
     notice : str
-        A sentence that stands above everything, e.g. that the data are simulated.
+        A sentence above everything, e.g. that the data are simulated.
     command : str, optional
-        The command that makes this report, to stand in it.
+        The command that makes this report, to be printed in it.
     tables : str or path, optional
         A folder for the tables behind the report, a file each.
     table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
-        Of those files.
+        Format of those files.
     progress : bool
         Whether to show the progress of refits on standard error.
 
     Returns
     -------
     pathlib.Path
-        Where the report was written.
+        The file that was written.
 
     Raises
     ------
     FitError
         If the tree is no fit, a level is out of range, or the path cannot be written.
     ModelError, UnknownNameError
-        If a claim cannot be read, or names a system or a metric that is not there, or an argument
-        is none of those above.
+        If a claim cannot be read, names an unknown system or metric, or an argument has another
+        value.
 
     Notes
     -----
     A section that the input does not allow is listed under *checks that could not run*, with the
     input that would enable it. Page one warns of the heaviest finding. Findings are ranked by
-    what changes the conclusion: a fit that is
-    not to be trusted, claims that are contradicted or undecided, conclusions that hang on an
-    assumption or that a majority vote would turn, clear differences, raters who err more than
-    others.
+    their effect on the conclusion: an untrustworthy fit, contradicted or undecided claims,
+    conclusions that depend on an assumption or that a majority vote would reverse, clear
+    differences, raters who err more than others.
 
     Examples
     --------
@@ -258,7 +240,7 @@ def report(
 
 
 def _several(name: str, given: Sequence[str] | str, what: str) -> tuple[str, ...]:
-    """Return what is given of an argument that may name nothing."""
+    """Return the values of an argument that may be empty."""
     return (
         ()
         if isinstance(given, Sized) and not len(given)
@@ -274,16 +256,7 @@ def write_page(
     notice: str = "",
     say: Callable[[str], str] = str,
 ) -> Page:
-    """Write a report of some material, and return its page.
-
-    Parameters
-    ----------
-    material : Material
-    path, title, notice
-        As for :func:`report`.
-    say : callable
-        From a sentence to the words in which the reader is told it: those of the command line.
-    """
+    """Write a report of some material, and return its page; ``say`` rewords sentences."""
     require_fit(material.fit)
     require_level(material.level, above=0.5)
     require_place(path, example="report.html")
@@ -293,21 +266,9 @@ def write_page(
 
 
 def make_page(material: Material, *, title: str | None = None, notice: str = "") -> Page:
-    """Put the sections of a report together.
-
-    Parameters
-    ----------
-    material : Material
-    title, notice : str
-        As for :func:`report`.
-
-    Raises
-    ------
-    ModelError, UnknownNameError
-        If a claim, or a name of a person, is wrong.
-    """
+    """Put the sections of a report together."""
     with computed_once(material.fit):
-        # The user's words, whose errors stay errors, come first.
+        # Arguments of the user come first: their errors are raised, not turned into gaps.
         pairs_of(material.ratings.systems, material.baseline)
         _ = material.verdicts, material.human and material.sides
         chosen = SHORT if material.short else SECTIONS.keys()
@@ -337,7 +298,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
 
 
 def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap | None:
-    """Make a section; one that this input does not allow is a gap, not a failure of the rest."""
+    """Make a section; if this input does not allow it, return a gap."""
     try:
         return maker(material)
     except AssayError as error:
@@ -351,5 +312,5 @@ def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap |
 
 
 def _ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings, those first that change the conclusion most."""
+    """Return the findings, those first that affect the conclusion most."""
     return tuple(sorted(findings, key=lambda f: -f.weight))

@@ -1,1 +1,1 @@
-"""How far to trust a fit: predictive checks, gold left out, sensitivity, stability."""
+"""Validation of a fit: predictive checks, leave-one-out of gold, sensitivity, stability."""

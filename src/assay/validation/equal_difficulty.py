@@ -1,4 +1,4 @@
-"""Metrics that hang on which items are hard: beside them what they are if all are equally hard."""
+"""Metrics that depend on a layer of difficulty, compared with a model without it."""
 
 from typing import Any
 
@@ -15,41 +15,27 @@ from assay.validation.variants import DIFFICULTY, equally_hard
 
 CODE = "difficulty_decides"
 LEAST = 0.02
-"""Difference of two estimates below which nobody would draw another conclusion."""
+"""Least reported difference of two estimates."""
 MOST_ITEMS = 20_000
-"""Items up to which the second fit is made, which takes seconds."""
+"""Most items for which the second fit is made, which takes seconds."""
 KEYS = ["metric", "system", "estimand"]
 EQUAL = "equal_difficulty"
-"""End of the columns that are of the model in which all items are equally hard."""
+"""Suffix of the columns of the model in which all items are equally hard."""
 
 
 def held_against_equal_difficulty(
     fit: xr.DataTree, table: pd.DataFrame, *, level: float = 0.95, **asked: Any
 ) -> pd.DataFrame:
-    """Find the metrics that the layer of difficulty moves out of their interval without it.
+    """Return the metrics that the layer of difficulty moves out of their interval without it.
 
-    Where no gold and no reference group says what is true, votes alone do; a layer of difficulty
-    says how much those on hard items count. The same model without it is fitted by Laplace's
-    approximation.
+    Without gold and reference group, only votes identify the truth, and a layer of difficulty
+    weights votes on hard items. The same model without it is fitted by Laplace's approximation.
+    ``asked`` are the arguments of :func:`assay.metrics` for ``table``, without the estimand.
 
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    table : pandas.DataFrame
-        From :func:`assay.summarize`, with one estimand or several.
-    level : float
-        Probability of the intervals of ``table``.
-    **asked
-        Arguments of :func:`assay.metrics` that ``table`` was made with, but for the estimand.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A line per metric, system and estimand where one estimate lies outside the interval of the
-        other, farthest first: ``metric``, ``system``, ``estimand``, ``mean``, ``lower``, ``upper``,
-        ``mean_equal_difficulty``, ``lower_equal_difficulty``, ``upper_equal_difficulty``, ``code``.
-        Empty if items have no difficulty in this fit, if known truth, gold or a reference group
-        says what is true, of a mode alone (``map``, ``em``), and of more than 20,000 items.
+    A line per metric, system and estimand where one estimate lies outside the interval of the
+    other, the largest difference first, with the columns of ``table`` for both models. Empty
+    without difficulty, with known truth or a reference, for a mode alone, and for more than 20,000
+    items.
     """
     columns = [*KEYS, "mean", "lower", "upper"]
     if not _rests_on_votes(fit):
@@ -60,7 +46,7 @@ def held_against_equal_difficulty(
     plain = pd.concat(
         [summarize(metrics(other, estimand=e, **asked), level=level) for e in estimands]
     )
-    # A population estimand says more behind its name, which may differ between the two.
+    # The explanation behind the name of a population estimand may differ between the two.
     both = [t[columns].assign(place=t["estimand"].str.split(" ").str[0]) for t in (table, plain)]
     joined = both[0].merge(
         both[1].drop(columns="estimand"),
@@ -75,10 +61,10 @@ def held_against_equal_difficulty(
 
 
 def _rests_on_votes(fit: xr.DataTree) -> bool:
-    """Whether items have a difficulty, votes alone say what is true, and a refit takes seconds."""
+    """Return whether items have difficulty, votes alone identify truth, and a refit is quick."""
     spec, data = spec_of(fit), fit["constant_data"]
     hard = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
-    # Intervals of a mode alone are too narrow to leave a number out.
+    # Intervals of a mode alone are too narrow for this comparison.
     if not hard or spec.anchored or fit.attrs.get("method") in MODES_ALONE:
         return False
     if data.sizes["item"] > MOST_ITEMS:
@@ -87,13 +73,7 @@ def _rests_on_votes(fit: xr.DataTree) -> bool:
 
 
 def difficulty_sentence(found: pd.DataFrame) -> str:
-    """Say both numbers of the metric that moves most, what it means and what to do.
-
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        From :func:`held_against_equal_difficulty`, with a line or more.
-    """
+    """Describe the metric that moves most, with both estimates and the remedy."""
     line = lines_of(found.head(1))[0]
     where = f" of {line['system']}" if line["system"] else ""
     here = interval(line["mean"], line["lower"], line["upper"])
@@ -107,6 +87,6 @@ def difficulty_sentence(found: pd.DataFrame) -> str:
 
 
 def _outside(joined: pd.DataFrame, first: str, second: str) -> pd.Series:
-    """Whether the first mean lies outside the second interval."""
+    """Return whether the first mean lies outside the second interval."""
     mean = joined[f"mean{first}"]
     return (mean < joined[f"lower{second}"]) | (mean > joined[f"upper{second}"])

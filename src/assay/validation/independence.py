@@ -1,4 +1,4 @@
-"""Whether a fitted model produces the departures from independent raters that the answers have."""
+"""Tests whether a fitted model reproduces the answers' departures from independent raters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,20 +14,17 @@ from assay.data.states import Vectors
 
 Floats = NDArray[np.float64]
 MOST_REPLICATES = 60
-"""Replicates that are looked at: each is fitted by the quick model."""
+"""Most replicates that are tested: each is fitted by the quick model."""
 
 
 def independence_lines(
     ratings: Ratings, replicated: Sequence[Vectors]
 ) -> list[tuple[str, str, Floats]]:
-    """Hold the statistics of the detectors against replicates of a fitted model.
+    """Compare the statistics of the departure tests with replicates of a fitted model.
 
-    Returns
-    -------
-    list of (str, str, ndarray (1 + replicate,))
-        Label, the question of the test, and the number that stands out most, in SDs of the
-        replicates: in the data, then in each replicate. Labels behind a gate are left out, since
-        their replicates have answers of other raters.
+    Return label, the question of the test, and the largest statistic in SDs of the replicates, for
+    the data and each replicate (1 + replicate,). Gated labels are left out, since other raters
+    answer them in the replicates.
     """
     names = [str(name) for name in ratings.raters.index]
     found = []
@@ -49,7 +46,7 @@ def independence_lines(
 def _of_replicates(
     rows: LabelRows, first: NullFit, answers: list[NDArray[np.int16]], names: list[str]
 ) -> list[Sets]:
-    """Compute the statistics of replicates, several at once."""
+    """Return the statistics of replicates, computed several at once."""
     size = max(1, CELLS // (len(rows.item) * first.own.shape[-1] * rows.classes))
     found = []
     for start in range(0, len(answers), size):

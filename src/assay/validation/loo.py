@@ -1,4 +1,4 @@
-"""loo_gold and stack_labels: how well gold that is left out is foretold, by one fit or several."""
+"""The functions ``loo_gold`` and ``stack_labels``: predictions of left-out gold by fits."""
 
 import warnings
 from collections.abc import Mapping
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
 
 DRAWS = ["chain", "draw"]
 EVEN = 0.1
-"""Range of an item's log probabilities over the draws up to which their weights are all but equal:
-there is nothing to smooth, and the shape of so short a tail says nothing."""
+"""Range of a unit's log probabilities over the draws below which weights are not smoothed: they are
+nearly equal, and so short a tail has no shape.
+"""
 UNTOLD = 0.1
-"""Share of the gold whose Pareto k is high, above which a fit's score is not believed."""
+"""Share of gold with a high Pareto k above which a fit's score is unreliable."""
 
 
 def loo_gold(fit: xr.DataTree) -> "ELPDData":
-    r"""Leave out the gold of each item, or cluster, in turn: how well does the model foretell it?
+    r"""Leave out the gold of each item, or cluster, in turn, and score its prediction.
 
-    Leave-one-out of *ratings* says which model explains the answers best, and is no judge of the
-    truth that is meant: a class that nobody means can explain them better. Gold is. Of models of
-    the same ratings and gold take the one with the higher ``elpd``.
+    Leave-one-out of *ratings* shows which model explains the answers best, which is not evidence
+    about the intended truth: an unintended class can explain them better. Gold is evidence. Among
+    models of the same ratings and gold, prefer the one with the higher ``elpd``.
 
     Parameters
     ----------
@@ -46,25 +47,24 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     -------
     arviz_stats.ELPDData
         ``elpd`` is the sum of the log probabilities; ``elpd_i`` and ``pareto_k`` are by item
-        with gold, or by cluster where there are clusters of items: all gold of a cluster is then
-        left out, and foretold, together. For
+        with gold, or by cluster if there are clusters of items: all gold of a cluster is then
+        left out and predicted together. Compare models by
         ``arviz_stats.compare({"one": loo_gold(fit), "other": loo_gold(other)})``.
 
     Raises
     ------
     FitError
-        If no truth is known, or there are no draws of the posterior to weigh.
+        If no truth is known, or the fit has no posterior draws.
 
     Notes
     -----
     .. math:: \mathrm{elpd} = \sum_i \log p(g_i \mid y, g_{-i}), \qquad
               p(g_i \mid y, g_{-i})^{-1} = E\left[ p(g_i \mid y_i, \theta)^{-1} \mid y, g \right],
 
-    with the ratings :math:`y_i` of the item kept: they are what its truth is foretold from. The
-    expectation is by Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
-    probabilities of the draws differ by less than 0.1, and weights are all but equal. The standard
-    error goes by the items with gold alone; what is said of all items holds as far as these are a
-    random sample.
+    where the ratings :math:`y_i` of the item are kept, since they predict its truth. The
+    expectation uses Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
+    probabilities of the draws differ by less than 0.1, so that weights are nearly equal. The
+    standard error uses only the items with gold; conclusions about all items need a random sample.
 
     References
     ----------
@@ -118,18 +118,7 @@ def high_k_share(found: "ELPDData") -> float:
 
 
 def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
-    r"""Return :math:`\log p(g_i \mid y_i, \theta)`: what each draw of the parameters says of gold.
-
-    Returns
-    -------
-    xarray.DataArray
-        (chain, draw, item) of the items with gold, or (chain, draw, cluster) of their clusters.
-
-    Raises
-    ------
-    FitError
-        If no truth is known.
-    """
+    r"""Return :math:`\log p(g_i \mid y_i, \theta)` of the gold, (chain, draw, item or cluster)."""
     structure = structure_of(fit)
     known = structure.ratings.has_truth
     if not known.any():
@@ -151,8 +140,8 @@ def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
 def _of_units(
     structure: Structure, values: Any, constant: xr.Dataset
 ) -> tuple[xr.Variable, np.ndarray]:
-    """Log-likelihood of each item, or cluster, and draw, with the names of these."""
-    rng = np.random.default_rng(0)  # of drawn states, which are not looked at
+    """Return names of items or clusters, and the log-likelihood of each in each draw."""
+    rng = np.random.default_rng(0)  # for drawn states, which are not used
     return by_unit(constant, structure, recover(structure, values, rng).log_likelihood)
 
 
@@ -174,11 +163,11 @@ Floats = NDArray[np.float64]
 
 
 def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
-    r"""Mix what several fits say of the labels, by how well they foretell gold that is left out.
+    r"""Mix the label probabilities of several fits, weighted by their prediction of left-out gold.
 
-    Models whose truths differ, such as one with a perception layer and one in which difficulty goes
-    by class, are each right of some items. Where gold cannot tell one for all, a mixture says more
-    than the best of them.
+    Models with different truths, such as one with a perception layer and one with difficulty by
+    class, can each be right on some items. If gold does not favour one model, a mixture can predict
+    better than the best of them.
 
     Parameters
     ----------
@@ -190,8 +179,8 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     xarray.Dataset
         ``probability`` (item, label, class): as :func:`assay.label_probabilities`, of the mixture.
         ``weight`` (model): in [0, 1], adding up to 1. ``elpd`` (model): of :func:`assay.loo_gold`.
-        ``high_k`` (model): share of the gold with a Pareto k above 0.7; where it is above a tenth
-        the score is not to be believed, and the model has weight 0, unless all are like that.
+        ``high_k`` (model): share of the gold with a Pareto k above 0.7; above a tenth, the score is
+        unreliable and the model has weight 0, unless all models are unreliable.
 
     Raises
     ------
@@ -202,7 +191,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     Warns
     -----
     FitWarning
-        If the score of a fit is not to be believed.
+        If the score of a fit is unreliable.
 
     Notes
     -----
@@ -253,10 +242,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
 
 
 def stacking_weights(scores: Mapping[str, "ELPDData"], high_k: Mapping[str, float]) -> Floats:
-    """Return the weights of the likeliest mixture, in the order of the names: (model,).
-
-    Models with much gold of a high Pareto k, as :func:`stack_labels` has it, get none.
-    """
+    """Return the stacking weights in the order of the names, (model,); unreliable models get 0."""
     from arviz_stats.loo import compare
 
     trusted = trusted_models(high_k)
@@ -270,7 +256,7 @@ def stacking_weights(scores: Mapping[str, "ELPDData"], high_k: Mapping[str, floa
 
 
 def trusted_models(high_k: Mapping[str, float]) -> list[str]:
-    """Return the models whose score is to be believed; all if none is."""
+    """Return the models with a reliable score; all if none has one."""
     return [name for name, share in high_k.items() if share <= UNTOLD] or list(high_k)
 
 

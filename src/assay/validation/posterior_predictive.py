@@ -1,4 +1,4 @@
-"""predictive_checks: does the fitted model produce answers like those that were given?"""
+"""The function ``predictive_checks``: answers compared with replicates from the model."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ OTHER = "any other answer"
 ALL_SAY = "all say"
 REPEATS = "says the same again"
 ENOUGH_PAIRS = 10
-"""Pairs of a rater's ratings of one item from which on their agreement is looked at."""
+"""Pairs of a rater's ratings of one item from which their agreement is checked."""
 
 Line = tuple[str, str, str, str, Floats]
 """Check, group, label, quantity; the observed value, then that of each replicate."""
@@ -46,15 +46,10 @@ Line = tuple[str, str, str, str, Floats]
 class Patterns:
     """The most common answer vectors of each rater group.
 
-    Attributes
-    ----------
-    rows : ndarray of bool (rating,)
-        Ratings with an answer.
-    group : ndarray of int (rating,)
-    groups : tuple of str
-    vectors : ndarray of int16 (pattern, label)
-    chosen : ndarray of bool (group, pattern)
-        Which patterns are common in which group.
+    rows : ratings with an answer (rating,)
+    group : (rating,)
+    vectors : (pattern, label)
+    chosen : which patterns are common in which group (group, pattern)
     """
 
     rows: NDArray[np.bool_]
@@ -64,7 +59,7 @@ class Patterns:
     chosen: NDArray[np.bool_]
 
     def shares(self, answers: Vectors) -> Floats:
-        """Share of each pattern, and of all that are not common, in each group."""
+        """Return the share of each pattern, and of all uncommon ones, in each group."""
         sizes = np.bincount(self.group[self.rows], minlength=len(self.groups))
         found = np.empty((len(self.groups), len(self.vectors) + 1), np.int64)
         for n, vector in enumerate(self.vectors):
@@ -89,7 +84,7 @@ def predictive_checks(
     fit : xarray.DataTree
         From :func:`assay.fit`.
     patterns : int
-        How many of the most common answer vectors of each rater group to check.
+        Number of the most common answer vectors of each rater group to check.
     level : float
         Probability of the predictive intervals, between 0 and 1.
     draws : int
@@ -99,22 +94,26 @@ def predictive_checks(
     Returns
     -------
     pandas.DataFrame
-        ``check`` (``"agreement"``, ``"answers"``, ``"independence"``, ``"unanimity"`` or
-        ``"repeats"``), ``group`` (of raters; ``""`` for all), ``label``, ``quantity`` (percent
-        agreement, of all, within rater groups or across them; Krippendorff's alpha; an answer
-        vector whose share it is; what a test of :func:`assay.check` asks, of which the number that
-        stands out most is shown, in SDs of the replicates; ``"all say <class>"``, the share of the
-        items with three answers or more on which all do; or ``"<rater> says the same again"``, the
-        share of ten pairs or more of that rater's ratings of one item that agree in all that both
-        answer), ``observed``, ``expected``, ``lower``, ``upper`` (of the replicates), ``tail``.
-        Lines are sorted by ``tail`` within a check: the worst misfit stands first.
+        ``check``, ``group`` (of raters; ``""`` for all), ``label``, ``quantity``, ``observed``,
+        ``expected``, ``lower``, ``upper`` (of the replicates), ``tail``. Within a check, lines are
+        sorted by ``tail``, the worst misfit first. The quantities of each check are
+
+        * ``"agreement"``: percent agreement of all raters, within rater groups or across them;
+          Krippendorff's alpha;
+        * ``"answers"``: the share of an answer vector;
+        * ``"independence"``: the largest statistic of a test of :func:`assay.check`, in SDs of the
+          replicates;
+        * ``"unanimity"``: ``"all say <class>"``, the share of unanimous items among those with
+          three answers or more;
+        * ``"repeats"``: ``"<rater> says the same again"``, the share of the rater's pairs of
+          ratings of one item (ten or more) that agree on all labels that both answer.
 
     Raises
     ------
     ModelError
         If ``patterns`` or ``draws`` is out of range.
     FitError
-        If ``level`` is, or ``fit`` is no fit.
+        If ``level`` is out of range, or ``fit`` is no fit.
 
     Notes
     -----
@@ -123,14 +122,13 @@ def predictive_checks(
     .. math:: \min\left(1,\; 2\, \frac{1 + \min(\#\{T^{rep} \ge T\}, \#\{T^{rep} \le T\})}
               {1 + D}\right)
 
-    Such tails are conservative, since the data fitted the model that they are compared with, items'
-    states included: where the model is right, one line in a hundred has a tail of at most 0.2, and
-    hardly any of at most 0.05 (benchmark ``claims``, study ``checks``). A small one is a gross
-    misfit, a large one is no proof. Average agreement and shares of answers fit all the same where
-    items differ in how hard they are for everybody; that raters are of one mind more often than
-    the model expects shows it, on large data. Models that say so are compared by leaving clusters
-    out. Raters of a group who agree more with each other than the
-    model expects err together (``reference="groups"``, or known truth, would tell how often).
+    Such tails are conservative, since the model was fitted to the same data, including the items'
+    states. If the model is right, one line in a hundred has a tail of at most 0.2, and hardly any
+    of at most 0.05 (benchmark ``claims``, study ``checks``). A small tail is a gross misfit; a
+    large one is no proof of fit. If items differ in difficulty for all raters, average agreement
+    and shares of answers still fit, and only unanimity shows the misfit, on large data. Compare
+    models with difficulty by leaving clusters out. Raters of a group who agree more than the model
+    expects err together; ``reference="groups"``, or known truth, shows how often.
 
     References
     ----------
@@ -196,14 +194,9 @@ def _first(every: Iterable[Vectors], count: int, kept: list[Vectors]) -> Iterato
 
 
 def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
-    """Share of the items with three answers or more on which all say the same, by what they say.
+    """Return the share of unanimous items by class, for each label in turn; NaN without items.
 
-    A rater's repeated answer counts once.
-
-    Returns
-    -------
-    ndarray (class of each label in turn,)
-        NaN where no item has three answers.
+    Only items with three answers or more count, and a rater's repeated answer counts once.
     """
     found = []
     for n, label in enumerate(ratings.task.labels):
@@ -216,7 +209,7 @@ def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
 
 
 def _same_again(pairs: RepeatedPairs, answers: Vectors) -> Floats:
-    """Share of each rater's pairs that agree in all that both answer: (rater,)."""
+    """Return the share of each rater's pairs that agree in all that both answer, (rater,)."""
     told, same = pairs.compare(answers)
     return np.asarray(np.divide(same, told, np.full(len(told), np.nan), where=told > 0))
 
@@ -224,14 +217,14 @@ def _same_again(pairs: RepeatedPairs, answers: Vectors) -> Floats:
 def _noted(
     every: Iterable[Vectors], what: Callable[[Vectors], Floats], notes: list[Floats]
 ) -> Iterator[Vectors]:
-    """Pass replicates on, noting something of each: so that only one is held at a time."""
+    """Pass replicates on and record a statistic of each, so that only one is in memory."""
     for answers in every:
         notes.append(what(answers))
         yield answers
 
 
 def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> list[Line]:
-    """Agreement in the data, then in each replicate."""
+    """Return the agreement in the data, then in each replicate."""
     names = column_names(ratings.task, None)
     columns = replicated_statistics(ratings.task, design, every, names)
     return [
@@ -242,7 +235,7 @@ def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> li
 
 
 def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[Line]:
-    """Agreement within rater groups and across them, in the data and in each replicate."""
+    """Return agreement within rater groups and across them, in the data and in each replicate."""
     names = [*((group, WITHIN) for group in meetings.groups), ("", WITHIN), ("", ACROSS)]
     return [
         ("agreement", group, label, quantity, alike[:, kind, n])
@@ -252,7 +245,7 @@ def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[
 
 
 def _answers(ratings: Ratings, common: Patterns, shares: Floats) -> list[Line]:
-    """Share of each common answer vector in the data, then in each replicate."""
+    """Return the share of each common answer vector in the data, then in each replicate."""
     words = [*(vector_name(ratings.task, v) for v in common.vectors), OTHER]
     return [
         ("answers", group, WHOLE, words[n], shares[:, g, n])
@@ -263,7 +256,7 @@ def _answers(ratings: Ratings, common: Patterns, shares: Floats) -> list[Line]:
 
 
 def _unanimity(ratings: Ratings, shares: Floats) -> list[Line]:
-    """Share of items on which all say the same, in the data, then in each replicate."""
+    """Return the share of unanimous items in the data, then in each replicate."""
     names = [(la.name, cls) for la in ratings.task.labels for cls in la.classes]
     return [
         ("unanimity", "", label, f"{ALL_SAY} {name}", shares[:, n])
@@ -294,12 +287,12 @@ def _common(ratings: Ratings, count: int) -> Patterns:
 
 
 def _compare(observed: float, replicated: Floats, level: float) -> dict[str, float]:
-    """Observed value beside its predictive distribution; undefined replicates left out."""
+    """Return the observed value and its predictive distribution, without undefined replicates."""
     known = replicated[~np.isnan(replicated)]
     names = ("observed", "expected", "lower", "upper", "tail")
     if np.isnan(observed) or not len(known):
         return dict(zip(names, (observed, *[np.nan] * 4), strict=True))
-    # Shares that are equal but for rounding are equal.
+    # Shares within rounding error are equal.
     slack = 1e-12
     beyond = min((known >= observed - slack).sum(), (known <= observed + slack).sum())
     tail = min(1.0, 2 * (1 + beyond) / (1 + len(known)))

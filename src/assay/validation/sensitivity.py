@@ -1,4 +1,4 @@
-"""Metrics if abstentions hang on the truth, or if the consensus is sometimes wrong."""
+"""Metrics if abstentions depend on the truth, or if the consensus is sometimes wrong."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ Flags = NDArray[np.bool_]
 ODDS_RATIOS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STREAM = 8
 SWEEPS = 500
-"""Of expectation and maximisation, at most: how often raters abstain, and the prevalence."""
+"""Most EM iterations for the raters' rates of abstention and the prevalence."""
 SAME = 1e-7
 LARGEST_STEP = 1.0
 WIDEST = 40.0
-"""Log odds beyond which a chance is 0 or 1 to the last digit."""
+"""Log odds beyond which a probability is numerically 0 or 1."""
 
 
 def abstention_sensitivity(
@@ -51,26 +51,26 @@ def abstention_sensitivity(
 ) -> pd.DataFrame:
     r"""Recompute metrics as if raters abstained more, or less, on items of some kind.
 
-    A fit takes abstentions (discarded, skipped or flagged ratings) to be missing at random: whether
-    a rater abstains tells nothing of the truth. The data can hardly check this. Here the odds of
-    abstaining are ``odds_ratio`` times as high where the truth is of a kind.
+    A fit assumes that abstentions (discarded, skipped or flagged ratings) are missing at random,
+    that is, uninformative about the truth. The data can hardly test this. Here the odds of
+    abstaining are ``odds_ratio`` times as high on items whose truth is of a kind.
 
     Parameters
     ----------
     fit : xarray.DataTree
-        Of ratings some of which are abstentions.
+        A fit of ratings with abstentions.
     when : str or sequence of str, optional
-        The kind of item: what holds of its truth, written as a rule is (``"misleading"``,
-        ``"relevance == partially"``, ``"helpful and not unsafe_content"``). Several are taken in
-        turn; each class of each label if not given, of two classes the second.
+        The kind of item: a condition on its truth, written like a rule (``"misleading"``,
+        ``"relevance == partially"``, ``"helpful and not unsafe_content"``). Several are used in
+        turn; by default each class of each label, and the second of two classes.
     odds_ratio : float or sequence of float
-        Above 0; 1 is the fit as it is.
+        Above 0; 1 gives the fit itself.
     metric : str or sequence of str, optional
         All that the task reports if not given.
     estimand, level
         As for :func:`assay.metrics` and :func:`assay.summarize`.
     draws : int, optional
-        How many draws of the fit are used, at least one of each chain; all if not given.
+        Number of draws of the fit that are used, at least one of each chain; all by default.
 
     Returns
     -------
@@ -80,13 +80,12 @@ def abstention_sensitivity(
     Raises
     ------
     FitError
-        If no rating is an abstention, or the population is the model's (:func:`assay.metrics`),
-        which the labels of these items do not move.
+        If no rating is an abstention, or the model predicts the population (:func:`assay.metrics`),
+        which the labels of these items do not affect.
     ModelError
-        If what is written in ``when`` holds in every state, or in none, or a number is out of
-        range.
+        If a condition in ``when`` holds in every state, or in none, or a number is out of range.
     TaskError
-        If it cannot be read.
+        If a condition cannot be read.
 
     Notes
     -----
@@ -98,9 +97,9 @@ def abstention_sensitivity(
     the fit's parameters the states are drawn from
     :math:`p(s \mid y, \theta)\, e^{u(s) \tau} \prod_e P(a_e \mid s)`. The :math:`\alpha_j`, and
     the shift :math:`\tau` of the log odds of the kind's prevalence, maximise the likelihood of the
-    abstentions. The raters' confusions stay as the answers have them: otherwise an assumption
-    that nothing supports would pass for knowledge of the raters, and intervals would be narrower
-    than without it. Raters who never or always abstain tell nothing.
+    abstentions. The raters' confusions stay as estimated from the answers: otherwise an
+    unsupported assumption would inform them, and intervals would be narrower than without it.
+    Raters who never or always abstain provide no information.
 
     References
     ----------
@@ -146,7 +145,7 @@ def abstention_sensitivity(
 def _kinds(
     task: Task, states: NDArray[np.int16], when: Sequence[str] | str | None
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield kinds of items, and in which states they are (state,)."""
+    """Yield kinds of items, and the states of each kind (state,)."""
     kind = "kind of item, such as 'misleading'"
     texts = _default_kinds(task) if when is None else names_given("when", when, what=kind)
     codes = {name: states[:, n] for n, name in enumerate(task.label_names)}
@@ -162,7 +161,7 @@ def _kinds(
 
 
 def _default_kinds(task: Task) -> list[str]:
-    """Name each class of each label as a rule does, of two classes the second."""
+    """Write each class of each label as a rule; of two classes, only the second."""
     found = []
     for label in task.labels:
         name = as_written(label.name)
@@ -172,7 +171,7 @@ def _default_kinds(task: Task) -> list[str]:
 
 
 def _told_more(fit: xr.DataTree, structure: Structure, holds: Flags, ratio: float) -> xr.DataTree:
-    """Return the fit with the states drawn given the abstentions too."""
+    """Return the fit with states drawn given the abstentions too."""
     rng = np.random.default_rng([int(fit.attrs["seed"]), STREAM])
     labels = group(fit, "labels")
     known = labels["state_probability"].to_numpy()[:, holds].sum(axis=1).clip(0, 1)
@@ -196,7 +195,7 @@ def _thinned(fit: xr.DataTree, draws: int) -> xr.DataTree:
 
 
 def _with_groups(fit: xr.DataTree, **changed: xr.Dataset) -> xr.DataTree:
-    """Return the fit with other groups in the place of some."""
+    """Return the fit with some groups replaced."""
     groups = {name: group(fit, name) for name in fit.children}
     tree = xr.DataTree.from_dict(groups | changed)
     tree.attrs = dict(fit.attrs)
@@ -204,22 +203,12 @@ def _with_groups(fit: xr.DataTree, **changed: xr.Dataset) -> xr.DataTree:
 
 
 def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Floats:
-    r"""How much abstentions speak for each item's being of a kind.
+    r"""Return the evidence of abstentions, in log odds, that each item is of a kind, (item,).
 
-    Parameters
-    ----------
-    ratings : Ratings
-    chance : ndarray (item,)
-        Posterior probability that the item is of the kind, without regard to abstentions.
-    log_odds : float
-        Of abstaining on such items, against others.
-
-    Returns
-    -------
-    ndarray (item,)
-        Log odds: what the item's own abstentions and answers say,
-        :math:`\sum_e \log P(a_e \mid u = 1) - \log P(a_e \mid u = 0)`, and by how much all of
-        them move the log odds of the kind's prevalence.
+    ``chance`` (item,) is the posterior probability of the kind without abstentions, ``log_odds``
+    the log odds ratio of abstaining on such items. The evidence is
+    :math:`\sum_e \log P(a_e \mid u = 1) - \log P(a_e \mid u = 0)` over the item's abstentions and
+    answers, plus the shift of the log odds of the kind's prevalence.
     """
     count = np.bincount(ratings.rater, minlength=len(ratings.raters))
     abstained = np.bincount(ratings.rater, ratings.abstained, len(ratings.raters))
@@ -233,7 +222,7 @@ def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Fl
         last, here = shift, now[item]
         own = _step(own, rater, here, abstained, log_odds)
         answered = log_expit(-own - log_odds) - log_expit(-own)
-        # log P(a = 1) is that of a = 0 and the log odds, which differ by those of the kind.
+        # log P(a = 1) is log P(a = 0) plus the log odds, which differ by the log odds ratio.
         told = np.bincount(item, answered[rater] + log_odds * gave_none, len(chance))
         shift = told + (_log_odds(now.mean()) - prevalence)
         now = expit(before + shift)
@@ -245,7 +234,7 @@ def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Fl
 def _step(
     own: Floats, rater: NDArray[np.int64], chance: Floats, abstained: Floats, log_odds: float
 ) -> Floats:
-    """One of Newton's steps towards log odds at which each rater abstains as often as it did."""
+    """Take a Newton step towards log odds at which each rater's expected abstentions match."""
     more, less = expit(own + log_odds)[rater], expit(own)[rater]
     size = len(own)
     expected = np.bincount(rater, chance * more + (1 - chance) * less, size)
@@ -271,9 +260,9 @@ TILT_SD = 1.0
 TILT_STREAM = 7
 TINY = 1e-12
 SCALINGS = 20
-"""Rounds after which chances of which some are 1 have the mean that is asked for."""
+"""Iterations after which truncated probabilities have the requested mean."""
 CELLS = 1_000_000
-"""States looked at in one go: bounds the memory."""
+"""States handled at a time: bounds the memory."""
 
 
 def consensus_sensitivity(
@@ -290,9 +279,9 @@ def consensus_sensitivity(
     Parameters
     ----------
     fit : xarray.DataTree
-        Whose truth is the consensus of all raters, or of the rater groups.
+        A fit whose reference is the consensus of all raters, or of the rater groups.
     wrong : float or sequence of float
-        Shares of the items on which the truth differs from what raters agree on, in [0, 1).
+        Shares of the items on which the truth differs from the consensus, in [0, 1).
     metric : str or sequence of str, optional
         All that the task reports if not given.
     estimand, level
@@ -307,23 +296,22 @@ def consensus_sensitivity(
     Raises
     ------
     FitError
-        If the fit's truth is gold or one group's: then the data themselves tell.
+        If the reference is gold or one group: then the data identify such errors.
     ModelError
         If a share is out of range.
 
     Notes
     -----
-    Data of one consensus cannot tell how often it is wrong: this is an assumption, and the result
-    is what follows from it. Of every draw, states of items are drawn afresh from the prevalence of
-    their context, tilted by :math:`\exp(x_s \cdot \tau)` with one
-    :math:`\tau \sim \mathrm{Normal}(0, 1)` for the draw, so often that the share ``wrong`` of the
-    items has another state than before:
+    The data do not identify how often the consensus is wrong, so ``wrong`` is an assumption. In
+    every draw, new states of items are drawn from the prevalence of their context, tilted by
+    :math:`\exp(x_s \cdot \tau)` with one :math:`\tau \sim \mathrm{Normal}(0, 1)` for the draw.
+    The probability of a new state is such that the share ``wrong`` of the items changes:
 
     .. math:: P(s_i' \ne s_i) = \min\left(1,\;
               \varepsilon\, \frac{1 - \tilde\pi(s_i)}{\mathrm{mean}_j\,(1 - \tilde\pi(s_j))}\right).
 
-    In which direction a consensus errs is as unknown as how often: a draw may have most of its
-    errors on the items of one class.
+    The direction of the errors is unknown too: a draw may have most of its errors on the items of
+    one class.
 
     Examples
     --------
@@ -358,14 +346,10 @@ def consensus_sensitivity(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Misjudged:
-    """Items of which a share is wrong, the same items and states for each share.
+    """Random errors of the consensus, on the same items and states for each share.
 
-    Attributes
-    ----------
-    steps : ndarray (draw, context, state)
-        The prevalence of each context, tilted, added up along the states.
-    context : ndarray of int (item,)
-    seed : int
+    steps : tilted prevalence of each context, cumulative over the states (draw, context, state)
+    context : (item,)
     """
 
     steps: Floats
@@ -386,7 +370,7 @@ class _Misjudged:
         return cls(steps=steps, context=prevalence.design.item_context, seed=seed)
 
     def wrong_on(self, share: float) -> Change:
-        """Return what puts other states in the place of a share of them."""
+        """Return a function that replaces the states of a share of the items."""
         rng = np.random.default_rng(self.seed)
 
         def change(states: NDArray[np.int16]) -> NDArray[np.int16]:
@@ -412,7 +396,7 @@ class _Misjudged:
 
 
 def _as_often(differs: Floats, share: float) -> Floats:
-    """Scale chances (draw, item) to the mean ``share`` over the items, none above 1."""
+    """Scale probabilities (draw, item) to the mean ``share`` over the items, none above 1."""
     often = differs
     for _ in range(SCALINGS):
         mean = often.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""stability: whether conclusions survive refits under other assumptions."""
+"""The function ``stability``: conclusions under other assumptions, by refits."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,25 +26,19 @@ from assay.validation.variants import Variant, variants_of
 Of = Literal["contrasts", "systems"]
 OF = ("contrasts", "systems")
 CHANGES = "changes"
-"""With this begins what is said of a line that a refit changes."""
+"""Start of the description of a line that a refit changes."""
 MOVED = 1.0
-"""From how many posterior SDs of the fit on a moved estimate is worth a word."""
+"""Posterior SDs of the fit from which a moved estimate is reported."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class View:
-    """A table of a fit, and how its lines are held against those of a refit.
+    """A table of a fit, and its comparison with that of a refit.
 
-    Attributes
-    ----------
-    key : tuple of str
-        Columns that say what a line is about.
-    numbers : tuple of str
-        Columns that a refit gives anew.
-    table : callable
-        From a fit to its lines, in the same order for every fit.
-    changes : callable
-        From a line of the fit and the same line of a refit to what has changed, in words.
+    key : columns that identify a line
+    numbers : columns that a refit replaces
+    table : from a fit to its lines, in the same order for every fit
+    changes : from a line of the fit and of a refit to a description of the change
     """
 
     key: tuple[str, ...]
@@ -81,15 +75,7 @@ def systems_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
 
 
 def contrast_changes(before: Line, after: Line) -> str:
-    """Say what a variant does to a contrast.
-
-    Examples
-    --------
-    >>> old = {"a": "A", "b": "B", "difference": 0.2, "difference_lower": 0.1,
-    ...        "difference_upper": 0.3, "difference_sd": 0.05}
-    >>> contrast_changes(old, old | {"difference_lower": -0.1})
-    'changes: the sign is open (was: A is higher)'
-    """
+    """Describe the change of a contrast under a variant."""
     if np.isnan(after["difference"]):
         return "undefined"
     old, new = pair_conclusion(before), pair_conclusion(after)
@@ -99,16 +85,7 @@ def contrast_changes(before: Line, after: Line) -> str:
 
 
 def system_changes(before: Line, after: Line) -> str:
-    """Say what a variant does to a metric: it changes if the estimate leaves the fit's interval.
-
-    Examples
-    --------
-    >>> old = {"mean": 0.5, "lower": 0.4, "upper": 0.6, "sd": 0.05}
-    >>> system_changes(old, old | {"mean": 0.63})
-    'changes: the estimate leaves the interval (+2.6 SD)'
-    >>> system_changes(old, old | {"mean": 0.44}), system_changes(old, old | {"mean": 0.52})
-    ('none, though the estimate moves by -1.2 SD', 'none')
-    """
+    """Describe the change of a metric: it changes if the estimate leaves the fit's interval."""
     if np.isnan(after["mean"]):
         return "undefined"
     shift = after["mean"] - before["mean"]
@@ -126,7 +103,7 @@ def _moved(shift: float, sd: float) -> str:
 KINDS = ("rater", "prior", "rule", "kernel", "dependence")
 FIRST, LAST = ("kind", "variant"), ("level", "changes", "basis", "warnings")
 FAILED = "could not run"
-"""With this begins what is said of a variant that failed."""
+"""Start of the description of a variant that failed."""
 TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
@@ -149,15 +126,15 @@ def stability(
     chains: int = 2,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Refit under other assumptions, and say what that changes.
+    """Refit under other assumptions, and report the changes.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
     of : {"contrasts", "systems"}, optional
-        Differences between systems, or the metrics of each system. Without it differences, where
-        there are two systems or more, else metrics.
+        Differences between systems, or the metrics of each system. By default differences, if
+        there are two systems or more.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`.
     raters : bool
@@ -165,15 +142,15 @@ def stability(
     priors : bool
         Double and halve the scale of the raters' priors, and of the prevalence's.
     rules : bool
-        Let the truth break each hard rule at a price that is learned; and take each rule for one
-        that the interface did not enforce.
+        Let the truth break each hard rule with a learned probability; and assume that the interface
+        did not enforce each rule.
     kernel : bool
         Resolve blocked answers the other way (``retry`` or ``repair``), where a rule blocks.
     dependence : bool
-        Add a latent class of hard items, on which raters err together; where there is a
-        difficulty, leave it out.
+        Add a latent class of hard items, on which raters err together; if the model has a
+        difficulty, remove it.
     draws, tune, chains : int
-        Effort of each refit: less than a fit of its own takes by default.
+        Effort of each refit, lower than the default of :func:`assay.fit`.
     progress : bool
         Whether to show a progress bar, with the time left, on standard error.
 
@@ -184,7 +161,7 @@ def stability(
         ``kind``, ``variant``, ``metric``; ``a``, ``b``, ``estimand``, ``difference``,
         ``difference_lower``, ``difference_upper``, ``p_greater``, or ``system``, ``estimand``,
         ``mean``, ``lower``, ``upper``; ``doubt`` (why the metric may mislead), ``level``,
-        ``changes`` (in words; why, if a variant could not run), ``basis`` (how many draws),
+        ``changes`` (in words; the reason if a variant could not run), ``basis`` (number of draws),
         ``warnings`` (of the refit).
 
     Raises
@@ -194,11 +171,11 @@ def stability(
 
     Notes
     -----
-    A contrast changes if its interval comes to exclude 0, or to hold it, or excludes it on the
-    other side (:func:`assay.comparison.decisions.settled`); a metric of a system if its posterior
-    mean leaves the interval as fitted. Refits take the fit's seed and its clusters' weights, so
-    that most of what moves is due to the variant; what is left is Monte Carlo error of the few
-    draws.
+    A contrast changes if its interval excludes 0 only before or only after the refit, or excludes
+    it on the other side (:func:`assay.comparison.decisions.settled`). A metric of a system changes
+    if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
+    clusters' weights, so most changes are due to the variant; the rest is Monte Carlo error of the
+    few draws.
 
     Examples
     --------
@@ -230,20 +207,7 @@ def stability(
 
 
 def stability_tables(fit: xr.DataTree, *, level: float, progress: bool) -> dict[Of, pd.DataFrame]:
-    """Return both tables of :func:`stability` from the same refits, of all variants.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    level : float
-        Probability of all intervals.
-    progress : bool
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        ``systems``, and ``contrasts`` if there are two systems or more.
-    """
+    """Return ``systems`` and, with several systems, ``contrasts`` from the same refits."""
     views = _views(level=level)
     if not _has_contrasts(fit):
         del views["contrasts"]
@@ -262,7 +226,7 @@ def _views(
     incomplete: Incomplete = "predict",
     baseline: str | None = None,
 ) -> dict[Of, View]:
-    """Return what can be read off a fit and its refits; arguments as of :func:`stability`."""
+    """Return the views of a fit and its refits; arguments as of :func:`stability`."""
 
     def contrasts(tree: xr.DataTree) -> pd.DataFrame:
         return compare(
@@ -285,7 +249,7 @@ def _refitted(
     *,
     progress: bool,
 ) -> dict[Of, pd.DataFrame]:
-    """Refit once under each variant, and read each view off it."""
+    """Refit once under each variant, and return the table of each view."""
     before = {name: view.table(fit) for name, view in views.items()}
     parts = {
         name: [table.assign(kind="none", variant="as fitted", changes="", basis=_basis(fit))]
@@ -306,7 +270,7 @@ def _refitted(
 
 
 def _under(view: View, before: pd.DataFrame, tree: xr.DataTree) -> pd.DataFrame:
-    """Return the lines of a refit, and what it changes in those before."""
+    """Return the lines of a refit, with the changes from the lines before."""
     after = view.table(tree)
     changes = list(map(view.changes, lines_of(before), lines_of(after)))
     return after.assign(changes=changes)
@@ -324,7 +288,7 @@ def _basis(fit: xr.DataTree) -> str:
 
 
 def _shown(variants: list[Variant], progress: bool) -> Iterator[Variant]:
-    """Give the variants one by one, with a progress bar and the time left on standard error."""
+    """Yield the variants, with a progress bar and the time left on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft

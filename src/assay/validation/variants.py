@@ -1,4 +1,4 @@
-"""Variants of a fit: what else one could have assumed, or which raters one could have asked."""
+"""Variants of a fit: other assumptions, or data without a rater."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,17 +22,11 @@ OTHER_KERNEL = {"retry": "repair", "repair": "retry"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Variant:
-    """A model or data that one could as well have taken.
+    """A plausible alternative model or data set.
 
-    Attributes
-    ----------
-    kind : str
-        What is varied: ``rater``, ``prior``, ``rule``, ``kernel``, ``dependence``.
-    name : str
-        In words.
-    ratings : Ratings
-    changes : mapping
-        Arguments of :func:`assay.fit` that differ.
+    kind : ``rater``, ``prior``, ``rule``, ``kernel`` or ``dependence``
+    name : a description
+    changes : arguments of :func:`assay.fit` that differ
     """
 
     kind: str
@@ -42,14 +36,7 @@ class Variant:
 
 
 def variants_of(fit: xr.DataTree, kinds: Mapping[str, bool]) -> list[Variant]:
-    """Return the variants of the chosen kinds.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    kinds : mapping of str to bool
-        Of ``rater``, ``prior``, ``rule``, ``kernel``, ``dependence``.
-    """
+    """Return the variants of the chosen kinds."""
     ratings, spec = ratings_of(fit), spec_of(fit)
     makers = {
         "rater": _without_raters(ratings),
@@ -86,30 +73,12 @@ def _other_priors(fit: xr.DataTree) -> Iterator[Variant]:
 
 
 def rescaled(prior: Prior, factor: float) -> Prior:
-    r"""Return a prior with its spread multiplied and its centre kept.
+    """Return a prior with its spread multiplied by ``factor`` and its centre kept.
 
-    Parameters
-    ----------
-    prior : Prior
-    factor : float
-        Positive.
-
-    Returns
-    -------
-    Prior
-
-    Notes
-    -----
     The scale of a normal or half-normal distribution is multiplied by the factor :math:`f`, the
     rate of an exponential one divided by it. A gamma distribution keeps its mean, with its shape
     divided by :math:`f^2`; beta and Dirichlet distributions keep their means, with all counts
     divided by :math:`f^2`, which multiplies the spread by about :math:`f`.
-
-    Examples
-    --------
-    >>> from assay.modelling.priors import parse_prior
-    >>> str(rescaled(parse_prior("Normal(1, 0.5)"), 2)), str(rescaled(parse_prior("Beta(8, 4)"), 2))
-    ('Normal(1, 1)', 'Beta(2, 1)')
     """
     first, *rest = prior.values
     square = factor * factor
@@ -142,7 +111,7 @@ def _relaxed_rules(ratings: Ratings) -> Iterator[Variant]:
 
 
 def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
-    """Without a blocked rule nothing has to be resolved, and there is no other kernel."""
+    """Yield the other kernel, if a rule blocks: without one, nothing has to be resolved."""
     if any(rule.response == "block" for rule in ratings.task.rules):
         other = OTHER_KERNEL[ratings.resolve]
         changed = replace(ratings, resolve=other)  # type: ignore[arg-type]
@@ -150,7 +119,7 @@ def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
 
 
 def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
-    """Let raters err together on hard items, or not where the model has them; and by group."""
+    """Let raters err together on hard items, or not if the model has difficulty; and by group."""
     has = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
     raters = equally_hard(spec.raters) if has else _changed(spec.raters, _with_difficulty)
     name = "all items are equally hard" if has else "raters err together on hard items"

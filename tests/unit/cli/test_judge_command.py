@@ -64,7 +64,7 @@ def test_rate_writes_what_read_ratings_reads(items: Path) -> None:
 
 def test_a_dry_run_shows_what_would_be_sent(items: Path) -> None:
     done = run(
-        "judge", items, "--task", "relevance", "--model", "m", "--dry-run", "--budget", "1",
+        "judge", items, "--task", "relevance", "--model", "m", "--dry-run", "--max-cost", "1",
         "--prices", "2", "8", "--prompt", "relevance_reason",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -92,7 +92,7 @@ def test_options_reach_the_request(items: Path) -> None:
 
 def test_messages_name_options(items: Path) -> None:
     words = ["judge", items, "--task", "relevance", "--model", "m"]
-    done = run(*words, "--budget", "1")
+    done = run(*words, "--max-cost", "1")
     assert done.exit_code == 2
     assert "--prices" in done.stderr
     done = run(*words, "--slot", "text=document")

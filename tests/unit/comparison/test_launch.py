@@ -43,6 +43,13 @@ def test_undefined_draws_are_left_out_and_counted() -> None:
     assert table.loc["new", "undefined"] == 0.5
 
 
+def test_a_metric_without_a_defined_draw_launches_nothing() -> None:
+    values = np.array([[0.0, np.nan], [np.nan, 1.0]])
+    table = _table({"a": values}, ["old", "new"], "old", {"a": 1.0}, {"a": 0.1}, 0.95)
+    assert table["undefined"].tolist() == [1.0, 1.0]
+    assert table.drop(columns=["system", "undefined"]).isna().all(axis=None)
+
+
 def test_numbers_are_those_of_the_metrics(fit: xr.DataTree) -> None:
     found = decide(
         fit, gain={"ndcg_at_k": 1.0, GUARD: 0.5}, baseline="system_1", guardrails={GUARD: 0.01}

@@ -11,7 +11,7 @@ import xarray as xr
 from refusals import refusal
 
 from assay._util.errors import RatingsError
-from assay.data.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
+from assay.data.ratings import NOT_AUDITED, PER_RATING, Ratings, storable, take_ratings
 from assay.fits.datatree import accounting_json, ratings_datasets, ratings_of
 from assay.io import read_ratings
 from assay.io.datasets import anesthesia_ratings
@@ -117,3 +117,7 @@ def test_a_session_that_is_not_listed_is_refused(full: Ratings) -> None:
 def test_sessions_are_listed_as_they_appear_if_no_order_is_given(full: Ratings) -> None:
     named = replace(full, sessions=())
     assert named.sessions == tuple(dict.fromkeys(full.session))
+
+
+def test_names_with_nul_or_half_a_character_cannot_be_stored():
+    assert [storable(name) for name in ("naïve", "a\0b", "\udc80")] == [True, False, False]

@@ -3,7 +3,7 @@ import pytest
 from refusals import refusal
 
 from assay._util.errors import TaskError
-from assay.data.rules import NOT_ASKED, parse
+from assay.data.rules import NOT_ASKED, as_written, parse
 
 CLASSES = {"a": ("no", "yes"), "b": ("no", "yes"), "c": ("low", "mid", "high")}
 A, B = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
@@ -108,3 +108,9 @@ def test_what_an_error_proposes_can_be_read() -> None:
     with pytest.raises(TaskError, check=refusal("rule-not-binary")):
         parse("'art & form' -> b", classes)
     assert parse("'art & form' == 'not sure' -> b", classes).labels == ("art & form", "b")
+
+
+@pytest.mark.parametrize("name", ["ok", "not sure", "it's", 'is it "ok"?', "a\\b"])
+def test_names_are_written_as_rules_read_them(name):
+    rule = parse(as_written(name), {name: ("no", "yes")})
+    assert rule({name: np.array([0, 1])}).tolist() == [False, True]

@@ -3,12 +3,20 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.data.score_bins import PARTS, bin_middle, bins_of, score_codes, score_layout
+from assay.data.score_bins import (
+    PARTS,
+    bin_middle,
+    bins_of,
+    raters_of_scores,
+    score_codes,
+    score_layout,
+)
 from assay.data.task_files import load_task
 
 scores = st.lists(
@@ -97,3 +105,11 @@ def test_layout_counts_bins_and_rises():
     three = score_layout(load_task("relevance"))
     assert len(three.step_names) == 2 * 11
     assert three.width == 12 + 3
+
+
+def test_raters_of_scores_gave_scores_and_no_answer():
+    table = pd.DataFrame(
+        {"item": [1, 1, 1], "rater": list("abc"), "label": ["no", "yes", ""], "p": ["", 0.9, 0.8]}
+    )
+    ratings = assay.read_ratings(table, task="relevance", labels={"relevance": "label"}, score="p")
+    assert raters_of_scores(ratings).tolist() == [False, False, True]

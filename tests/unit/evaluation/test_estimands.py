@@ -7,7 +7,13 @@ import pytest
 
 from assay.data.task_files import load_task
 from assay.evaluation.draws import metric_draws
-from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.estimands import (
+    cluster_weights,
+    gamma_shapes,
+    is_modelled,
+    modelled,
+    share_of_model,
+)
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import registered
 
@@ -129,3 +135,16 @@ def test_thirty_equal_clusters_and_more_are_dirichlet():
     for size in (30, 31, 300):
         layout = one_item_panels([f"c{k}" for k in range(size)], weight=np.full(size, 0.1))
         assert (cluster_weights(layout).shape == 1).all()
+
+
+def test_the_model_predicts_a_share_of_the_draws_of_few_clusters():
+    assert [share_of_model(n) for n in (5, 10, 15, 19, 20, 200)] == [1, 1, 0.5, 0.1, 0, 0]
+    assert modelled("14 clusters", 0.6) == "population (60% model-based: 14 clusters)"
+    assert is_modelled(modelled("3 clusters"))
+    assert not is_modelled("population")
+
+
+def test_gamma_shapes_widen_the_weights_of_few_clusters():
+    assert gamma_shapes(np.zeros(4, int), np.ones(4)).tolist() == [0.5] * 4
+    shapes = [float(gamma_shapes(np.zeros(n, int), np.ones(n))[0]) for n in (20, 30)]
+    assert shapes == pytest.approx([0.95, 1.0])

@@ -19,7 +19,12 @@ from assay.inference.diagnostics import fit_warnings
 from assay.inference.settings import Effort
 from assay.modelling.priors import parse_prior
 from assay.validation import stability as robustness
-from assay.validation.stability import contrast_changes, stability, stability_tables
+from assay.validation.stability import (
+    contrast_changes,
+    stability,
+    stability_tables,
+    system_changes,
+)
 from assay.validation.variants import rescaled, variants_of
 
 KINDS = ("rater", "prior", "rule", "kernel", "dependence")
@@ -397,3 +402,16 @@ def test_warnings_of_refits_are_kept(fit):
     assert said == [str(note) for note in fit_warnings(tree)]
     assert {note.code for note in fit_warnings(tree)} & {"chains-disagree", "low-ess"}
     assert tree["posterior"].sizes["draw"] == 5
+
+
+@pytest.mark.parametrize(
+    ("mean", "said"),
+    [
+        (0.63, "changes: the estimate leaves the interval (+2.6 SD)"),
+        (0.44, "none, though the estimate moves by -1.2 SD"),
+        (0.52, "none"),
+    ],
+)
+def test_a_metric_changes_if_the_estimate_leaves_the_interval(mean, said):
+    old = {"mean": 0.5, "lower": 0.4, "upper": 0.6, "sd": 0.05}
+    assert system_changes(old, old | {"mean": mean}) == said

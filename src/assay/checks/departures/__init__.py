@@ -1,1 +1,1 @@
-"""Departures from raters who err independently, and alike on all items of a class."""
+"""Tests for departures from raters who err independently, and alike on all items of a class."""

@@ -1,4 +1,4 @@
-"""Whether items stand on a continuum, on which each rater says yes from a threshold on."""
+"""Test for graded items: each rater says yes above a threshold on a continuum."""
 
 from dataclasses import replace
 
@@ -16,24 +16,24 @@ from assay.checks.departures.null_model import (
 )
 
 NODES = np.linspace(-2.4, 2.4, 7)
-"""Places on the continuum, in SDs of a normal one."""
+"""Quadrature nodes of the normal continuum, in SDs."""
 START = (0.0, 2.5)
-"""Threshold and slope of raters before any answer is seen, on the scale of log odds."""
+"""Prior means of a rater's threshold and slope, on the logit scale."""
 SPREAD = np.array([1.5, 1.0])
-"""SD of both over raters."""
+"""SDs of threshold and slope over raters."""
 WIDTH = 0.7
-"""Spread of the place that the answers of an item give it at first."""
+"""SD of the initial position of an item on the continuum."""
 
 
 class Continuum:
-    """Raters whose log odds of yes are a line over the continuum; one climb's state."""
+    """Raters whose log odds of yes are linear in the continuum, updated by each call."""
 
     def __init__(self, rows: LabelRows) -> None:
         shape = (rows.n_raters, rows.answer.shape[1])
         self.lines = np.broadcast_to(np.array(START), (*shape, 2)).copy()
 
     def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
-        """Take a step of Newton's method, rater by rater: chances as in the null model."""
+        """Take a Newton step for each rater, and return chances as in the null model."""
         at = posterior[rows.item]
         count = sums(rows.rater, at, rows.n_raters)
         yes = sums(rows.rater, at * (rows.answer == rows.classes - 1)[..., None], rows.n_raters)
@@ -48,15 +48,15 @@ class Continuum:
         return np.stack([1 - p, p], axis=1)
 
     def chance(self) -> Floats:
-        """Chance of yes: (rater, set, node)."""
+        """Return the chance of yes, (rater, set, node)."""
         line = self.lines[..., :1] + self.lines[..., 1:] * NODES
         return np.asarray(1 / (1 + np.exp(-line)))
 
 
 def graded_gain(rows: LabelRows, fit: NullFit) -> Floats:
-    """Log likelihood of the continuum less that of classes, an item: (set,).
+    """Return the log likelihood of the continuum minus that of classes, per item, (set,).
 
-    Neither knows of clusters or of known truth, which would count differently in the two.
+    Both ignore clusters and known truth, which would enter the two models differently.
     """
     items = np.arange(len(rows.truth))
     plain = replace(rows, truth=np.full_like(rows.truth, -1), cluster=items)

@@ -1,4 +1,4 @@
-"""Whether a rater's answers to two labels of an item hang together beyond the truth."""
+"""Test for halo: answers of a rater to two labels of an item that depend beyond the truth."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -11,11 +11,11 @@ from assay.data.ratings import Ratings
 from assay.data.task import Task
 
 CLEAR = 0.1
-"""Least gain in the chance of an answer from one class to the other that a rater counts with."""
+"""Least difference in the chance of an answer between classes that is used for a rater."""
 
 
 def free_pairs(task: Task) -> list[tuple[int, int]]:
-    """Return the pairs of labels that no gate and no rule that the interface acts on ties."""
+    """Return the pairs of labels without a gate, or a rule of the interface, between them."""
     acting = [rule for rule in task.rules if rule.response != "off"]
     ties = [frozenset(task.expression(rule.expression).labels) for rule in acting]
     ties += [
@@ -34,12 +34,12 @@ def free_pairs(task: Task) -> list[tuple[int, int]]:
 def halo(
     ratings: Ratings, rows: Mapping[int, LabelRows], fits: Mapping[int, NullFit]
 ) -> Iterator[tuple[tuple[int, int], float, float]]:
-    r"""Correlate a rater's errors on two labels: the pairs, the correlations and the p-values.
+    """Yield pairs of labels, the correlation of a rater's errors on both, and the p-value.
 
-    Over two raters of an item, the products of their answers to two labels tell how the truths of
-    the labels hang together; over one rater, the same and halo. Given the truths, the first is the
-    second times the ratio of how well the raters tell classes apart: no model of how labels or
-    items hang together is needed. Whole clusters vary.
+    Products of two raters' answers to two labels measure the dependence of the labels' truths;
+    products of one rater's answers measure the same plus halo. Given the truths, the first is the
+    second times the ratio of the raters' discriminations. So no model of the dependence of labels
+    or items is needed. The test resamples whole clusters.
     """
     for pair in free_pairs(ratings.task):
         if not set(pair) <= set(fits):
@@ -63,7 +63,7 @@ def halo(
 def _beyond(
     item: Ints, n_items: int, one: Floats, gain: Floats, other: Floats, gain_other: Floats
 ) -> tuple[Floats, float]:
-    """Products within a rater less what two raters' let expect, (item,), and their size."""
+    """Return products within a rater minus their expectation from two, (item,), and a scale."""
     columns = [one, other, gain, gain_other, one * other, gain * gain_other]
     a, b, g, h, within, told = sums(item, np.stack(columns, axis=-1), n_items).T
     between, weight = a * b - within, g * h - told

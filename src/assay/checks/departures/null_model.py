@@ -1,10 +1,9 @@
-"""The model that detectors hold answers against: raters independent given what an item is.
+"""The null model of the tests: raters independent given the kind of an item.
 
-One label at a time, by expectation maximisation, quickly: each rater has a confusion of their own,
-shrunk to that of all. An item is of a class and easy, or of a class and so hard that half of the
-answers are guesses, or all are guesses, each rater with a leaning of their own. Classes and hard
-items are more common in some systems, ranks and clusters than in others. Replicates of the data are
-fitted at once, along an axis of *sets*.
+It is fitted to one label at a time by EM. Each rater has a confusion matrix, shrunk to that of all
+raters. An item has a class and is easy, or has a class and half of the answers are guesses, or all
+answers are guesses, with a guessing bias of each rater. Shares of classes and of hard items differ
+by system, rank and cluster. Replicates of the data are fitted together, along an axis of *sets*.
 """
 
 from collections.abc import Callable
@@ -20,14 +19,14 @@ Ints = NDArray[np.int64]
 
 PASSES = 60
 PASSES_AGAIN = 12
-"""Passes over the data from the votes on, and over replicates from the fitted model on."""
+"""EM iterations from the votes, and for replicates from the fitted model."""
 POOLING = 4.0
-"""Answers that the confusion of all raters counts for in that of one, for each class."""
+"""Weight, in answers per class, of all raters' confusion in that of one rater."""
 START = 0.8
-"""Share of right answers before any is seen, with the weight of ``POOLING`` answers."""
+"""Initial share of right answers, with the weight of ``POOLING`` answers."""
 HARD_START = 0.1
 FEW = 2.0
-"""Items that the shares of all items count for in those of a system or of a rank."""
+"""Weight, in items, of the overall shares in those of a system or a rank."""
 TINY = 1e-9
 
 
@@ -35,21 +34,13 @@ TINY = 1e-9
 class LabelRows:
     """First answers to one label.
 
-    Attributes
-    ----------
-    place : ndarray of int (row,)
-        Positions in the ratings.
-    item, rater : ndarray of int (row,)
-    answer : ndarray of int (row, set)
-        Class codes. The data are one set, replicates of them several.
-    truth : ndarray of int (item,)
-        Class codes, -1 where it is not known.
-    classes, n_raters : int
-    system, rank : ndarray of int (item,)
-        Groups of items whose shares of classes may differ; a system of -1 is none.
-    stratum : ndarray of int (item,)
-        System and rank in one.
-    cluster : ndarray of int (item,)
+    place : positions in the ratings (row,)
+    item, rater : (row,)
+    answer : class codes (row, set); the data are one set, replicates are several
+    truth : class codes (item,), -1 where it is unknown
+    system, rank : groups of items with different shares of classes (item,); -1 is no system
+    stratum : system and rank combined (item,)
+    cluster : (item,)
     """
 
     place: Ints
@@ -65,7 +56,7 @@ class LabelRows:
     cluster: Ints
 
     def of_several(self) -> "LabelRows":
-        """Return the rows of items with several answers: one alone tells nothing of a rater."""
+        """Return the rows of items with several answers; one alone identifies no rater."""
         count = np.bincount(self.item, minlength=len(self.truth))
         kept = np.flatnonzero(count > 1)
         told = count[self.item] > 1
@@ -77,25 +68,22 @@ class LabelRows:
         )  # fmt: skip
 
     def by_item(self, values: Floats) -> Floats:
-        """Sum over the rows of each item: (row, ...) to (item, ...)."""
+        """Sum over the rows of each item, (row, ...) to (item, ...)."""
         return sums(self.item, values, len(self.truth))
 
     def told(self) -> NDArray[np.bool_]:
-        """Whether each row has each class: (row, set, class)."""
+        """Return whether each row has each class, (row, set, class)."""
         return np.asarray(self.answer[..., None] == np.arange(self.classes))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NullFit:
-    """The fitted model, of each set.
+    """The fitted model of each set. The kinds are easy and harder items of each class, then hard
+    ones.
 
-    Attributes
-    ----------
-    chance : ndarray (rater, answer, set, kind)
-        Chance of an answer to an item of a kind: easy of each class, harder of each class, hard.
-    log_prior, log_likelihood : ndarray (item, set, kind)
-    own : ndarray (row, set, kind)
-        Log chance of each answer.
+    chance : of an answer to an item of a kind (rater, answer, set, kind)
+    log_prior, log_likelihood : (item, set, kind)
+    own : log chance of each answer (row, set, kind)
     """
 
     chance: Floats
@@ -105,11 +93,11 @@ class NullFit:
 
     @property
     def posterior(self) -> Floats:
-        """Chance that an item is of a kind: (item, set, kind)."""
+        """Posterior of the kinds of each item, (item, set, kind)."""
         return softmax(self.log_prior + self.log_likelihood)
 
     def evidence(self) -> Floats:
-        """Log likelihood of each set, given the shares: (set,)."""
+        """Return the log likelihood of each set given the shares, (set,)."""
         joint = self.log_prior + self.log_likelihood
         top = joint.max(axis=-1, keepdims=True)
         return np.asarray((top[..., 0] + np.log(np.exp(joint - top).sum(axis=-1))).sum(axis=0))
@@ -119,7 +107,7 @@ Maximise = Callable[[LabelRows, Floats], Floats]
 
 
 def sums(code: Ints, values: Floats, size: int) -> Floats:
-    """Sum values by a code: (row, ...) to (size, ...); rows of a negative code are left out."""
+    """Sum values by a code, (row, ...) to (size, ...), without rows of negative codes."""
     known = np.flatnonzero(code >= 0)
     shape = (size, len(code))
     matrix: Any = sparse.csr_array((np.ones(len(known)), (code[known], known)), shape=shape)
@@ -128,13 +116,13 @@ def sums(code: Ints, values: Floats, size: int) -> Floats:
 
 
 def softmax(logits: Floats) -> Floats:
-    """Return chances on the last axis."""
+    """Return probabilities over the last axis."""
     chance = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
 
 
 def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
-    """Fit the model to each set: from the votes, or from the fit that replicates were made of."""
+    """Fit the model to each set: from the votes, or from the fit that generated the replicates."""
     if start is None:
         return climb(rows, confusions, _votes(rows), PASSES)
     sets = rows.answer.shape[1] // start.chance.shape[2]
@@ -144,16 +132,9 @@ def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
 
 
 def climb(rows: LabelRows, maximise: Maximise, posterior: Floats, passes: int) -> NullFit:
-    """Fit a model of items of several kinds by expectation maximisation.
+    """Fit a mixture over kinds of items by EM, from ``posterior`` (item, set, kind).
 
-    Parameters
-    ----------
-    rows : LabelRows
-    maximise : callable
-        Makes the chances of answers of the rows and the posterior.
-    posterior : ndarray (item, set, kind)
-        Where the climb starts.
-    passes : int
+    ``maximise`` returns the chances of answers given rows and posterior.
     """
     for _ in range(passes):
         fit = _weigh(rows, maximise(rows, posterior), shares(rows, posterior))
@@ -162,7 +143,7 @@ def climb(rows: LabelRows, maximise: Maximise, posterior: Floats, passes: int) -
 
 
 def _votes(rows: LabelRows) -> Floats:
-    """Start from the votes: shares of the answers, and some hard items."""
+    """Return initial kinds from the shares of the answers, with some hard items."""
     votes = rows.by_item(rows.told().astype(float))
     share = (votes + 0.5) / (votes + 0.5).sum(axis=-1, keepdims=True)
     known = rows.truth >= 0
@@ -172,14 +153,14 @@ def _votes(rows: LabelRows) -> Floats:
 
 
 def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
-    """Take the log chances of the answers of each item together."""
+    """Sum the log chances of the answers to each item."""
     sets = np.arange(rows.answer.shape[1])
     own = np.log(chance)[rows.rater[:, None], rows.answer, sets]
     return NullFit(chance=chance, log_prior=log_prior, log_likelihood=rows.by_item(own), own=own)
 
 
 def confusions(rows: LabelRows, posterior: Floats) -> Floats:
-    """Confusion of each rater, learned from easy items, and shrunk to that of all."""
+    """Return each rater's confusion from easy items, shrunk to that of all raters."""
     clear = posterior[rows.item][..., : rows.classes]
     told = rows.told()
     count = np.stack(
@@ -197,7 +178,7 @@ def confusions(rows: LabelRows, posterior: Floats) -> Floats:
 
 
 def shares(rows: LabelRows, posterior: Floats) -> Floats:
-    """Log chance of each kind before an item's own answers: (item, set, kind)."""
+    """Return the log prior of each kind from other items, (item, set, kind)."""
     overall = posterior.mean(axis=0) + TINY
     found = np.log(overall) + np.zeros_like(posterior)
     for code in (rows.system, rows.rank):
@@ -215,7 +196,7 @@ def shares(rows: LabelRows, posterior: Floats) -> Floats:
 
 
 def _relative(code: Ints, posterior: Floats, overall: Floats, weight: Floats) -> Floats:
-    """Log of the share of each kind in an item's group, without the item, over that in all."""
+    """Return the log share of each kind in an item's group, without it, over the overall one."""
     size = int(code.max(initial=0)) + 1
     known = (code >= 0)[:, None, None]
     mine = sums(code, posterior, size)[code] - posterior
@@ -226,10 +207,10 @@ def _relative(code: Ints, posterior: Floats, overall: Floats, weight: Floats) ->
 
 
 def _cluster_weight(cluster: Ints, posterior: Floats, prior: Floats) -> Floats:
-    """Items that the shares of all count for in those of a cluster, from how items hang together.
+    """Return the weight, in items, of the overall shares in those of a cluster.
 
-    With the correlation r of two items of a cluster it is 1/r - 1, and r is the covariance of what
-    the answers add to two items, over the variance that the kinds would have if they were known.
+    With the correlation r of two items of a cluster it is 1/r - 1. r is the covariance of two
+    items' updates by the answers, over the variance of the kinds if they were known.
     """
     more = posterior - prior
     total = sums(cluster, more, int(cluster.max()) + 1)
@@ -243,7 +224,7 @@ def _cluster_weight(cluster: Ints, posterior: Floats, prior: Floats) -> Floats:
 
 
 def replicates(rows: LabelRows, fit: NullFit, sets: int, rng: np.random.Generator) -> LabelRows:
-    """Draw the items' kinds from their posterior, and answers of the raters to them."""
+    """Draw the items' kinds from their posterior, and the raters' answers given the kinds."""
     kind = draw(np.repeat(fit.posterior, sets, axis=1), rng)
     chance = fit.chance[:, :, 0][rows.rater]
     chance = np.take_along_axis(chance, kind[rows.item][:, None, :], axis=2)
@@ -251,12 +232,12 @@ def replicates(rows: LabelRows, fit: NullFit, sets: int, rng: np.random.Generato
 
 
 def draw(chance: Floats, rng: np.random.Generator) -> Ints:
-    """Draw codes from the chances on the last axis."""
+    """Draw codes from the probabilities on the last axis."""
     ends = chance.cumsum(axis=-1)
     at = rng.random(chance.shape[:-1])[..., None] * ends[..., -1:]
     return np.asarray((at >= ends[..., :-1]).sum(axis=-1), np.int64)
 
 
 def codes(names: ArrayLike) -> Ints:
-    """Return the number of each name, from 0 on."""
+    """Return the number of each name, from 0."""
     return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a departure means, at which numbers it stands, and what mends it."""
+"""Report of departures: their meaning, the affected numbers, and the remedy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,27 +19,19 @@ TEAMS_MARK = (
     "separate teams: the systems share no raters, and the difference may be one of their raters"
 )
 DIFFERENCES = frozenset({"rater-by-system", TEAMS})
-"""Codes of what concerns differences of systems alone."""
+"""Codes of departures that affect only differences of systems."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    """What a departure means.
+    """The meaning of a departure.
 
-    Attributes
-    ----------
-    code : str
-    found : str
-        What was found, with ``{about}`` for the labels and ``{who}``.
-    means : str
-    mend : str
-        The recipe or the data that mends it.
-    mark : str
-        What stands at the numbers.
-    asked : str
-        The question of the test.
-    parts, prevalences, covariates : tuple of str
-        Families and layers that each model it; so do these prevalences, and these covariates.
+    found : the observation, with ``{about}`` for the labels and ``{who}``
+    means : the consequence
+    mend : the recipe or the data that remedies it
+    mark : the mark at affected numbers
+    asked : the question of the test
+    parts, prevalences, covariates : families and layers, prevalences or covariates that model it
     """
 
     code: Code
@@ -134,12 +126,12 @@ MEANINGS: dict[Code, Meaning] = {
 
 
 def about(departure: Departure) -> str:
-    """Name the labels."""
+    """Name the labels of a departure."""
     return f" ({' and '.join(departure.labels)})" if departure.labels else ""
 
 
 def warning(departure: Departure) -> str:
-    """Say what was found, what it means and what mends it."""
+    """Write the observation, its consequence and its remedy."""
     meaning = MEANINGS[departure.code]
     found = meaning.found.format(about=about(departure), who=" and ".join(departure.who))
     return f"{found}. {meaning.means}. {meaning.mend}."
@@ -151,7 +143,7 @@ def numbers(departure: Departure) -> Numbers:
 
 
 def teams_warning(teams: Sequence[Sequence[str]]) -> str:
-    """Say which systems nothing connects."""
+    """Describe systems that are not connected."""
     names = "; ".join(", ".join(team) for team in teams)
     return (
         f"Systems were rated by separate teams ({names}): they share no raters, and no known "
@@ -163,7 +155,7 @@ def teams_warning(teams: Sequence[Sequence[str]]) -> str:
 
 
 def check_departures(ratings: Ratings) -> Part:
-    """Say where answers depart from raters who err independently, and alike on all items."""
+    """Report departures from raters who err independently, and alike on all items."""
     found = []
     if teams := separate_teams(ratings):
         found.append(
@@ -201,7 +193,7 @@ def check_departures(ratings: Ratings) -> Part:
 
 
 def _relevant(ratings: Ratings) -> set[Code]:
-    """Return the tests that a design like this would allow if there were more of it."""
+    """Return the tests that a larger study of this design would allow."""
     found: set[Code] = {"dependent-raters"}
     if ratings.items["cluster"].nunique() < len(ratings.items):
         found.add("rater-by-cluster")

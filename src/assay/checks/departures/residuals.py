@@ -1,7 +1,6 @@
-"""What answers leave unexplained once the other answers to their items are known."""
+"""Residuals of answers given the other answers to their items."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from assay.checks.departures.null_model import (
@@ -14,15 +13,16 @@ from assay.checks.departures.null_model import (
     softmax,
     sums,
 )
+from assay.data.overlap import meetings
 
 LEAST_CLUSTERS = 10
 
 
 def residuals(rows: LabelRows, fit: NullFit) -> Floats:
-    """Answers less what the other answers to the item let expect: (row, set, feature).
+    """Return answers minus their expectation from the item's other answers, (row, set, feature).
 
     The features are the indicators of all classes but the first, then whether the answer is the
-    item's class: that is known by the other answers alone, so it is a chance.
+    item's class, which is a probability given the other answers.
     """
     joint = fit.log_prior + fit.log_likelihood
     others = softmax(joint[rows.item] - fit.own)
@@ -34,20 +34,11 @@ def residuals(rows: LabelRows, fit: NullFit) -> Floats:
 
 
 def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
-    """Correlate a rater's residuals on two items of a group, beyond those of two raters.
+    """Return the correlation of a rater's residuals on two items of a group, (set, feature).
 
-    What all raters of a group of items have in common, such as a rare class or hard items, is in
-    the products of two raters too.
-
-    Parameters
-    ----------
-    values : ndarray (row, set, feature)
-    group : ndarray of int (item,)
-        Negative codes are in no group.
-
-    Returns
-    -------
-    ndarray (set, feature)
+    It is corrected by that of two raters, which includes properties of the group itself, such as a
+    rare class or hard items. ``values`` are (row, set, feature); negative codes of ``group``
+    (item,) mean no group.
     """
     at = group[rows.item]
     size = int(group.max(initial=0)) + 1
@@ -65,19 +56,8 @@ def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
     return np.asarray(beyond * float((at >= 0).sum()) / spread)
 
 
-def meetings(item: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All pairs of rows of one item."""
-    order = np.argsort(item, kind="stable")
-    lefts, rights = [order[:0]], [order[:0]]
-    for step in range(1, int(np.bincount(item).max(initial=1))):
-        same = item[order[step:]] == item[order[:-step]]
-        lefts.append(order[:-step][same])
-        rights.append(order[step:][same])
-    return np.concatenate(lefts), np.concatenate(rights)
-
-
 def agreement_beyond(rows: LabelRows, fit: NullFit, left: Ints, right: Ints) -> Floats:
-    """Whether two raters agree, less what all other answers to the item let expect: (pair, set)."""
+    """Return agreement of two raters minus its expectation from other answers, (pair, set)."""
     joint = (fit.log_prior + fit.log_likelihood)[rows.item[left]]
     others = softmax(joint - fit.own[left] - fit.own[right])
     one, other = fit.chance[rows.rater[left]], fit.chance[rows.rater[right]]
@@ -86,19 +66,11 @@ def agreement_beyond(rows: LabelRows, fit: NullFit, left: Ints, right: Ints) -> 
 
 
 def pair_dependence(rows: LabelRows, fit: NullFit, least: int) -> tuple[Floats, Ints]:
-    """Say how much more often each two raters agree than raters so good do, given the others.
+    """Return the excess agreement of pairs of raters, (set, pair), and the pairs, (pair, 2).
 
-    Parameters
-    ----------
-    least : int
-        Items in common from which on a pair counts.
-
-    Returns
-    -------
-    more : ndarray (set, pair)
-        Share of the items in common, less what either rater has with all others, since a rater who
-        is better than the model has it agrees more with everybody.
-    raters : ndarray of int (pair, 2)
+    It is a share of the items in common, of pairs with at least ``least`` such items. The mean
+    excess of either rater with all others is removed, since a rater who is better than modelled
+    agrees more with everyone.
     """
     left, right = meetings(rows.item)
     first = np.minimum(rows.rater[left], rows.rater[right])
@@ -114,14 +86,14 @@ def pair_dependence(rows: LabelRows, fit: NullFit, least: int) -> tuple[Floats, 
     total = sums(pair.ravel(), agreement_beyond(rows, fit, left, right), len(names)) / weight
     design = np.zeros((len(names), rows.n_raters))
     np.put_along_axis(design, raters, 1.0, axis=1)
-    # Few raters: the normal equations are small, and singular where a rater meets nobody.
+    # lstsq, since the normal equations are singular if a rater shares no item.
     effect = np.linalg.lstsq(design * weight, total, rcond=None)[0]
     more = (total - design * weight @ effect) / weight
     return np.asarray(more[enough].T), raters[enough]
 
 
 def clustered(cluster: Ints, values: Floats) -> float | None:
-    """Test that values of items have the mean 0 if whole clusters vary: a two-sided p-value."""
+    """Return the two-sided p-value that values of items have mean 0, with independent clusters."""
     total = np.bincount(cluster, values)
     total = total[np.abs(total) > TINY]
     if len(total) < LEAST_CLUSTERS:

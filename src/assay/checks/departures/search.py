@@ -1,8 +1,7 @@
-"""Find where answers depart from raters who err independently, alike on all items of a class.
+"""Search for departures from raters who err independently, alike on all items of a class.
 
-Each test holds a statistic of the data against replicates of the fitted null model, which are
-fitted again, or has a reference distribution of its own. One rule bounds the chance that any of
-them speaks without reason: Holm's, over the tests that could be made.
+Each test compares a statistic with replicates of the fitted null model, which are fitted again, or
+has its own reference distribution. Holm's rule bounds the familywise error rate of the tests.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -36,26 +35,27 @@ Code = Literal[
     "skipping-by-answer", "halo",
 ]  # fmt: skip
 FAMILYWISE = 0.01
-"""Chance that any test speaks where there is nothing, by Holm's rule."""
+"""Familywise error rate of all tests, by Holm's rule."""
 SETS = (20, 80)
-"""Replicates at first, and further ones if a test is not clear by then."""
+"""Numbers of replicates: at first, and further ones if a test is not clear."""
 CLEAR = 0.15
-"""P-value of a test above which no further replicates are made for it."""
+"""P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
     "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
     "dependent-raters": 0.03, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
-"""Least size of what is said: correlations, and shares of the items that agree more often. On large
-data a smaller one would be seen, and would not matter."""
+"""Least reported size of a departure: a correlation, or a share of items that agree more often.
+Large data would reveal smaller ones, which do not matter.
+"""
 LEAST_ITEMS = 60
-"""Items with two answers from which on a label is looked at, and items with three for `graded`."""
+"""Least number of items with two answers for a label, and with three for ``graded``."""
 LEAST_PAIRS = 200
-"""Pairs of a rater's answers in one group of items."""
+"""Least number of pairs of a rater's answers in one group of items."""
 LEAST_COMMON = 20
 MOST_ROWS = 6000
-"""Answers to a label that are looked at, of whole clusters drawn at random: it takes seconds."""
+"""Most tested answers to a label, from randomly chosen clusters: bounds the time."""
 CELLS = 4_000_000
-"""Numbers in an array of several sets, at most."""
+"""Most numbers in an array of several sets: bounds the memory."""
 SKEW = 0.1, 2.0
 LAST_RANK = 8
 SEED = 35
@@ -63,18 +63,11 @@ SEED = 35
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """One thing found.
+    """A departure from the null model.
 
-    Attributes
-    ----------
-    code : str
-    p : float
-    size : float
-        A correlation, or a share of the items.
-    labels : tuple of str
-        It is about; empty for all.
-    who : tuple of str
-        Raters, a system: what stands out most.
+    size : a correlation, or a share of the items
+    labels : the affected labels; empty for all
+    who : the raters, or the system, that stand out most
     """
 
     code: Code
@@ -86,13 +79,9 @@ class Departure:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What was looked for, and what was found.
+    """The tests and the departures that they found.
 
-    Attributes
-    ----------
-    tests : mapping of str to float
-        The p-value of each test that could be made.
-    found : tuple of Departure
+    tests : p-value of each test
     """
 
     tests: Mapping[Code, float] = field(default_factory=dict)
@@ -103,7 +92,7 @@ _SEARCHED: WeakKeyDictionary[Ratings, Search] = WeakKeyDictionary()
 
 
 def search(ratings: Ratings) -> Search:
-    """Make the tests that the ratings allow; of the same ratings only once."""
+    """Return the tests that the ratings allow; results are cached."""
     if ratings not in _SEARCHED:
         _SEARCHED[ratings] = _search(ratings)
     return _SEARCHED[ratings]
@@ -116,7 +105,7 @@ def _search(ratings: Ratings) -> Search:
         return Search()
     several = {n: one.of_several() for n, one in rows.items()}
     fits = {n: fit_null(one) for n, one in several.items()}
-    # Replicates have the data's design: they are none of answers that called for further ones.
+    # Replicates keep the data's design, which is invalid if answers triggered further ones.
     fixed = {n: one for n, one in several.items() if not called_for(rows[n])}
     tests = _bootstrapped(ratings, fixed, fits, rng) if fixed else []
     skipped = [
@@ -133,7 +122,7 @@ def _search(ratings: Ratings) -> Search:
 
 
 def holm(tests: list[Departure]) -> Iterator[Departure]:
-    """Yield the tests that speak, of those that were made."""
+    """Yield the tests that are significant by Holm's rule and large enough."""
     for n, test in enumerate(sorted(tests, key=lambda one: one.p)):
         if test.p > FAMILYWISE / (len(tests) - n):
             return
@@ -142,19 +131,19 @@ def holm(tests: list[Departure]) -> Iterator[Departure]:
 
 
 def _clearest(tests: list[Departure]) -> Departure:
-    """Return the clearest of a kind, with a p-value that counts how many there were."""
+    """Return the most significant test of a kind, with a Bonferroni-corrected p-value."""
     best = min(tests, key=lambda test: test.p)
     return replace(best, p=min(1.0, best.p * len(tests)))
 
 
 def _names(ratings: Ratings, *labels: int) -> tuple[str, ...]:
-    """Name labels; nothing if the task has one."""
+    """Name labels; empty if the task has only one."""
     names = ratings.task.label_names
     return tuple(names[n] for n in labels) if len(names) > 1 else ()
 
 
 def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
-    """Return the rows of the labels that can be looked at, by the position of the label."""
+    """Return the rows of the labels that can be tested, by the position of the label."""
     panels = ratings.panels.drop_duplicates("item")
     place = panels["item"].to_numpy()
     system, rank = np.full(len(ratings.items), -1), np.zeros(len(ratings.items), np.int64)
@@ -181,7 +170,7 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
 
 
 def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return the items of as many clusters as there is time for: (item,)."""
+    """Return which items are in a random set of clusters of at most ``MOST_ROWS`` rows."""
     rows = np.bincount(cluster[ratings.item], minlength=int(cluster.max(initial=0)) + 1)
     order = rng.permutation(len(rows))
     kept = np.zeros(len(rows), bool)
@@ -191,7 +180,7 @@ def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statistics:
-    """What one test looks at: values (set, number) of a label, and whom each number is about."""
+    """Statistics of one test on a label: values (set, number), and the raters of each number."""
 
     values: Floats
     who: tuple[tuple[str, ...], ...]
@@ -206,7 +195,7 @@ def _bootstrapped(
     fits: Mapping[int, NullFit],
     rng: np.random.Generator,
 ) -> list[Departure]:
-    """Hold statistics against replicates: of few at first, of more if that is not clear."""
+    """Compare statistics with replicates: a few at first, more if a test is not clear."""
     names = [str(name) for name in ratings.raters.index]
     observed = {n: statistics(rows[n], fit_null(rows[n], fits[n]), names) for n in rows}
     wanted = list(dict.fromkeys(code for sets in observed.values() for code in sets))
@@ -226,7 +215,7 @@ def _bootstrapped(
 def statistics(
     rows: LabelRows, fit: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
 ) -> Sets:
-    """Compute what the tests of one label look at, of each set."""
+    """Return the statistics of the tests of one label, for each set."""
     found: Sets = {}
     left = residuals(rows, fit)
     groups: dict[Code, Ints] = {
@@ -254,9 +243,9 @@ def statistics(
 def _test(
     ratings: Ratings, code: Code, observed: Mapping[int, Sets], drawn: Mapping[int, list[Sets]]
 ) -> Departure:
-    """Hold the number that stands out most against those that stand out most in replicates.
+    """Compare the largest standardised statistic with the largest ones of replicates.
 
-    The tail is that of a Pearson type III distribution with the replicates' moments.
+    The p-value is that of a Pearson type III distribution with the replicates' moments.
     """
     labels = [n for n, sets in observed.items() if code in sets]
     seen = np.concatenate([observed[n][code].values[0] for n in labels])

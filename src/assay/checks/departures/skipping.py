@@ -1,4 +1,4 @@
-"""Whether the number of answers that an item has hangs together with what they say."""
+"""Test for skipping: the number of answers of an item depends on their content."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,17 @@ from assay.checks.departures.null_model import TINY, Floats, Ints, LabelRows, co
 from assay.checks.departures.residuals import clustered
 
 FOLLOWS = 5.0
-"""Standard errors by which items with more answers are more often split, from which on further
-answers were asked for because of the first ones."""
+"""Standard errors from which disagreement on items with more answers shows that the first answers
+triggered further ones.
+"""
 
 
 def skipping(rows: LabelRows) -> tuple[float, float] | None:
-    """Correlate counts of answers with the share of yes, and return it with its p-value.
+    """Return the correlation of counts of answers with the share of yes, and its p-value.
 
-    Answers are less the mean of their rater in the system and at the rank, so that lenient raters
-    who answer more, and systems that get more answers, count for nothing. None where all items have
-    as many answers, or where the answers themselves called for more.
+    Answers are centred at their rater's mean in the system and rank, so that lenient raters who
+    answer more, and systems with more answers, have no effect. None if all items have equally many
+    answers, or if the answers themselves triggered more.
     """
     count, more = _counts(rows)
     seen = count > 0
@@ -34,23 +35,23 @@ def skipping(rows: LabelRows) -> tuple[float, float] | None:
 
 
 def _counts(rows: LabelRows) -> tuple[Floats, Floats]:
-    """Count the answers of each item, and by how many they are above the mean of its stratum."""
+    """Return the number of answers of each item, and its excess over the mean of its stratum."""
     count = np.bincount(rows.item, minlength=len(rows.truth)).astype(float)
     seen = count > 0
     return count, np.where(seen, count - _mean(rows.stratum, count, seen), 0.0)
 
 
 def _mean(code: Ints, values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return the mean of the values with the same code, of those that are seen."""
+    """Return the mean of the seen values with the same code."""
     size = int(code.max()) + 1
     total = np.bincount(code, values * seen, minlength=size)
     return np.asarray((total / np.maximum(np.bincount(code, seen, minlength=size), 1))[code])
 
 
 def called_for(rows: LabelRows) -> bool:
-    """Whether items with more answers are split more often, as if the first ones called for them.
+    """Return whether items with more answers have more disagreement, as if it triggered answers.
 
-    No skipping by what is true of an item does so.
+    Skipping by the truth of an item does not do this.
     """
     count, more = _counts(rows)
     told = rows.by_item(rows.told()[:, 0].astype(float))

@@ -1,4 +1,4 @@
-"""Systems that share no raters: a difference between them may be one of their raters."""
+"""Systems that share no raters: their difference may be one of raters."""
 
 from typing import Any
 
@@ -11,19 +11,16 @@ from assay.checks.departures.null_model import Ints
 from assay.data.ratings import Ratings
 
 BRIDGE = 10
-"""Answers by the same raters, items in common, or items of known truth, that two systems need each
-before these connect them; half of the answers to the smaller one, if that is less."""
+"""Answers by the same raters, items in common, or items of known truth, that connect two systems;
+at most half of the answers to the smaller one.
+"""
 
 
 def separate_teams(ratings: Ratings) -> list[tuple[str, ...]]:
-    """Return the systems in groups that nothing connects; empty if all are connected.
+    """Return the systems in unconnected groups; empty if all are connected.
 
-    Raters who answered items of two systems connect them, and so do items in the lists of both, and
-    known truth of items of both.
-
-    Parameters
-    ----------
-    ratings : Ratings
+    Systems are connected by raters who answered items of both, by items in the lists of both, and
+    by known truth of items of both.
     """
     used = np.flatnonzero(ratings.answered)
     rated = np.bincount(ratings.item[used], minlength=len(ratings.items)) > 0
@@ -49,5 +46,5 @@ def separate_teams(ratings: Ratings) -> list[tuple[str, ...]]:
 
 
 def _counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """Count how often a row and a column meet."""
+    """Return how often a row and a column occur together."""
     return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)

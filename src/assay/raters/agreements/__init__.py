@@ -1,4 +1,4 @@
-"""Agreement between raters: the usual coefficients, with intervals, beside what a model expects."""
+"""Agreement between raters: coefficients with intervals, and their expectation under a model."""
 
 from assay.raters.agreements.coefficients import WHOLE
 from assay.raters.agreements.leave_one_out import rater_agreement

@@ -1,7 +1,8 @@
-r"""Coefficients of agreement: what was said, counted, compared, and bootstrapped by clusters.
+r"""Coefficients of agreement, with a bootstrap of clusters.
 
 For item :math:`i`, :math:`n_{ik}` raters gave class :math:`k` and :math:`r_i = \sum_k n_{ik}`
-answered. Every sum is one over items, so that a bootstrap sample only weighs them anew.
+answered. All statistics are functions of sums over items, so a bootstrap sample only reweights
+them.
 
 With :math:`P_i = \sum_k n_{ik} (n_{ik} - 1) / (r_i (r_i - 1))` the share of agreeing pairs on item
 :math:`i`, the mean :math:`\bar P` over the :math:`m` items with two answers or more, and a chance
@@ -33,17 +34,10 @@ Ints = NDArray[np.int64]
 class Column:
     """Answers to one question, as classes from 0 on.
 
-    Attributes
-    ----------
-    name : str
-        A label, or ``WHOLE``.
-    codes : ndarray of int (row,)
-        Class of each row, -1 where the row says nothing about the question.
-    classes : int
-        Number of different codes that may occur.
-    scale : int
-        Number of classes that a rater could choose from.
-    ordered : bool
+    name : a label, or ``WHOLE``
+    codes : class of each row (row,), -1 where it has no answer to the question
+    classes : number of codes that may occur
+    scale : number of classes that a rater could choose from
     """
 
     name: str
@@ -54,13 +48,7 @@ class Column:
 
 
 def column_names(task: Task, labels: Sequence[str] | str | None) -> list[str]:
-    """Return the columns that were asked for: by default all labels, and their whole vector.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name is neither a label of the task nor ``WHOLE``.
-    """
+    """Return the chosen columns: by default all labels, and their whole vector."""
     valid = [*task.label_names, WHOLE]
     if labels is None:
         # With one label, the whole vector is that label.
@@ -76,22 +64,12 @@ def column_names(task: Task, labels: Sequence[str] | str | None) -> list[str]:
 
 
 def build_columns(task: Task, answers: Vectors, names: Sequence[str]) -> list[Column]:
-    """Code the answers (row, label) to each of some questions.
-
-    Examples
-    --------
-    >>> from assay.data.task_files import load_task
-    >>> answers = np.array([[0, 1, 1], [1, NOT_ASKED, NOT_ASKED], [0, MISSING, MISSING]], np.int16)
-    >>> for column in build_columns(load_task("ais"), answers, ["interpretable", WHOLE]):
-    ...     print(column.name, column.codes)
-    interpretable [ 1 -1 -1]
-    all labels [ 0  1 -1]
-    """
+    """Code the answers (row, label) to each question."""
     return [_whole(task, answers) if n == WHOLE else _label(task, answers, n) for n in names]
 
 
 def _label(task: Task, answers: Vectors, name: str) -> Column:
-    """Code one label. Raters whom their own answers spared the question do not count."""
+    """Code one label; raters who were not asked, because of their own answers, are left out."""
     place = task.label_names.index(name)
     label = task.labels[place]
     count = len(label.classes)
@@ -100,7 +78,7 @@ def _label(task: Task, answers: Vectors, name: str) -> Column:
 
 
 def _whole(task: Task, answers: Vectors) -> Column:
-    """Code whole answer vectors: complete ones, in which "not asked" is an answer of its own."""
+    """Code complete answer vectors, in which "not asked" is an answer of its own."""
     complete = (answers != MISSING).all(axis=1)
     codes = np.full(len(answers), -1, np.int64)
     if not answers.shape[1]:
@@ -111,10 +89,10 @@ def _whole(task: Task, answers: Vectors) -> Column:
 
 
 def _distinct(vectors: Vectors) -> tuple[int, Ints]:
-    """Return how many vectors differ, and which of them each is."""
+    """Return the number of distinct vectors, and the number of each vector among them."""
     number = np.zeros(len(vectors), np.int64)
     for column in vectors.T:
-        # From 0 on and dense, so that the number of a long vector does not overflow.
+        # Numbers stay dense from 0, so that the number of a long vector does not overflow.
         digits = column.astype(np.int64) - min(NOT_ASKED, MISSING)
         number = number * (int(digits.max(initial=0)) + 1) + digits
         number = np.unique(number, return_inverse=True)[1].ravel()
@@ -126,7 +104,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Sums over items: ``value`` of ``item`` is added to the sum number ``row`` of ``size``."""
+    """Sums over items: ``value`` of ``item`` is added to sum ``row``, of ``size`` sums."""
 
     size: int
     row: Ints
@@ -134,28 +112,23 @@ class Block:
     value: Floats
 
     def total(self) -> Floats:
-        """Return the sums over all items: (size, 1)."""
+        """Return the sums over all items, (size, 1)."""
         return np.bincount(self.row, self.value, minlength=self.size)[:, None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tally:
-    """The sums of one column.
+    """The sums of one column, with r the number of answers to an item.
 
-    Attributes
-    ----------
-    column : Column
-    blocks : mapping of str to Block
-        ``agree``: shares of agreeing pairs of raters, of items with two answers or more, and
-        ``pairable``: how many there are; ``same``: agreeing pairs over r - 1; ``marginal``: answers
-        by class on those items; ``rated`` and ``share``: the items with an answer, and the shares
-        of the classes on them; ``crossed`` (ordered classes): pairs of different answers over
-        r - 1, by the two classes; ``shared``, ``matched``: meetings by pair of raters, and those
-        that agree; ``left``, ``right``: answers by pair of raters and class.
-    pair_of_key : ndarray of int (key,)
-        The pair of raters of each row of ``left`` and ``right``.
-    n_items, n_ratings : int
-        Items with two answers or more, and the answers to them.
+    blocks : ``agree``, shares of agreeing pairs on items with r >= 2, and ``pairable``, their
+        number; ``same``, agreeing pairs over r - 1; ``marginal``, answers by class on those items;
+        ``rated`` and ``share``, items with an answer and their shares of the classes; ``crossed``
+        (ordered classes), pairs of different answers over r - 1, by the two classes; ``shared``
+        and ``matched``, items by pair of raters, and those that agree; ``left`` and ``right``,
+        answers by pair of raters and class
+    pair_of_key : pair of raters of each row of ``left`` and ``right`` (key,)
+    n_items : items with two answers or more
+    n_ratings : the answers to these items
     """
 
     column: Column
@@ -186,7 +159,7 @@ def build_tally(column: Column, design: Design) -> Tally:
 
 
 def _class_blocks(cells: Ints, count: Ints, answers: Ints, classes: int) -> dict[str, Block]:
-    """Sum over cells of item and class, where ``count`` raters gave the class."""
+    """Return the sums over cells of item and class, where ``count`` raters gave the class."""
     every, kind = cells // classes, cells % classes
     share = Block(size=classes, row=kind, item=every, value=count / answers[every])
     keep = answers[every] >= 2
@@ -219,7 +192,7 @@ def _crossed(column: Column, design: Design, met: NDArray[np.bool_], answers: In
 def _pair_blocks(
     column: Column, design: Design, met: NDArray[np.bool_]
 ) -> tuple[dict[str, Block], Ints]:
-    """Sum over meetings, by pair of raters."""
+    """Return the sums by pair of raters, and the pair of each row of ``left`` and ``right``."""
     left, right = column.codes[design.left[met]], column.codes[design.right[met]]
     item, pair = design.item[design.left[met]], design.pair[met]
     # Chance agreement has a term for a class only where both raters of the pair use it.
@@ -248,17 +221,13 @@ STATISTICS = (
     "gwet_ac1",
 )
 CERTAIN = 1 - 1e-12
-"""Chance agreement from which on nothing is left to agree on beyond chance."""
+"""Chance agreement above which agreement beyond chance is undefined."""
 
 
 def statistics(tally: Tally, sums: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return each statistic that suits the column, (sample,); NaN where it is undefined.
 
-    Parameters
-    ----------
-    tally : Tally
-    sums : mapping of str to ndarray (size, sample)
-        The sums of the tally's blocks.
+    ``sums`` hold the totals of the tally's blocks, (size, sample).
     """
     observed = divided(sums["agree"][0], sums["pairable"][0])
     _, _, kappa = pair_agreement(tally, sums)
@@ -275,10 +244,8 @@ def statistics(tally: Tally, sums: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def pair_agreement(tally: Tally, sums: Mapping[str, Floats]) -> tuple[Floats, Floats, Floats]:
-    r"""Return shared items, share of agreement and Cohen's kappa of each pair: (pair, sample).
+    r"""Return shared items, share of agreement and Cohen's kappa of each pair, (pair, sample).
 
-    Notes
-    -----
     On the items that both answered, :math:`P_e = \sum_k p_{ak} p_{bk}` (Cohen 1960).
     """
     from scipy import sparse
@@ -298,34 +265,34 @@ def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
-    """Mean over the first axis, without what is undefined."""
+    """Return the weighted mean over the first axis, without undefined values."""
     known = ~np.isnan(values)
     return divided(np.where(known, values * weights, 0).sum(axis=0), (weights * known).sum(axis=0))
 
 
 def _fleiss_chance(sums: Mapping[str, Floats]) -> Floats:
-    """Sum of the squared shares of the classes among the answers to items with two or more."""
+    """Return the sum of squared class shares among the answers to items with two or more."""
     marginal = sums["marginal"]
     return divided((marginal**2).sum(axis=0), marginal.sum(axis=0) ** 2)
 
 
 def _gwet_chance(sums: Mapping[str, Floats], scale: int) -> Floats:
-    r""":math:`\sum_k \pi_k (1 - \pi_k) / (K - 1)`, :math:`\pi_k` the mean share of items."""
+    r"""Return :math:`\sum_k \pi_k (1 - \pi_k) / (K - 1)`, :math:`\pi_k` the mean share of items."""
     share, rated = sums["share"], sums["rated"][0]
     squares = divided((share**2).sum(axis=0), rated**2)
-    # With one class to choose from, all agreement is by chance.
+    # With a single class, all agreement is by chance.
     return (1 - squares) / (scale - 1) if scale > 1 else np.ones_like(squares)
 
 
 def _alpha_nominal(sums: Mapping[str, Floats]) -> Floats:
-    r""":math:`1 - (n - 1) (n - \sum_c o_{cc}) / (n^2 - \sum_c n_c^2)`, o the coincidences."""
+    r"""Return :math:`1 - (n - 1) (n - \sum_c o_{cc}) / (n^2 - \sum_c n_c^2)`, o coincidences."""
     marginal = sums["marginal"]
     n = marginal.sum(axis=0)
     return 1 - divided((n - 1) * (n - sums["same"][0]), n**2 - (marginal**2).sum(axis=0))
 
 
 def _alpha_ordinal(sums: Mapping[str, Floats], classes: int) -> Floats:
-    r""":math:`\alpha` with the distance of the mid-ranks :math:`\sum_{g \le c} n_g - n_c / 2`."""
+    r"""Return alpha with distances between the mid-ranks :math:`\sum_{g \le c} n_g - n_c / 2`."""
     marginal = sums["marginal"]
     n = marginal.sum(axis=0)
     rank = marginal.cumsum(axis=0) - marginal / 2
@@ -339,16 +306,13 @@ def _alpha_ordinal(sums: Mapping[str, Floats], classes: int) -> Floats:
 NUMBERS = 4_000_000
 """Numbers held at a time: bounds the memory of the bootstrap."""
 FULL = 0.05
-"""Share of entries from which on a dense product is the faster one."""
+"""Share of non-zero entries above which a dense product is faster."""
 
 
 def bootstrap(
     tallies: Sequence[Tally], design: Design, draws: int, rng: np.random.Generator
 ) -> list[dict[str, Floats]]:
-    """Statistics of each tally in bootstrap samples of the clusters: (draw,) each.
-
-    All statistics of a draw are of the same sample.
-    """
+    """Return statistics of each tally in the same bootstrap samples of clusters, (draw,) each."""
     matrices = [
         {name: _by_cluster(block, design) for name, block in tally.blocks.items()}
         for tally in tallies
@@ -364,7 +328,7 @@ def bootstrap(
 
 
 def _by_cluster(block: Block, design: Design) -> Any:
-    """Matrix (size, cluster) of a block's sums in each cluster: sparse, unless it is full."""
+    """Return the matrix (size, cluster) of a block's sums in each cluster, sparse or dense."""
     from scipy import sparse
 
     where = (block.row, design.cluster[block.item])

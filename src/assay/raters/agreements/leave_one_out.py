@@ -1,4 +1,4 @@
-"""How far each rater agrees with the other raters of the same items: no model is asked."""
+"""Agreement of each rater with the other raters of the same items, without a model."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
     r"""Measure how often the other raters of the same items answer as each rater does.
 
     This is the raw counterpart of :func:`assay.rater_reliability`: it needs no model, and cannot
-    tell who of two who disagree is right.
+    identify which of two disagreeing raters is right.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A line per rater and label: ``rater``, ``group``, ``label``, ``n_shared`` (items that the
-        rater and another one answered), ``agreement`` (mean share of the others' answers that are
-        the rater's own; NaN without such items), ``agreement_lower``, ``agreement_upper``,
+        rater and another one answered), ``agreement`` (mean share of the others' answers that
+        equal the rater's; NaN without such items), ``agreement_lower``, ``agreement_upper``,
         ``level``.
 
     Raises
     ------
     ModelError
-        If ``ratings`` are none.
+        If ``ratings`` are not Ratings.
     FitError
         If ``level`` is out of range.
 
@@ -51,11 +51,11 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
 
     .. math:: A_j = \frac1{m_j} \sum_{i: n_i \ge 2} \frac{n_{i k_{ij}} - 1}{n_i - 1},
 
-    over the :math:`m_j` items that :math:`j` and another rater answered. A rater's first rating
-    of an item counts. Intervals are Wilson's at the effective sample size
+    over the :math:`m_j` items that :math:`j` and another rater answered. Only a rater's first
+    rating of an item counts. Intervals are Wilson's at the effective sample size
     :math:`A_j (1 - A_j) / v_j`, at most :math:`m_j`, with :math:`v_j` the linearised variance
-    between clusters and the quantile of Student's t of the clusters less one; NaN for fewer than
-    two clusters.
+    between clusters and the quantile of Student's t, with one degree of freedom less than
+    clusters; NaN for fewer than two clusters.
 
     References
     ----------
@@ -94,7 +94,7 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
 def _of_label(
     ratings: Ratings, first: Ints, cluster: Ints, label: int, level: float
 ) -> pd.DataFrame:
-    """Agreement of all raters on one label."""
+    """Return the agreement of all raters on one label."""
     given = ratings.answers[first, label] >= 0
     rows, cluster = first[given], cluster[given]
     item, rater, answer = ratings.item[rows], ratings.rater[rows], ratings.answers[rows, label]
@@ -122,7 +122,7 @@ def _of_label(
 def _clustered(
     value: Floats, rater: Ints, cluster: Ints, raters: int, level: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return number, mean and interval of values that are drawn by clusters: (rater,) each."""
+    """Return number, mean and interval of values sampled by clusters, (rater,) each."""
     count = np.bincount(rater, minlength=raters).astype(float)
     mean = divided(np.bincount(rater, value, minlength=raters), count)
     pair, place = np.unique(rater * (cluster.max(initial=0) + 1) + cluster, return_inverse=True)
@@ -132,7 +132,7 @@ def _clustered(
     spread = np.bincount(owner, residual**2, minlength=raters)
     variance = divided(clusters * spread, (clusters - 1) * count**2)
     binomial = mean * (1 - mean)
-    # Raters with whom all agree everywhere show no spread: each cluster then counts once.
+    # Agreement of 0 or 1 everywhere has no variance, so each cluster counts once.
     size = np.where(binomial > 0, np.inf, clusters)
     np.divide(binomial, variance, out=size, where=variance > 0)
     size = np.minimum(size, count)
@@ -142,7 +142,7 @@ def _clustered(
 
 
 def _wilson(mean: Floats, size: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Wilson's interval for means of ``size`` independent values."""
+    """Return Wilson's interval for means of ``size`` independent values."""
     square = divided(quantile**2, size)
     middle = (mean + square / 2) / (1 + square)
     half = np.sqrt(square * mean * (1 - mean) + square**2 / 4) / (1 + square)

@@ -1,4 +1,4 @@
-"""agreement: the coefficients of every label in one table, and in text."""
+"""The function ``agreement``: the coefficients of every label in one table, and as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,7 @@ EXPECTED = ["expected", "expected_lower", "expected_upper"]
 
 
 def agreement_text(table: pd.DataFrame, level: float) -> str:
-    """Write the coefficients of :class:`assay.raters.agreements.Agreement`, and what is to be
-    noted.
-    """
+    """Write the coefficients of :class:`assay.raters.agreements.Agreement` and their notes."""
     told = _told(table)
     head = f"Agreement between raters ({percent(level)} interval, cluster bootstrap)"
     notes = dict.fromkeys(text for text in table["note"] if text)
@@ -45,7 +43,7 @@ def agreement_text(table: pd.DataFrame, level: float) -> str:
 
 
 def _told(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the coefficients with their intervals in words."""
+    """Return the coefficients with their intervals as text."""
     told = table[["label", "statistic"]].assign(
         observed=intervals(table, ["value", "lower", "upper"])
     )
@@ -57,46 +55,36 @@ def _told(table: pd.DataFrame) -> pd.DataFrame:
 Floats = NDArray[np.float64]
 NONE: Floats = np.zeros(0)
 ROUNDING = 1e-9
-"""What coefficients of equal samples may differ by."""
+"""Largest difference between coefficients of equal samples."""
 REPLICATES = 200
-"""Most sets of answers that are drawn from a fitted model."""
+"""Largest number of sets of answers that are drawn from a fitted model."""
 FEW_SHARED = 30
-"""Items that a pair of raters should share: with fewer, Cohen's kappa leans towards 0."""
+"""Items that a pair of raters should share: with fewer, Cohen's kappa is biased towards 0."""
 
 
 MOSTLY_ONE = 0.9
-"""Share of the answers that one class has, from which on chance alone explains four of five
-agreements and coefficients beyond chance are low (Feinstein & Cicchetti 1990)."""
+"""Share of one class above which coefficients beyond chance are low: chance alone then explains
+four of five agreements (Feinstein & Cicchetti 1990).
+"""
 UNAFFECTED = ("percent", "gwet_ac1")
 """Coefficients that such a share does not lower."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Agreement:
-    """Agreement between raters.
+    """Agreement between raters; ``print`` it to see the table with its intervals.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        A line per label and statistic: ``label`` (``"all labels"`` for whole answer vectors),
+    table : a line per label and statistic: ``label`` (``"all labels"`` for whole answer vectors),
         ``statistic``, ``value``, ``lower``, ``upper`` (cluster bootstrap), ``n_items`` (with two
         answers or more), ``n_ratings`` (answers to them), ``expected``, ``expected_lower``,
         ``expected_upper`` (of the fitted model; NaN without one), ``note`` (why a number is
-        missing or not to be trusted, in words).
-    pairwise : pandas.DataFrame
-        A line per label and pair of raters who share an item: ``rater_a``, ``rater_b``, ``label``,
-        ``shared`` (items that both answered), ``percent``, ``kappa`` (Cohen's).
-    intra_rater : pandas.DataFrame
-        A line per label and rater who rated an item more than once: ``rater``, ``label``, ``n``
-        (such items), ``percent`` (mean share of agreeing pairs of the rater's own answers).
-    level : float
-        Probability of the intervals.
-    draws : int
-        Bootstrap samples.
-
-    Notes
-    -----
-    ``print(found)`` writes the table with its intervals.
+        missing or unreliable)
+    pairwise : a line per label and pair of raters who share an item: ``rater_a``, ``rater_b``,
+        ``label``, ``shared`` (items that both answered), ``percent``, ``kappa`` (Cohen's)
+    intra_rater : a line per label and rater who rated an item more than once: ``rater``,
+        ``label``, ``n`` (such items), ``percent`` (mean share of agreeing pairs of own answers)
+    level : probability of the intervals
+    draws : number of bootstrap samples
     """
 
     table: pd.DataFrame
@@ -109,7 +97,7 @@ class Agreement:
         return agreement_text(self.table, self.level)
 
     def __repr__(self) -> str:
-        """One line: how many coefficients of how many labels there are."""
+        """Return the numbers of coefficients and labels, on one line."""
         labels = self.table["label"].nunique()
         return (
             f"<assay.Agreement: {counted(len(self.table), 'coefficient')} of "
@@ -121,7 +109,7 @@ class Agreement:
         return self.table
 
     def _repr_html_(self) -> str:
-        """Show the coefficients, beside what a model expects if one was given."""
+        """Show the coefficients, and their expectation if a fit was given."""
         notes = [text for text in dict.fromkeys(self.table["note"]) if text]
         head = f"Agreement between raters ({percent(self.level)} interval, cluster bootstrap)"
         return notebook_html(head, {"Coefficients": _told(self.table)}, notes)
@@ -145,10 +133,10 @@ def agreement(
         A fit of these ratings: the table then shows the agreement that the model expects of the
         same raters on the same items, from at most 200 posterior predictive sets of answers.
     labels : str or sequence of str, optional
-        Labels, and ``"all labels"`` for whole vectors; everything if not given.
+        Labels, and ``"all labels"`` for whole vectors; both by default.
     level : float
-        Probability of the percentile intervals, between 0 and 1. (That of Cohen's kappa is moved
-        so that the samples' mean is the value: few shared items bias the kappa of a pair.)
+        Probability of the percentile intervals, between 0 and 1. The interval of Cohen's kappa is
+        shifted so that the samples' mean is the estimate: few shared items bias a pair's kappa.
     draws : int
         Bootstrap samples of the clusters (of the items where there are no clusters).
     rng : int or numpy.random.Generator
@@ -156,15 +144,15 @@ def agreement(
     Returns
     -------
     Agreement
-        Tables ``table``, ``pairwise`` and ``intra_rater``. A statistic that is not defined is NaN,
-        and its ``note`` says why. So it does where no interval can be given: the bootstrap is
-        degenerate if its interval leaves out the estimate or has no width in spite of
-        disagreement, or if too many samples have one class alone.
+        Tables ``table``, ``pairwise`` and ``intra_rater``. An undefined statistic is NaN, and its
+        ``note`` gives the reason, as it does for a missing interval. The bootstrap is degenerate
+        if its interval excludes the estimate, has no width despite disagreement, or if too many
+        samples have a single class.
 
     Raises
     ------
     ModelError
-        If ``ratings`` are none, or ``draws`` is no whole number above 0.
+        If ``ratings`` are not Ratings, or ``draws`` is not a whole number above 0.
     UnknownNameError
         If a label is not one of the task's.
     FitError
@@ -182,9 +170,8 @@ def agreement(
     mean over all items with an answer of :math:`n_{ik} / r_i`. ``cohen_kappa`` is the mean over
     pairs of raters, weighted by the items that they share.
 
-    A rater's first rating of an item counts. The agreement on a gated label is that of the raters
-    who were asked; the whole vector of a rater includes that a question was not asked. An answer
-    that is missing counts nowhere.
+    Only a rater's first rating of an item counts. Agreement on a gated label is that of the raters
+    who were asked; in whole vectors, "not asked" is an answer. Missing answers do not count.
 
     References
     ----------
@@ -218,7 +205,7 @@ def agreement(
     replicates: list[dict[str, Floats]] = [{} for _ in names]
     if fit is not None:
         require_same_ratings(fit, ratings)
-        # From the seed again, so that predictive_checks of this seed has the same numbers.
+        # The same seed again, so that predictive_checks with it has the same numbers.
         answers = predict_answers(fit, draws=min(draws, REPLICATES), rng=rng)
         replicates = replicated_statistics(ratings.task, design, answers, names)
     lines = [
@@ -242,7 +229,7 @@ def _lines(
     clusters: int,
     level: float,
 ) -> list[dict[str, object]]:
-    """Lines of the table about one column."""
+    """Return the lines of the table about one column."""
     point = statistics(tally, {name: block.total() for name, block in tally.blocks.items()})
     lines = []
     for name, (value,) in point.items():
@@ -268,7 +255,7 @@ def _lines(
 def _is_degenerate(
     name: str, value: float, draws: Floats, ends: Mapping[str, float], level: float
 ) -> bool:
-    """Whether bootstrap samples cannot tell how sure a coefficient is."""
+    """Return whether bootstrap samples cannot measure the uncertainty of a coefficient."""
     if np.isnan(value):
         return False
     lower, upper = ends["lower"], ends["upper"]
@@ -278,15 +265,15 @@ def _is_degenerate(
 
 
 def _interval(name: str, value: float, draws: Floats, level: float) -> dict[str, float]:
-    """Bootstrap interval of a statistic."""
+    """Return the bootstrap interval of a statistic."""
     if name == "cohen_kappa":
-        # With few shared items, resampling biases the kappa of a pair: moved back by that much.
+        # With few shared items, resampling biases the kappa of a pair; this removes the bias.
         draws = np.minimum(draws - (_mean(draws) - value), 1)
     return _ends(draws, level, "")
 
 
 def _ends(draws: Floats, level: float, prefix: str) -> dict[str, float]:
-    """Percentile interval, undefined draws left out."""
+    """Return the percentile interval, without undefined draws."""
     lower, upper = interval_ends(draws, level)
     return {f"{prefix}lower": float(lower), f"{prefix}upper": float(upper)}
 
@@ -297,7 +284,7 @@ def _mean(draws: Floats) -> float:
 
 
 def _note(tally: Tally, name: str, value: float, clusters: int, *, degenerate: bool) -> str:
-    """Say why a number is missing, or not to be trusted."""
+    """Return why a number is missing or unreliable; empty if neither."""
     if not tally.n_items:
         return "no item has answers of two raters"
     if np.isnan(value):

@@ -1,4 +1,4 @@
-"""Whether raters agree with themselves, and the agreement that a fitted model expects."""
+"""Agreement of raters with themselves, and the agreement that a fitted model expects."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 def replicated_statistics(
     task: Task, design: Design, replicates: Iterable[Vectors], names: Sequence[str]
 ) -> list[dict[str, Floats]]:
-    """Statistics of each column in each replicate of the answers (rating, label): (replicate,)."""
+    """Return statistics of each column in each replicate of the answers (rating, label)."""
     found: list[list[dict[str, Floats]]] = []
     for answers in replicates:
         columns = build_columns(task, answers[design.first], names)
@@ -54,12 +54,10 @@ Ints = NDArray[np.int64]
 
 
 def intra_rater_table(ratings: Ratings, names: Sequence[str]) -> pd.DataFrame:
-    """Agreement of each rater's own answers to the same item.
+    """Return the agreement of each rater's own answers to the same item.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``rater``, ``label``, ``n`` (items with two answers of the rater or more), ``percent``.
+    Columns are ``rater``, ``label``, ``n`` (items that the rater answered twice or more) and
+    ``percent``.
     """
     visits, visit = np.unique(
         np.column_stack([ratings.rater, ratings.item]), axis=0, return_inverse=True
@@ -71,7 +69,7 @@ def intra_rater_table(ratings: Ratings, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _column(column: Column, visit: Ints, rater: Ints, ratings: Ratings) -> pd.DataFrame:
-    """Lines of one column; a visit is all that one rater said about one item."""
+    """Return the lines of one column; a visit is all ratings of one item by one rater."""
     given = column.codes >= 0
     answers = np.bincount(visit[given], minlength=len(rater))
     cells, count = np.unique(

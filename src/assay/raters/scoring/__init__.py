@@ -1,4 +1,4 @@
-"""Scored raters and rankings, held against draws of the truth."""
+"""Scores and rankings, compared with draws of the truth."""
 
 from assay.raters.scoring.measures import MEASURES, Measure
 from assay.raters.scoring.rater_scores import score_rater, score_table

@@ -1,8 +1,8 @@
-r"""Labels that know the scores they are held against, and weights of their clusters.
+r"""Label draws given scores that the fit has not used, and weights of their clusters.
 
-Label draws of a fit that has not seen some scores are, where the truth is in doubt, drawn without
-them: a score that tells right from wrong meets a coin. Agreement of score and truth then comes out
-too low, by as much as the truth is uncertain, and the interval does not know it. Given the scores,
+Label draws of a fit that has not used some scores do not depend on these scores. Where the truth
+is uncertain, agreement of score and truth is therefore biased downwards, and its interval does not
+include the bias. Given the scores,
 
 .. math:: p(t_i = k \mid y, s) \propto p(t_i = k \mid y)\, \phi_{k b(s_i)},
 
@@ -44,17 +44,11 @@ POPULATION = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ItemWeights:
-    """Bayesian bootstrap weights of clusters, handed on to their items.
+    """Bayesian bootstrap weights of clusters, passed on to their items.
 
-    Attributes
-    ----------
-    clusters : ClusterWeights
-    cluster : ndarray of int (item,)
-        Position of each item's cluster.
-    design : ndarray of float (item,)
-        Design weight of each item.
-    ranking : ndarray of int (ranking,)
-        Position of each ranking's cluster.
+    cluster : position of each item's cluster (item,)
+    design : design weight of each item (item,)
+    ranking : position of each ranking's cluster (ranking,)
     """
 
     clusters: ClusterWeights
@@ -77,24 +71,10 @@ def item_weights(
     *,
     by_cluster: bool,
 ) -> ItemWeights | None:
-    """Return the weights that an estimand calls for; None if all items weigh the same.
+    """Return the weights that an estimand needs; None for ``finite``.
 
-    Parameters
-    ----------
-    estimand : {"finite", "population"}
-    cluster : ndarray of object (item,)
-        Names of the clusters.
-    design : ndarray of float (item,)
-        Design weights, which the population counts; a ranking counts the mean of its items'.
-    stratum : ndarray of object (item,)
-        Names of the strata; each keeps its share of the design weights.
-    by_cluster : bool
-        Whether each cluster has its ranking.
-
-    Raises
-    ------
-    ModelError
-        If there is no such estimand, or the clusters cannot stand for a population.
+    Strata keep their shares of the design weights; a ranking counts the mean of its items' weights.
+    Refuse a population without rankings by cluster, or with too few clusters.
     """
     require_choice("estimand", estimand, ESTIMANDS)
     if estimand == "finite":
@@ -131,27 +111,7 @@ def item_weights(
 
 
 def design_range(design: Values, ranking: NDArray[np.int64]) -> Values:
-    """Return the least and the largest weight of rankings in which weights differ.
-
-    Parameters
-    ----------
-    design : ndarray of float (item,)
-        Design weights.
-    ranking : ndarray of int (item,)
-        Which ranking each item is in.
-
-    Returns
-    -------
-    ndarray of float
-        Two numbers; none if the items of every ranking weigh the same.
-
-    Examples
-    --------
-    >>> design_range(np.array([1.0, 4.0, 9.0]), np.array([0, 0, 1]))
-    array([1., 4.])
-    >>> design_range(np.array([1.0, 4.0]), np.array([0, 1]))
-    array([], dtype=float64)
-    """
+    """Return the smallest and largest weight in rankings of unequal weights, or no number."""
     size = int(ranking.max()) + 1
     least, most = np.full(size, np.inf), np.zeros(size)
     np.minimum.at(least, ranking, design)
@@ -163,15 +123,9 @@ def design_range(design: Values, ranking: NDArray[np.int64]) -> Values:
 def weights_ignored(
     measures: Sequence[Measure], estimand: str, design: Values, ranking: NDArray[np.int64]
 ) -> tuple[list[Measure], str]:
-    """Find the measures that would ignore weights which differ within a ranking, and say why.
+    """Return the measures that would ignore design weights within a ranking, and the reason.
 
-    Returns
-    -------
-    measures : list of Measure
-        All of them for ``finite``, which counts items alike; measures of rankings for
-        ``population``.
-    reason : str
-        ``""`` if there are none.
+    These are all measures for ``finite``, and measures of rankings for ``population``.
     """
     ends = design_range(design, ranking)
     ignoring = [m for m in measures if m.ranking or estimand == "finite"] if len(ends) else []
@@ -186,13 +140,7 @@ def weights_ignored(
 def weighable_measures(
     measures: Sequence[Measure], ignoring: Sequence[Measure], reason: str, *, named: bool
 ) -> list[Measure]:
-    """Leave out measures that would ignore design weights.
-
-    Raises
-    ------
-    ModelError
-        If measures are named and one of them ignores the weights, or if none is left.
-    """
+    """Leave out measures that ignore design weights; refuse if they are named or none is left."""
     kept = [measure for measure in measures if measure not in ignoring]
     if ignoring and (named or not kept):
         names = ", ".join(measure.name for measure in ignoring) if named else "the measures"
@@ -210,31 +158,17 @@ Places = NDArray[np.int64]
 ITEMS_A_BIN = 15
 MOST_BINS = 10
 FIRST_STEPS = 100
-"""Of expectation and maximisation, from which every draw starts."""
+"""Number of EM steps before the first draw."""
 SWEEPS = 6
 DOUBT = 0.01
-"""Chance that two draws of a label differ from which on the lean is worth a note."""
+"""Chance that two draws of a label differ above which the bias gets a note."""
 CELLS = 4_000_000
-"""Chances of classes held at a time: bounds the memory."""
+"""Class chances held at a time: bounds the memory."""
 SCORES_STREAM = 6
 
 
 def informed_truth(fit: xr.DataTree, truth: Truth, scored: Scored) -> Truth:
-    """Draw the labels of scored items again, given the scores too.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-        That the truth comes from; its seed counts.
-    truth : Truth
-    scored : Scored
-        Scores of someone who is no rater with these scores in the fit.
-
-    Returns
-    -------
-    Truth
-        Draws that the scores do not change stay as they are.
-    """
+    """Draw the labels of scored items again, given scores that the fit has not used."""
     rng = np.random.default_rng([int(fit.attrs["seed"]), SCORES_STREAM])
     codes = truth.codes.copy()
     codes[:, scored.item] = informed_codes(codes[:, scored.item], score_cells(scored), rng)
@@ -242,7 +176,7 @@ def informed_truth(fit: xr.DataTree, truth: Truth, scored: Scored) -> Truth:
 
 
 def saw_scores(truth: Truth, scored: Scored) -> bool:
-    """Whether a rater of the ratings behind the truth gave these very scores."""
+    """Return whether a rater of the ratings behind the truth gave exactly these scores."""
     ratings = truth.ratings
     if ratings is None or ratings.scores is None:
         return False
@@ -257,7 +191,7 @@ def saw_scores(truth: Truth, scored: Scored) -> bool:
 
 
 def blind_words(truth: Truth, scored: Scored) -> str:
-    """Say how much truths that have not seen the scores lean, if the truth is in doubt at all."""
+    """Describe the bias of a truth that has not used the scores; empty if the truth is certain."""
     apart = float(1 - (_shares(truth.codes[:, scored.item]) ** 2).sum(axis=1).mean())
     if apart < DOUBT:
         return ""
@@ -270,7 +204,7 @@ def blind_words(truth: Truth, scored: Scored) -> str:
 
 
 def score_cells(scored: Scored) -> Places:
-    """Put items whose scores and guesses are much alike into cells: (item,), from 0."""
+    """Return the cell of each item, (item,); a cell has similar scores and equal guesses."""
     bins = int(np.clip(len(scored.item) // ITEMS_A_BIN, 2, MOST_BINS))
     edges = equal_mass_edges(scored.score, bins)[:-1]
     place = np.searchsorted(edges, scored.score)
@@ -280,29 +214,15 @@ def score_cells(scored: Scored) -> Places:
 
 
 def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Codes:
-    r"""Draw labels given the cell of each item's score.
+    r"""Draw labels (draw, item) given the cell of each item's score.
 
-    Parameters
-    ----------
-    codes : ndarray of int16 (draw, item)
-        Draws of the labels without the scores.
-    cell : ndarray of int (item,)
-        From 0.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int16 (draw, item)
-
-    Notes
-    -----
     :math:`p(t_i = k \mid y)` is the share of the draws, and
     :math:`\phi_k \sim \mathrm{Dirichlet}(m)`, :math:`m` the shares of the cells among all items:
-    one item's worth of belief that scores say nothing. Each draw is a Gibbs chain over
-    :math:`(t, \phi)` of its own that starts at the mode of :math:`\phi`. A label is kept as far as
-    it can be (the maximal coupling of its laws without and with the score), so that what the
-    labels of one draw have in common, the parameters of the fit, stays in them. These are not
-    updated by the scores: what a rater's answers mean is learned from raters alone.
+    a prior worth one item, that scores are uninformative. Each draw is a Gibbs chain of its own
+    over :math:`(t, \phi)` that starts at the mode of :math:`\phi`. A label is kept as often as
+    possible (the maximal coupling of its laws without and with the score), so that dependence
+    between the labels of a draw, due to the fit's parameters, is preserved. The scores do not
+    update these parameters.
     """
     classes, code = np.unique(codes, return_inverse=True)
     code = code.reshape(codes.shape)
@@ -323,17 +243,17 @@ def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Code
 
 
 def _shares(codes: Codes) -> Values:
-    """Shares of the classes, in the order of their codes, over the draws: (item, class)."""
+    """Return the shares of the classes, sorted by code, over the draws, (item, class)."""
     return np.stack([(codes == k).mean(axis=0) for k in np.unique(codes)], axis=-1)
 
 
 def _one_item(cell: Places) -> Values:
-    """Shares of the cells: what is believed of a class before any item of it is seen."""
+    """Return the shares of the cells, the prior of each class's cell chances."""
     return np.asarray(np.bincount(cell) / len(cell))
 
 
 def _mode(before: Values, cell: Places) -> Values:
-    """Chances of the cells in each class (class, cell), by expectation and maximisation."""
+    """Return the chances of the cells in each class, (class, cell), by EM."""
     prior = _one_item(cell)
     inside = np.eye(len(prior))[cell]
     chance = before.T @ inside + prior
@@ -349,15 +269,10 @@ def _mode(before: Values, cell: Places) -> Values:
 class _Chain:
     """Gibbs chains, one for each draw.
 
-    Attributes
-    ----------
-    code : ndarray of int (draw, item)
-        Labels without the scores.
-    before : ndarray (item, class)
-        Chances of the classes without the scores.
-    cell : ndarray of int (item,)
-    prior : ndarray (class, cell)
-        Of the Dirichlet distribution of the chances, with the items whose label is sure.
+    code : labels without the scores (draw, item)
+    before : chances of the classes without the scores (item, class)
+    prior : Dirichlet parameters of the cell chances, items with certain labels included
+        (class, cell)
     """
 
     code: Places
@@ -366,7 +281,7 @@ class _Chain:
     prior: Values
 
     def run(self, start: Values, rng: np.random.Generator) -> Places:
-        """Return labels (draw, item) after some sweeps from chances (class, cell)."""
+        """Return labels (draw, item) after ``SWEEPS`` sweeps from chances (class, cell)."""
         chance = np.broadcast_to(start, (len(self.code), *start.shape))
         label = self._labels(chance, rng)
         for _ in range(SWEEPS):
@@ -374,7 +289,7 @@ class _Chain:
         return label
 
     def _chances(self, label: Places, rng: np.random.Generator) -> Values:
-        """Draw the chances of the cells given the labels: (draw, class, cell)."""
+        """Draw the chances of the cells given the labels, (draw, class, cell)."""
         draws, shape = len(label), self.prior.shape
         row = np.arange(draws)[:, None] * shape[0] + label
         place = (row * shape[1] + self.cell).ravel()

@@ -1,4 +1,4 @@
-"""The measures of a scored rater, found by name, and what is counted for them."""
+"""The measures of scores, found by name, and the sums that they need."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,22 +37,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Setting:
-    """What stays the same for all draws.
+    """Settings that are the same for all draws.
 
-    Attributes
-    ----------
-    scored : Scored
-    positive : ndarray of bool (class,)
-    gains : ndarray of float (class,)
-        What nDCG adds up.
-    grades : ndarray of float (class,)
-        The order of the classes, for Kendall's tau.
-    ranking : ndarray of int (item,)
-        Which ranking each scored item is in.
-    k : int or None
-        How many ranks count.
-    bins : int
-        Of the calibration errors.
+    positive : which classes are positive (class,)
+    gains : gains of the classes in nDCG (class,)
+    grades : order of the classes for Kendall's tau (class,)
+    ranking : ranking of each scored item (item,)
+    k : number of ranks that count; None for all
+    bins : number of bins of the calibration errors
     """
 
     scored: Scored
@@ -70,7 +62,7 @@ class Setting:
 
     @cached_property
     def ranked(self) -> Runs:
-        """A ranking per cluster."""
+        """One ranking for each cluster."""
         return tied_runs(self.scored.score, self.ranking)
 
     @cached_property
@@ -81,7 +73,7 @@ class Setting:
 
     @cached_property
     def equal_width(self) -> Values:
-        """Upper ends of equally wide bins."""
+        """Upper ends of bins of equal width."""
         return equal_width_edges(self.bins)
 
     @cached_property
@@ -94,15 +86,9 @@ class Setting:
 class Block:
     """Draws of the truth of the scored items.
 
-    Attributes
-    ----------
-    setting : Setting
-    codes : ndarray of int16 (draw, item)
-        Positions in the classes; negative where the label is not known or does not apply.
-    item_weight : ndarray of float (draw, item) or None
-        Weight of each item in measures of all items; None is 1.
-    ranking_weight : ndarray of float (draw, ranking) or None
-        Weight of each ranking in the mean over rankings; None is 1.
+    codes : positions in the classes (draw, item); negative if unknown or not applicable
+    item_weight : weight of each item in measures of all items (draw, item); None is 1
+    ranking_weight : weight of each ranking in the mean over rankings (draw, ranking); None is 1
     """
 
     setting: Setting
@@ -112,29 +98,29 @@ class Block:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether the label is known and applies (draw, item)."""
+        """Whether the label is known and applies, (draw, item)."""
         return self.codes >= 0
 
     @cached_property
     def truth(self) -> Flags:
-        """Whether the item is positive (draw, item)."""
+        """Whether the item is positive, (draw, item)."""
         return np.asarray(np.r_[self.setting.positive, False][self.codes.clip(-1)])
 
     @cached_property
     def pooled(self) -> tuple[Values, Values]:
-        """Weight of the positive and of the other items of each score (draw, run)."""
+        """Weights of the positive and of the other items of each score, (draw, run)."""
         return self._split(self.truth, self.setting.pooled)
 
     @cached_property
     def confident(self) -> tuple[Values, Values]:
-        """Weight of the right and of the wrong guesses of each confidence (draw, run)."""
+        """Weights of the right and of the wrong guesses of each confidence, (draw, run)."""
         assert self.setting.scored.guess is not None
         right = (self.truth == self.setting.scored.guess) & self.known
         return self._split(right, self.setting.by_confidence)
 
     @cached_property
     def table(self) -> tuple[Values, Values, Values, Values]:
-        """Weight of hits, false alarms, misses and rejections (draw,)."""
+        """Weights of hits, false alarms, misses and rejections, (draw,)."""
         guess = self.setting.scored.guess
         assert guess is not None
         weight = 1.0 if self.item_weight is None else self.item_weight
@@ -144,25 +130,25 @@ class Block:
 
     @cached_property
     def size(self) -> Values:
-        """Number of items in each run of each ranking (draw, run); one draw if all are alike."""
+        """Number of items in each run, (draw, run); one draw if all are alike."""
         known = self.known[:1] if self.known.all() else self.known
         return run_totals(known, self.setting.ranked)
 
     @cached_property
     def ndcg(self) -> OverOrders:
-        """Of each ranking, over the orders of ties (draw, ranking)."""
+        """Normalised gain of each ranking over the orders of ties, (draw, ranking)."""
         counts, gains = self._levels(self.setting.gains)
         return ndcg(counts, self.size, gains, self.setting.ranked, self.setting.k)
 
     @cached_property
     def average_precisions(self) -> OverOrders:
-        """Of each ranking, over the orders of ties (draw, ranking)."""
+        """Average precision of each ranking over the orders of ties, (draw, ranking)."""
         runs = self.setting.ranked
         return average_precisions(run_totals(self.truth, runs), self.size, runs, self.setting.k)
 
     @cached_property
     def kendall_tau(self) -> Values:
-        """Of each ranking (draw, ranking)."""
+        """Kendall's tau of each ranking, (draw, ranking)."""
         counts, _ = self._levels(self.setting.grades)
         return kendall_tau(counts, self.size, self.setting.ranked)
 
@@ -174,7 +160,7 @@ class Block:
         return divided((filled * weight).sum(axis=-1), weight.sum(axis=-1))
 
     def _levels(self, values: Values) -> tuple[Values, Values]:
-        """Numbers (level, draw, run) of the items of each distinct value, and the values."""
+        """Return the numbers of items of each distinct value, (level, draw, run), and values."""
         distinct, level = np.unique(values, return_inverse=True)
         levels = np.r_[level, -1][self.codes.clip(-1)]
         runs = self.setting.ranked
@@ -195,17 +181,11 @@ Needs = Literal["order", "probability", "guess"]
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """One number about a scored rater in every draw of the truth.
+    """A measure of scores, in every draw of the truth.
 
-    Attributes
-    ----------
-    name, description : str
-    function : callable
-        From a Block to (draw,).
-    needs : {"order", "probability", "guess"}
-        What the scores have to be: anything that can be sorted, probabilities, or beside guesses.
-    ranking : bool
-        Whether it is computed per ranking, and cut at ``k``.
+    function : from a Block to (draw,)
+    needs : ``order``, scores that can be sorted; ``probability``; or ``guess``, guesses too
+    ranking : whether it is computed for each ranking, and cut at ``k``
     """
 
     name: str
@@ -335,15 +315,7 @@ MEASURES = {measure.name: measure for measure in _ALL}
 
 
 def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[Measure]:
-    """Look measures up by name; without names, all that the scores allow.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no measure of a name.
-    ModelError
-        If the scores do not allow a measure that is named.
-    """
+    """Return measures by name; without names, all that the scores allow."""
     if names is None:
         return [measure for measure in _ALL if not _obstacle(measure, scored)]
     wanted = names_given(

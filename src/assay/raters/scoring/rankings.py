@@ -1,7 +1,6 @@
-"""nDCG and average precision of rankings with ties: the mean over all orders, and its ends.
+"""nDCG and average precision of rankings with ties: mean, lowest and highest over their orders.
 
-Tied items have no order of their own. A tool that sorts them somehow reports one of many values;
-here a ranking has the mean over all orders of the tied items, the lowest and the highest value.
+A tool that sorts tied items in an arbitrary order reports one of many possible values.
 """
 
 from collections.abc import Callable
@@ -17,20 +16,13 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Runs:
-    """Items in rankings, the highest score first; a run is a set of items that are tied.
+    """Items in rankings, the highest score first; a run is a set of tied items.
 
-    Attributes
-    ----------
-    order : ndarray of int (item,)
-        Positions of the items, ranking by ranking, from the highest score to the lowest.
-    start : ndarray of int (run,)
-        Where in ``order`` each run begins.
-    first : ndarray of int (ranking,)
-        The first run of each ranking.
-    ranking : ndarray of int (run,)
-        Which ranking a run is in.
-    score : ndarray of float (run,)
-        The score of its items.
+    order : positions of the items, ranking by ranking, highest score first (item,)
+    start : position in ``order`` where each run begins (run,)
+    first : the first run of each ranking (ranking,)
+    ranking : ranking of each run (run,)
+    score : score of the run's items (run,)
     """
 
     order: Positions
@@ -46,24 +38,9 @@ class Runs:
 
 
 def tied_runs(score: Values, ranking: Positions | None = None) -> Runs:
-    """Sort scores into runs.
+    """Sort scores into runs; ``ranking`` (item,) counts from 0, without gaps.
 
-    Parameters
-    ----------
-    score : ndarray of float (item,)
-        Scores are tied if they are equal as numbers: round those that come from arithmetic.
-    ranking : ndarray of int (item,), optional
-        The ranking that each item is in, 0, 1, ..., none empty; one ranking if not given.
-
-    Returns
-    -------
-    Runs
-
-    Examples
-    --------
-    >>> runs = tied_runs(np.array([0.2, 0.9, 0.2]))
-    >>> runs.order, runs.start, runs.score
-    (array([1, 0, 2]), array([0, 1]), array([0.9, 0.2]))
+    Scores are tied only if they are exactly equal.
     """
     place = np.zeros(len(score), np.int64) if ranking is None else ranking
     order = np.lexsort((-score, place)).astype(np.int64)
@@ -80,7 +57,7 @@ def tied_runs(score: Values, ranking: Positions | None = None) -> Runs:
 
 
 def run_totals(values: NDArray[np.generic], runs: Runs) -> Values:
-    """Add up (..., item) within runs: (..., run)."""
+    """Sum (..., item) within runs, (..., run)."""
     sorted_values = np.take(values, runs.order, axis=-1)
     if not len(runs.tied):
         return sorted_values.astype(np.float64)
@@ -88,12 +65,12 @@ def run_totals(values: NDArray[np.generic], runs: Runs) -> Values:
 
 
 def ranking_totals(values: Values, runs: Runs) -> Values:
-    """Add up (..., run) within rankings: (..., ranking)."""
+    """Sum (..., run) within rankings, (..., ranking)."""
     return np.asarray(np.add.reduceat(values, runs.first, axis=-1))
 
 
 def ahead(values: Values, runs: Runs) -> Values:
-    """Add up (..., run) over the earlier runs of the same ranking: (..., run)."""
+    """Sum (..., run) over the earlier runs of the same ranking, (..., run)."""
     through = np.cumsum(values, axis=-1)
     before = through - values
     return np.asarray(before - before[..., runs.first][..., runs.ranking])
@@ -114,33 +91,16 @@ class OverOrders:
 def ndcg(
     counts: Values, size: Values, gains: Values, runs: Runs, k: int | None = None
 ) -> OverOrders:
-    r"""Normalised discounted cumulative gain of each ranking, over the orders of its ties.
+    r"""Return the nDCG of each ranking over the orders of its ties, (..., ranking).
 
-    Parameters
-    ----------
-    counts : ndarray of float (level, ..., run)
-        Number of items of each level in each run, highest score first.
-    size : ndarray of float (..., run)
-        Number of items in each run.
-    gains : ndarray of float (level,)
-        Gain of an item of each level, not negative.
-    runs : Runs
-    k : int, optional
-        How many ranks count; all if not given.
+    ``counts`` (level, ..., run) are numbers of items, ``gains`` (level,) their gains. The value is
+    0 without any gain, and NaN with fewer than two items.
 
-    Returns
-    -------
-    OverOrders
-        Arrays (..., ranking) in [0, 1]; 0 where no item has a gain, NaN where there are fewer
-        than two items, which have one order only.
-
-    Notes
-    -----
     .. math:: \mathrm{DCG} = \sum_{p \le k} \frac{g_p}{\log_2(p + 1)},
 
     divided by its value in the ideal order of the same items (Järvelin & Kekäläinen 2002). In the
-    mean over orders each item of a run has the run's mean gain (McSherry & Najork 2008); the ends
-    put a run's items in the order of their gains.
+    mean over orders each item of a run has the run's mean gain (McSherry & Najork 2008). The lowest
+    and highest value sort a run's items by their gains.
 
     References
     ----------
@@ -148,15 +108,6 @@ def ndcg(
     Transactions on Information Systems 20(4), 422-446.
     McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
     efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
-
-    Examples
-    --------
-    >>> from assay.raters.scoring.rankings import run_totals, tied_runs
-    >>> runs = tied_runs(np.array([0.5, 0.5]))
-    >>> counts = run_totals(np.array([[1, 0], [0, 1]]), runs)
-    >>> found = ndcg(counts, counts.sum(axis=0), np.array([0.0, 1.0]), runs)
-    >>> float(found.lowest[0].round(4)), float(found.mean[0].round(4)), float(found.highest[0])
-    (0.6309, 0.8155, 1.0)
     """
     start = ahead(size, runs).astype(np.int64)
     ladder = _ladder(runs, k, lambda p: 1 / np.log2(p + 1))
@@ -174,26 +125,13 @@ def ndcg(
 
 
 def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = None) -> OverOrders:
-    r"""Average precision of each ranking, over the orders of its ties.
+    r"""Return the average precision of each ranking over the orders of its ties, (..., ranking).
 
-    Parameters
-    ----------
-    yes, size : ndarray of float (..., run)
-        Number of the positive and of all items of each run, highest score first.
-    runs : Runs
-    k : int, optional
-        How many ranks count; all if not given.
+    ``yes`` and ``size`` (..., run) are the numbers of positive and of all items. The value is 0
+    without positive items, and NaN with fewer than two items.
 
-    Returns
-    -------
-    OverOrders
-        Arrays (..., ranking) in [0, 1]; 0 where no item is positive, NaN where there are fewer
-        than two items, which have one order only.
-
-    Notes
-    -----
     :math:`\frac{1}{Y} \sum_{p \le k} y_p \frac{1}{p} \sum_{q \le p} y_q`, divided by all positive
-    items of the ranking as trec_eval does, also if they are more than ``k``. With :math:`t` items
+    items of the ranking as trec_eval does, even if they are more than ``k``. With :math:`t` items
     and :math:`b` positive ones ahead of a run of :math:`n` items, :math:`r` of them positive, its
     :math:`j`-th place adds in the mean over orders (McSherry & Najork 2008)
 
@@ -203,14 +141,6 @@ def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = No
     ----------
     McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
     efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
-
-    Examples
-    --------
-    >>> from assay.raters.scoring.rankings import run_totals, tied_runs
-    >>> runs = tied_runs(np.array([0.5, 0.5]))
-    >>> found = average_precisions(np.array([1.0]), np.array([2.0]), runs)
-    >>> float(found.lowest[0]), float(found.mean[0]), float(found.highest[0])
-    (0.5, 0.75, 1.0)
     """
     start = ahead(size, runs).astype(np.int64)
     last = len(runs.order) if k is None else k
@@ -228,7 +158,7 @@ def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = No
 
 
 def _ladder(runs: Runs, k: int | None, step: Step) -> Values:
-    """Add a discount up over the first 0, 1, 2, ... ranks; no rank beyond k adds to them."""
+    """Return the sums of a discount over the first 0, 1, 2, ... ranks, constant beyond rank k."""
     ranks = np.arange(1, len(runs.order) + 1)
     kept = step(ranks) if k is None else np.where(ranks <= k, step(ranks), 0.0)
     return np.asarray(np.r_[0.0, np.cumsum(kept)])
@@ -237,7 +167,7 @@ def _ladder(runs: Runs, k: int | None, step: Step) -> Values:
 def _in_order(
     counts: Values, gains: Values, order: Positions, start: Positions, ladder: Values
 ) -> Values:
-    """Discounted gain if items stand in the order of their levels, from a place on."""
+    """Return the discounted gain if items follow in the order of their levels from a place on."""
     total, place = np.zeros(counts.shape[1:]), start
     for level in order:
         after = place + counts[level].astype(np.int64)
@@ -247,7 +177,7 @@ def _in_order(
 
 
 def _packed(yes: Values, found: Values, begin: Positions, last: int, ladder: Values) -> Values:
-    """Sum of precisions if positive items follow each other from a place on, some found before."""
+    """Return the sum of precisions if positive items follow each other from a place on."""
     inside = np.clip(last - begin, 0, yes).astype(np.int64)
     return np.asarray(inside + (found - begin) * (ladder[begin + inside] - ladder[begin]))
 
@@ -255,7 +185,7 @@ def _packed(yes: Values, found: Values, begin: Positions, last: int, ladder: Val
 def _over_orders(
     mean: Values, lowest: Values, highest: Values, best: Values, size: Values, runs: Runs
 ) -> OverOrders:
-    """Add runs up and divide by the best value; ``lowest`` and ``highest`` are of tied runs."""
+    """Sum over runs and divide by the best value; ``lowest`` and ``highest`` are of tied runs."""
 
     def relative(of_runs: Values) -> Values:
         ratio = ranking_totals(of_runs, runs) / np.where(best == 0, 1.0, best)

@@ -1,4 +1,4 @@
-"""score_rater and score_table: the measures of scored raters in every draw of the truth."""
+"""The functions ``score_rater`` and ``score_table``: measures in every draw of the truth."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -34,7 +34,7 @@ from assay.raters.scoring.truths import (
 
 By = Literal["cluster"]
 BLOCK_CELLS = 2_000_000
-"""Draws are taken in blocks of so many truths of items, which bounds the memory."""
+"""Labels of items in a block of draws: bounds the memory."""
 
 
 def score_rater(
@@ -53,7 +53,7 @@ def score_rater(
     estimand: Estimand = "finite",
     informed: bool = False,
 ) -> xr.Dataset:
-    r"""Hold a rater's scores against the truth, in every draw of it.
+    r"""Compare a rater's scores with the truth, in every draw of the truth.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def score_rater(
         the index), ``guess`` (0/1, bool or a class) and ``confidence``; or the name of a rater
         who has scores in the ratings.
     label : str, optional
-        Which label; not needed if there is one only.
+        Which label; not needed if there is only one.
     positive : str or sequence of str, optional
-        Classes that count as positive; of an ordered label, one class stands for itself and all
-        above. The upper one of two classes if not given.
+        Classes that count as positive; one class of an ordered label includes all classes above.
+        The upper one of two classes if not given.
     gains : mapping of str to float, optional
-        What a class is worth in nDCG; 0, 1, 2, ... of ordered classes if not given.
+        Gain of a class in nDCG; by default 0, 1, 2, ... for ordered classes.
     clusters : mapping or pandas.Series, optional
         The cluster of each item; that of the ratings if not given.
     by : {"cluster", None}
@@ -83,24 +83,24 @@ def score_rater(
     k : int, optional
         How many ranks count in nDCG and MAP, whose names then end in it (``ndcg_at_10``).
     bins : int
-        Of the calibration errors.
+        Number of bins of the calibration errors.
     threshold : float
-        Without guesses, a probability from here on is a positive guess.
+        Without guesses, a probability of at least this is a positive guess.
     estimand : {"finite", "population"}
-        About these items, or about clusters like these.
+        Whether the measure is about these items, or about clusters like these.
     informed : bool
-        Whether the labels of a fit that has not seen the scores are drawn again, given them.
+        Whether the labels of a fit that has not used the scores are drawn again, given the scores.
 
     Returns
     -------
     xarray.Dataset
-        A variable (chain, draw) per measure; NaN where it is undefined. Its attributes say what
-        it is, its estimand, the share of undefined draws and, in ``note``, what it leaves out; the
-        dataset's say whose truth it is (``reference``), which classes are positive, how many items
-        have a score, how many are tied with another of their ranking, how many have none, and how
-        many rankings there are (``n_rankings``), ``n_rankings_of_one`` of them of one item;
-        whether labels were drawn again (``informed``, 0 or 1); and which measures are
-        ``left_out``, if any, and why (``left_out_because``).
+        A variable (chain, draw) per measure; NaN where it is undefined. Its attributes hold the
+        description, the estimand, the share of undefined draws and, in ``note``, what it leaves
+        out. The dataset's attributes hold the ``reference`` (whose truth it is), the positive
+        classes, the numbers of items with a score, of items tied in their ranking and of items
+        without a score, the number of rankings (``n_rankings``) and of those with one item
+        (``n_rankings_of_one``), whether labels were drawn again (``informed``, 0 or 1), and which
+        measures are ``left_out``, if any, and why (``left_out_because``).
 
     Raises
     ------
@@ -109,34 +109,35 @@ def score_rater(
     UnknownNameError
         If there is no label, class, rater or metric of a name.
     ModelError
-        If a choice is none of those above, or design weights differ within a ranking and a measure
-        that is asked for cannot count them.
+        If an argument has another value, or design weights differ within a ranking and a named
+        measure cannot count them.
 
     Notes
     -----
-    ``finite``: the posterior of the measure on these items; it holds what is not known about the
-    truth, not the sampling of items. ``population`` weights clusters with the Bayesian bootstrap
-    besides (:class:`~assay.evaluation.estimands.ClusterWeights`), within strata and by design
-    weight. Measures of all items count that of each item. Measures of rankings cannot, and neither
-    can ``finite``: where weights differ within a ranking these are an error if they are named, and
-    else left out.
+    ``finite`` is the posterior of the measure on these items: it includes uncertainty about the
+    truth, not the sampling of items. ``population`` also weights clusters with the Bayesian
+    bootstrap (:class:`~assay.evaluation.estimands.ClusterWeights`), within strata and by design
+    weight. Measures of all items count the weight of each item. Measures of rankings and
+    ``finite`` cannot: where weights differ within a ranking, such a measure is an error if it is
+    named, and otherwise left out.
 
-    Where the truth of a fit is in doubt, its draws do not know scores that the fit has not seen,
-    and agree with them too rarely, as if scores told nothing that the raters have not said: with
-    three raters who are right in 85 %, no interval of F1, Brier score or AUROC held the value of
-    the truth in 40 simulated sets (benchmark ``informed_scores``). The ``note`` says so where
-    two draws differ on more than one item in a hundred. With ``informed`` the labels are drawn
-    again by Bayes' rule (:func:`~assay.raters.scoring.informed.informed_codes`), and 36 to 39 of
-    the intervals held it, but for the calibration errors of scores that have hardly any, which are
-    overstated (half of the intervals held the ECE of a perfectly calibrated score); scores are then
-    taken to err independently of the raters given the truth, and gain too much where all of them
-    find the same items hard. The two stand on either side of what is not known. Scores that stand
-    in the fitted ratings have been seen.
+    Label draws of a fit do not depend on scores that the fit has not used. Where the truth is
+    uncertain, they agree with these scores too rarely, as if the scores added nothing to the
+    ratings. With three raters of 85 % accuracy, no interval of F1, Brier score or AUROC covered
+    the true value in 40 simulated sets (benchmark ``informed_scores``). The ``note`` says so where
+    two draws differ on more than one item in a hundred.
 
-    Items in a draw in which the label is unknown or does not apply are left out of that draw.
-    Ties: a half in the AUROC, one threshold in ``average_precision``, the mean over all orders in
-    nDCG and MAP, of which ``_lowest`` and ``_highest`` are the ends. A ranking of one item has one
-    order, whatever its score: measures of order are undefined there, and their means leave it out.
+    With ``informed`` the labels are drawn again by Bayes' rule
+    (:func:`~assay.raters.scoring.informed.informed_codes`), and 36 to 39 of the intervals covered
+    the true value. The exception are calibration errors near 0, which are overstated (half of the
+    intervals covered the ECE of a perfectly calibrated score). Scores are then assumed to err
+    independently of the raters given the truth, which overrates them where all find the same items
+    hard. The two results bracket the unknown value. A fit has used the scores in its ratings.
+
+    A draw leaves out items whose label is unknown or does not apply in it. Ties count a half in the
+    AUROC, are one threshold in ``average_precision``, and average over all orders in nDCG and MAP,
+    with ``_lowest`` and ``_highest`` as the extremes. Measures of order are undefined in a ranking
+    of one item, and their means leave it out.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def score_rater(
 
 
 def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -> Iterator[Block]:
-    """Take the draws of the scored items in blocks."""
+    """Yield the draws of the scored items in blocks."""
     items = setting.scored.item
     step = max(1, BLOCK_CELLS // len(items))
     for begin in range(0, len(truth.codes), step):
@@ -240,7 +241,7 @@ def _dataset(
 
 
 def _left_out(single: int, rankings: int) -> str:
-    """Say how many rankings measures of order leave out, and why."""
+    """Describe the rankings of one item, which measures of order leave out."""
     if not single:
         return ""
     return (
@@ -250,7 +251,7 @@ def _left_out(single: int, rankings: int) -> str:
 
 
 def _description(truth: Truth, setting: Setting, by: By | None) -> dict[str, Any]:
-    """Say what was scored against what, for the attributes of the result."""
+    """Return the attributes of the result: reference, classes, counts."""
     runs = setting.ranked
     sizes = np.diff(np.r_[runs.start, len(runs.order)])
     unknown = (truth.codes[:, setting.scored.item] < 0).mean()
@@ -285,7 +286,7 @@ def score_table(
     truth : xarray.DataTree, xarray.DataArray, Ratings, pandas.Series or mapping
         As in :func:`score_rater`.
     scores : mapping of str to scores, or sequence of str
-        The scores of each rater by name; or names of raters who have scores in the ratings.
+        The scores of each rater by name, or names of raters with scores in the ratings.
     level : float
         Probability of the intervals.
     **choices
@@ -337,7 +338,7 @@ def score_table(
 
 
 def _table_left_out(found: xr.Dataset) -> list[pd.DataFrame]:
-    """Lines without numbers for the measures that are left out, if there are any."""
+    """Return lines without numbers for the measures that are left out."""
     said = found.attrs
     if "left_out" not in said:
         return []

@@ -1,4 +1,4 @@
-"""The scores of one rater: from a table, or from ratings that have scores."""
+"""The scores of one rater, from a table or from ratings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,16 +25,10 @@ COLUMNS = ("item", "score", "guess", "confidence")
 class Scored:
     """Items that a rater scored.
 
-    Attributes
-    ----------
-    item : ndarray of int (item,)
-        Positions in the items of the truth.
-    score : ndarray of float (item,)
-        Higher means more likely positive.
-    guess : ndarray of bool (item,) or None
-        Whether the rater calls the item positive; None if nobody said where scores turn.
-    confidence : ndarray of float (item,) or None
-        In the rater's own guess.
+    item : positions in the items of the truth (item,)
+    score : higher means more likely positive (item,)
+    guess : whether the rater calls the item positive (item,); None without a threshold
+    confidence : confidence in the rater's own guess (item,)
     """
 
     item: NDArray[np.int64]
@@ -49,30 +43,11 @@ class Scored:
 
 
 def read_scores(scores: Scores, truth: Truth, positive: Flags, threshold: float) -> Scored:
-    """Read the scores of one rater.
+    """Read the scores of one rater, without missing ones.
 
-    Parameters
-    ----------
-    scores : str, mapping, pandas.Series or pandas.DataFrame
-        The score of each item; or a table with a column ``score`` and perhaps ``item`` (else the
-        index), ``guess`` (0/1, bool or a class) and ``confidence``; or the name of a rater in the
-        ratings. Scores that are missing are left out.
-    truth : Truth
-    positive : ndarray of bool (class,)
-        Classes that count as positive.
-    threshold : float
-        Without guesses, a probability from here on is a positive guess.
-
-    Returns
-    -------
-    Scored
-
-    Raises
-    ------
-    RatingsError
-        If an item is not in the truth or occurs twice, or a column cannot be read.
-    UnknownNameError
-        If there is no rater of this name.
+    ``scores`` holds the score of each item, is a table with ``score`` and perhaps ``item`` (else
+    the index), ``guess`` and ``confidence``, or names a rater. Without guesses, a probability of at
+    least ``threshold`` is a positive guess.
     """
     require_number("threshold", threshold, np.isfinite, allowed="a number, such as 0.5")
     table = _rater(scores, truth) if isinstance(scores, str) else _table(scores)
@@ -147,7 +122,7 @@ def _numbers(column: pd.Series, name: str) -> pd.Series:
 
 
 def _rater(name: str, truth: Truth) -> pd.DataFrame:
-    """Scores and guesses of a rater in the ratings: the first rating of each item."""
+    """Return scores and guesses of a rater in the ratings, from the first rating of each item."""
     ratings = truth.ratings
     if ratings is None:
         raise RatingsError(
@@ -174,7 +149,7 @@ def _rater(name: str, truth: Truth) -> pd.DataFrame:
 
 
 def raters_with_scores(ratings: Ratings, label: str) -> list[str]:
-    """Names of the raters who scored a label."""
+    """Return the names of the raters who scored a label."""
     column = ratings.task.label_names.index(label)
     scored = np.unique(ratings.rater[~np.isnan(ratings.scores[:, column])])
     return [str(name) for name in ratings.raters.index[scored]]

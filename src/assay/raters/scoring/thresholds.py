@@ -1,4 +1,4 @@
-"""threshold_sweep: precision, recall and F1 by where a score starts to count as positive."""
+"""The function ``threshold_sweep``: precision, recall and F1 by threshold."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from assay.raters.scoring.truths import Source, class_grades, positive_classes, 
 
 Values = NDArray[np.float64]
 MOST = 200
-"""So many distinct scores are all thresholds; of more, so many quantiles are."""
+"""Most distinct scores that are all thresholds; with more, as many quantiles are."""
 
 
 def threshold_sweep(
@@ -36,7 +36,7 @@ def threshold_sweep(
     Parameters
     ----------
     truth, scores, label, positive
-        As in :func:`assay.score_rater`; no measure is of the guesses.
+        As in :func:`assay.score_rater`; guesses are ignored.
     thresholds : float or sequence of float, optional
         The distinct scores if not given; 200 quantiles of the scores if there are more.
     informed : bool
@@ -84,7 +84,7 @@ def threshold_sweep(
         bins=1,
     )
     at = _thresholds(scored.score, thresholds)
-    # Runs go from the highest score down: so many of them are at or above each threshold.
+    # Runs are sorted from the highest score down; this counts those at or above each threshold.
     passed = np.searchsorted(-setting.pooled.score, -at, side="right")
     tables = [_tables(*block.pooled, passed) for block in blocks(known, setting)]
     hit, false_alarm, miss, rejection = np.concatenate(tables, axis=1)
@@ -119,7 +119,7 @@ def _quantiles(score: Values) -> Values:
 
 
 def _tables(yes: Values, no: Values, passed: NDArray[np.int64]) -> Values:
-    """Hits, false alarms, misses and rejections (4, draw, threshold)."""
+    """Return hits, false alarms, misses and rejections, (4, draw, threshold)."""
     start = np.zeros((len(yes), 1))
     hit = np.concatenate([start, np.cumsum(yes, axis=1)], axis=1)
     false_alarm = np.concatenate([start, np.cumsum(no, axis=1)], axis=1)

@@ -1,4 +1,4 @@
-"""What scores are held against: a truth, which of its classes are positive, and their worth."""
+"""The truth that scores are compared with: its draws, positive classes and gains."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,26 +24,13 @@ Source = xr.DataTree | xr.DataArray | Ratings | pd.Series | Mapping[Any, Any]
 class Truth:
     """Draws of one label of all items.
 
-    Attributes
-    ----------
-    codes : ndarray of int16 (draw, item)
-        Positions in ``classes``; negative where the label is not known or does not apply.
-    shape : tuple of int
-        Number of chains and of draws a chain.
-    items : pandas.Index
-    classes : tuple of str
-        The lowest first if ``ordered``.
-    ordered : bool
-    cluster : ndarray of object (item,)
-        Name of the cluster of each item.
-    stratum : ndarray of object (item,)
-        Name of the stratum of each item, ``""`` where there is none.
-    weight : ndarray of float (item,)
-        Design weights.
-    label, reference : str
-        Name of the label, and whose truth it is.
-    ratings : Ratings or None
-        The ratings that came with the truth.
+    codes : positions in ``classes`` (draw, item); negative if unknown or not applicable
+    shape : numbers of chains and of draws per chain
+    classes : the lowest first if ``ordered``
+    cluster : name of the cluster of each item (item,)
+    stratum : name of the stratum of each item (item,), ``""`` where there is none
+    weight : design weights (item,)
+    reference : whose truth it is
     """
 
     codes: Codes
@@ -62,36 +49,10 @@ class Truth:
 def read_truth(
     source: Source, *, label: str | None = None, clusters: Mapping[Any, Any] | None = None
 ) -> Truth:
-    """Read the truth of one label.
+    """Read the truth of one label from a fit, label draws, known truth or a class of each item.
 
-    Parameters
-    ----------
-    source : xarray.DataTree, xarray.DataArray, Ratings, pandas.Series or mapping
-        A fit (its label draws); label draws ([chain,] draw, item[, label]) as class codes;
-        ratings with known truth; or the class of each item.
-    label : str, optional
-        Which label; not needed if there is one only.
-    clusters : mapping or pandas.Series, optional
-        The cluster of each item; that of the ratings, or one for all items, if not given.
-
-    Returns
-    -------
-    Truth
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no label of this name.
-    ModelError
-        If a label has to be named, or ``source`` is of another kind.
-    RatingsError
-        If no truth is known, an item occurs twice, or an item has no cluster.
-
-    Examples
-    --------
-    >>> truth = read_truth({"a": True, "b": False})
-    >>> truth.codes, truth.classes
-    (array([[1, 0]], dtype=int16), ('False', 'True'))
+    Label draws are class codes ([chain,] draw, item[, label]). ``label`` is needed only if there
+    are several; clusters default to those of the ratings.
     """
     if label is not None and not isinstance(label, str):
         raise ArgumentError(
@@ -155,7 +116,7 @@ def _with_ratings(
 
 
 def _choose(names: Sequence[str], label: str | None) -> int:
-    """Return the position of the label that is meant."""
+    """Return the position of the chosen label."""
     if label is None and len(names) > 1:
         raise ModelError(
             f"which label? name one with `label=`: {', '.join(names)}", code="which-label"
@@ -262,34 +223,9 @@ def _refuse_repeats(items: pd.Index) -> None:
 
 
 def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Say which classes count as positive.
+    """Return which classes count as positive, (class,); by default the upper one of two.
 
-    Parameters
-    ----------
-    truth : Truth
-    positive : str, sequence of str, or None
-        Classes. Of an ordered label, one class stands for itself and all above. None is the
-        upper one of two classes.
-
-    Returns
-    -------
-    ndarray of bool (class,)
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no class of a name.
-    ModelError
-        If the label has more than two classes and none is named, or all are.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from assay.raters.scoring.truths import read_truth
-    >>> grades = pd.CategoricalDtype(["no", "partially", "yes"], ordered=True)
-    >>> truth = read_truth(pd.Series(["no", "yes"], index=["a", "b"], dtype=grades))
-    >>> positive_classes(truth, "partially")
-    array([False,  True,  True])
+    One class of an ordered label stands for itself and all above.
     """
     names = truth.classes
     if positive is None:
@@ -321,27 +257,7 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
 def class_gains(
     truth: Truth, positive: NDArray[np.bool_], gains: Mapping[str, float] | None
 ) -> NDArray[np.float64]:
-    """Say what each class is worth in graded measures.
-
-    Parameters
-    ----------
-    truth : Truth
-    positive : ndarray of bool (class,)
-    gains : mapping of str to float, optional
-        Gain of each class, 0 of those not named. If not given, 0, 1, 2, ... of ordered classes,
-        else 1 of the positive ones.
-
-    Returns
-    -------
-    ndarray of float (class,)
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no class of a name.
-    ModelError
-        If a gain is negative or not a number.
-    """
+    """Return the gain of each class, (class,): those given, else 0, 1, 2, ... or 1 if positive."""
     if gains is None:
         return class_grades(truth, positive)
     if not isinstance(gains, Mapping):
@@ -362,5 +278,5 @@ def class_gains(
 
 
 def class_grades(truth: Truth, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Put the classes in order (class,): 0, 1, 2, ... if they are ordered, else positive last."""
+    """Return the grade of each class, (class,): 0, 1, 2, ... if ordered, else 1 if positive."""
     return np.asarray(np.arange(len(truth.classes)) if truth.ordered else positive, float)

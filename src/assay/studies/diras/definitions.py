@@ -38,7 +38,7 @@ def draft_definitions(
     concurrency: int = 4,
     retries: int = 5,
     requests_per_minute: float | None = None,
-    budget: float | None = None,
+    max_cost: float | None = None,
     prices: Sequence[float] | None = None,
     dry_run: bool = False,
     progress: bool = False,
@@ -53,7 +53,7 @@ def draft_definitions(
         Columns, where their names are not recognised.
     model, log, prompt, temperature, seed, max_tokens, options, url, key_variable, timeout
         As for :func:`ask_model`; the prompt asks for a text.
-    concurrency, retries, requests_per_minute, budget, prices, dry_run, progress
+    concurrency, retries, requests_per_minute, max_cost, prices, dry_run, progress
         Likewise.
 
     Returns
@@ -74,7 +74,7 @@ def draft_definitions(
     asked = read_texts(queries, "query", id=query_id, text=query_text)
     endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)
     limits = limits_of(
-        endpoint, log, concurrency=concurrency, retries=retries, budget=budget, prices=prices,
+        endpoint, log, concurrency=concurrency, retries=retries, max_cost=max_cost, prices=prices,
         requests_per_minute=requests_per_minute,
     )  # fmt: skip
     settings = Settings(

@@ -79,7 +79,7 @@ def ask_model(
     concurrency: int = 4,
     retries: int = 5,
     requests_per_minute: float | None = None,
-    budget: float | None = None,
+    max_cost: float | None = None,
     prices: Sequence[float] | None = None,
     dry_run: bool = False,
     progress: bool = False,
@@ -129,7 +129,7 @@ def ask_model(
     retries : int
         After statuses 408, 409, 425, 429 and from 500, broken connections and broken answers.
     requests_per_minute : float, optional
-    budget : float, optional
+    max_cost : float, optional
         What all requests of the log may cost. No request is sent that could exceed it.
     prices : (float, float), optional
         Of a million tokens sent, and answered.
@@ -183,7 +183,7 @@ def ask_model(
     _require_suits(chosen, task)
     endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)
     limits = limits_of(
-        endpoint, log, concurrency=concurrency, retries=retries, budget=budget, prices=prices,
+        endpoint, log, concurrency=concurrency, retries=retries, max_cost=max_cost, prices=prices,
         requests_per_minute=requests_per_minute,
     )  # fmt: skip
     settings = Settings(

@@ -40,14 +40,14 @@ class Prices:
         return bound
 
 
-def prices_given(prices: Any, budget: float | None) -> Prices:
+def prices_given(prices: Any, max_cost: float | None) -> Prices:
     """Check the argument ``prices``; a budget needs prices."""
-    if budget is not None:
-        require_number("budget", budget, lambda x: x >= 0, allowed="a number of at least 0")
+    if max_cost is not None:
+        require_number("max_cost", max_cost, lambda x: x >= 0, allowed="a number of at least 0")
     if prices is None:
-        if budget is not None:
+        if max_cost is not None:
             raise ArgumentError(
-                "`budget=` needs the prices of a million tokens sent and answered: `prices=`",
+                "`max_cost=` needs the prices of a million tokens sent and answered: `prices=`",
                 code="budget-prices",
             )
         return Prices()
@@ -77,7 +77,7 @@ def spent_so_far(log: Log, prices: Prices) -> float:
 class Purse:
     """Money spent, and money reserved for requests under way."""
 
-    budget: float | None
+    max_cost: float | None
     spent: float = 0.0
     reserved: float = 0.0
     _under_way: int = 0
@@ -86,7 +86,7 @@ class Purse:
     async def reserve(self, bound: float) -> bool:
         """Reserve the highest cost of a request; False if the budget does not allow it."""
         async with self._changed:
-            while self.budget is not None and self.spent + self.reserved + bound > self.budget:
+            while self.max_cost is not None and self.spent + self.reserved + bound > self.max_cost:
                 if not self._under_way:
                     return False
                 await self._changed.wait()

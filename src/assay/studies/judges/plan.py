@@ -31,7 +31,7 @@ class Plan:
     most_output: int
     spent: float
     most_cost: float
-    budget: float | None
+    max_cost: float | None
     sent: Mapping[str, str] = field(default_factory=dict)
     first: Request | None = None
 
@@ -50,8 +50,8 @@ class Plan:
             f"text: {self.characters} characters, about {self.characters // CHARACTERS_PER_TOKEN} "
             f"tokens; answers: at most {self.most_output} tokens",
         ]
-        if self.most_cost or self.budget is not None:
-            limit = "no budget" if self.budget is None else f"budget {self.budget:g}"
+        if self.most_cost or self.max_cost is not None:
+            limit = "no limit" if self.max_cost is None else f"limit {self.max_cost:g}"
             said.append(
                 f"cost: {self.spent:.4f} so far, at most {self.most_cost:.4f} more; {limit}"
             )
@@ -67,7 +67,7 @@ class Plan:
 
 def make_plan(
     requests: Sequence[Request], log: Log, prices: Prices, *, url: str, model: str, spent: float,
-    budget: float | None, sent: Mapping[str, str],
+    max_cost: float | None, sent: Mapping[str, str],
 ) -> Plan:  # fmt: skip
     """Return the plan of these requests; equal ones are sent once."""
     unlike = {request.key: request for request in requests}
@@ -83,7 +83,7 @@ def make_plan(
         most_output=sum(r.most_output for r in new),
         spent=spent,
         most_cost=sum(map(prices.bound, new)),
-        budget=budget,
+        max_cost=max_cost,
         sent=sent,
         first=new[0] if new else None,
     )

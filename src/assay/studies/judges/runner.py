@@ -126,8 +126,8 @@ class Asker:
         bound = self.prices.bound(request)
         if not await self.purse.reserve(bound):
             self._stop = self._stop or BudgetReachedError(
-                f"the budget is reached: {self.purse.spent:.4f} of {self.purse.budget:g} is spent, "
-                f"and the next request may cost {bound:.4f}"
+                f"the budget is reached: {self.purse.spent:.4f} of {self.purse.max_cost:g} is "
+                f"spent, and the next request may cost {bound:.4f}"
             )
             raise self._stop
         cost = bound

@@ -44,13 +44,13 @@ class Limits:
     concurrency: int = 4
     retries: int = 5
     requests_per_minute: float | None = None
-    budget: float | None = None
+    max_cost: float | None = None
     prices: Prices = field(default_factory=Prices)
 
 
 def limits_of(
     endpoint: Endpoint, log: object, *, concurrency: Any, retries: Any, requests_per_minute: Any,
-    budget: float | None, prices: Any,
+    max_cost: float | None, prices: Any,
 ) -> Limits:  # fmt: skip
     """Check the arguments for limits of a run."""
     if requests_per_minute is not None:
@@ -63,8 +63,8 @@ def limits_of(
         concurrency=require_count("concurrency", concurrency),
         retries=require_count("retries", retries, least=0),
         requests_per_minute=requests_per_minute,
-        budget=budget,
-        prices=prices_given(prices, budget),
+        max_cost=max_cost,
+        prices=prices_given(prices, max_cost),
     )
 
 
@@ -84,7 +84,7 @@ def plan_of(
     return make_plan(
         requests, log, limits.prices,
         url=limits.endpoint.url, model=model, spent=spent_so_far(log, limits.prices),
-        budget=limits.budget, sent=sent,
+        max_cost=limits.max_cost, sent=sent,
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def send(
         with waiting("asking", show=progress, total=total, unit="answers"):
             asker = Asker(
                 endpoint=limits.endpoint, log=log, prices=limits.prices,
-                purse=Purse(budget=limits.budget, spent=spent),
+                purse=Purse(max_cost=limits.max_cost, spent=spent),
                 pace=Pace(per_minute=limits.requests_per_minute), retries=limits.retries,
                 on_answer=steps(),
             )  # fmt: skip
@@ -139,7 +139,7 @@ def _notes_on_run(asker: Asker, stop: StoppedError | None) -> list[Note]:
     if isinstance(stop, BudgetReachedError):
         notes.append(
             Note(
-                f"The run stopped: {stop}. All answers are kept. A higher `budget=` goes on.",
+                f"The run stopped: {stop}. All answers are kept. A higher `max_cost=` goes on.",
                 code="budget-reached",
                 numbers={"spent": asker.purse.spent},
             )

@@ -6,7 +6,13 @@ import pytest
 
 import assay
 from assay.raters.scoring import score_rater, threshold_sweep
-from assay.raters.scoring.informed import _Chain, informed_codes, saw_scores, score_cells
+from assay.raters.scoring.informed import (
+    _Chain,
+    design_range,
+    informed_codes,
+    saw_scores,
+    score_cells,
+)
 from assay.raters.scoring.scores import Scored, read_scores
 from assay.raters.scoring.truths import read_truth
 
@@ -161,3 +167,8 @@ def test_who_gave_the_scores(study) -> None:
     truth = read_truth(assay.fit(ratings, **FAST))
     assert saw_scores(truth, read_scores(score.iloc[:50], truth, positive, 0.5))
     assert not saw_scores(truth, read_scores(score / 2, truth, positive, 0.5))
+
+
+def test_the_range_of_weights_is_that_of_rankings_with_unequal_weights():
+    assert design_range(np.array([1.0, 4.0, 9.0]), np.array([0, 0, 1])).tolist() == [1.0, 4.0]
+    assert not len(design_range(np.array([1.0, 4.0]), np.array([0, 1])))

@@ -231,24 +231,24 @@ def test_no_request_is_sent_that_could_exceed_the_budget(
     concurrency: int, usage: tuple[int, int] | None, tmp_path: Path
 ) -> None:
     """What the endpoint counts, or without that the bound of each request, stays within."""
-    log, prices, budget = tmp_path / "log.jsonl", (100.0, 1000.0), 0.2
+    log, prices, max_cost = tmp_path / "log.jsonl", (100.0, 1000.0), 0.2
 
     def answer(number: int, body: dict[str, Any]) -> Reply:
         return refused(500) if number == 0 else chat(GOOD, tokens=usage)
 
     with endpoint(answer) as told:
-        found = ask(told, log, budget=budget, prices=prices, concurrency=concurrency)
+        found = ask(told, log, max_cost=max_cost, prices=prices, concurrency=concurrency)
         bound = max(sum(b * p for b, p in zip(r["bound"], prices, strict=True)) / 1e6
                     for r in events(log, "request"))  # fmt: skip
         sent = len(told.bodies)
         assert [note.code for note in found.notes] == ["budget-reached"]
         cost = bound if usage is None else (50 * 100 + 10 * 1000) / 1e6
         answered = len(events(log, "answer"))
-        assert answered * cost <= budget < answered * cost + bound
+        assert answered * cost <= max_cost < answered * cost + bound
         assert len(found.ratings) == answered == sent - 1
-        ask(told, log, budget=budget, prices=prices, concurrency=concurrency)
+        ask(told, log, max_cost=max_cost, prices=prices, concurrency=concurrency)
         assert len(told.bodies) == sent  # the budget is that of the log
-        more = ask(told, log, budget=100.0, prices=prices)
+        more = ask(told, log, max_cost=100.0, prices=prices)
         assert len(more.ratings) == 12
 
 
@@ -257,9 +257,9 @@ def test_requests_that_may_have_been_paid_for_count_in_full(tmp_path: Path) -> N
     log = tmp_path / "log.jsonl"
     cut = Reply(body=chat(GOOD).body, cut=20)
     with endpoint(lambda number, body: cut if number == 0 else chat(GOOD, tokens=(0, 0))) as told:
-        found = ask(told, log, budget=9.0, prices=(100.0, 1000.0), concurrency=1)
+        found = ask(told, log, max_cost=9.0, prices=(100.0, 1000.0), concurrency=1)
         bound = events(log, "request")[0]["bound"]
-        plan = ask(told, log, budget=9.0, prices=(100.0, 1000.0), dry_run=True).plan
+        plan = ask(told, log, max_cost=9.0, prices=(100.0, 1000.0), dry_run=True).plan
     assert len(found.ratings) == 12
     assert plan.spent == pytest.approx((bound[0] * 100 + bound[1] * 1000) / 1e6)
 
@@ -283,7 +283,7 @@ def test_a_dry_run_sends_nothing_and_needs_neither_key_nor_library(
     monkeypatch.setitem(sys.modules, "openai", None)
     log = tmp_path / "log.jsonl"
     found = assay.ask_model(
-        ITEMS, "relevance", model="m", log=log, dry_run=True, budget=1.0, prices=(1, 2)
+        ITEMS, "relevance", model="m", log=log, dry_run=True, max_cost=1.0, prices=(1, 2)
     )
     assert not log.exists()
     assert found.plan.to_send == 12
@@ -346,9 +346,9 @@ def test_columns_of_raters_are_refused_in_slots(tmp_path: Path) -> None:
         ({"url": "https://me:secret@example.org/v1"}, "endpoint-url"),
         ({"url": "https://example.org/v1?key=secret"}, "endpoint-url"),
         ({"url": "example.org"}, "endpoint-url"),
-        ({"budget": 1.0}, "budget-prices"),
-        ({"budget": 1.0, "prices": (1.0,)}, "budget-prices"),
-        ({"budget": -1.0, "prices": (1.0, 2.0)}, "argument-number"),
+        ({"max_cost": 1.0}, "budget-prices"),
+        ({"max_cost": 1.0, "prices": (1.0,)}, "budget-prices"),
+        ({"max_cost": -1.0, "prices": (1.0, 2.0)}, "argument-number"),
         ({"concurrency": 0}, "argument-count"),
         ({"retries": -1}, "argument-count"),
         ({"timeout": 0}, "argument-number"),

@@ -1,0 +1,44 @@
+"""Cells, names and sentences as a page writes them."""
+
+import numpy as np
+import pandas as pd
+
+from assay.comparison.decisions import chance_said
+from assay.modelling.priors import Prior
+from assay.reporting.data import prior_words
+from assay.reporting.front import shortest
+from assay.reporting.page import by_metric, cell_text, coded, foldable, with_minus
+
+
+def test_cells_are_rounded_named_and_printable():
+    cells = [cell_text(cell) for cell in (0.12345, float("nan"), "a\x1b", True)]
+    assert cells == ["0.123", "undefined", "a?", "yes"]
+
+
+def test_names_break_after_signs_and_are_escaped():
+    assert str(foldable("prevalence[tone=a<b]")) == "prevalence[<wbr>tone=<wbr>a&lt;b]"
+
+
+def test_marked_code_is_shown_as_code():
+    shown = str(coded("fit with `raters='mace'`, or < `"))
+    assert shown == "fit with <code>raters=&#39;mace&#39;</code>, or &lt; `"
+
+
+def test_numbers_and_differences_have_a_minus_sign():
+    assert with_minus("A - B is -0.2 (-0.3 to 0.1), gpt-4") == "A − B is −0.2 (−0.3 to 0.1), gpt-4"
+
+
+def test_lines_without_systems_are_metrics():
+    lines = pd.DataFrame({"metric": ["flag_rate"], "system": [""], "told": ["0.2"]})
+    expected = {"metric": "Metric", "told": "Posterior"}
+    assert by_metric(lines, {"told": "Posterior"}) == (expected, "")
+
+
+def test_sentences_of_page_one():
+    assert [chance_said(p) for p in (0.5, 1.0)] == ["= 0.50", "> 0.99"]
+    assert shortest("word " * 26, "A short one.") == "A short one."
+
+
+def test_priors_with_several_numbers_show_their_range():
+    prior = Prior(name="Normal", values=(np.array([0.0, 2.0]), np.array([1.0, 1.0])))
+    assert prior_words(prior) == "Normal(mu=0 to 2, sigma=1)"

@@ -21,6 +21,8 @@ from assay.data.ratings import (
 from assay.data.states import state_space
 from assay.data.task import Label, Task
 
+_on_truth = findings_on("truth")
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 UNLIKE = 0.001
@@ -41,10 +43,9 @@ def check_gold_choice(ratings: Ratings) -> Part:
         text += " (`reference='gold', gold_chosen='recorded'`)"
     return Part(
         findings=(
-            Finding(
-                level="note",
-                topic="truth",
-                text=text,
+            _on_truth(
+                "note",
+                text,
                 code="gold-unlike-others",
                 numbers={"items": int(ratings.has_truth.sum())},
             ),

@@ -12,6 +12,10 @@ from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import NOT_AUDITED, Ratings
 
+_on_clusters = findings_on("clusters")
+_on_systems = findings_on("systems")
+_on_truth = findings_on("truth")
+
 _finding = findings_on("items")
 FEW_CLUSTERS = 20
 
@@ -129,10 +133,9 @@ def check_clusters(ratings: Ratings) -> Part:
             f"at least in part; {FEW_CLUSTERS - clusters} more are needed to resample clusters"
         )
     found = [
-        Finding(
-            level="warning" if few else "ok",
-            topic="clusters",
-            text=text,
+        _on_clusters(
+            "warning" if few else "ok",
+            text,
             code="few-clusters" if few else "clusters",
             numbers={"clusters": clusters},
         )
@@ -143,10 +146,9 @@ def check_clusters(ratings: Ratings) -> Part:
     if len(incomplete) and len(table) < len(ratings.panels):
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
         found.append(
-            Finding(
-                level="note",
-                topic="clusters",
-                text=text,
+            _on_clusters(
+                "note",
+                text,
                 code="incomplete-panels",
                 numbers={"panels": len(incomplete), "of": len(table)},
             )
@@ -162,10 +164,9 @@ def check_clusters(ratings: Ratings) -> Part:
         but = " but what audits say of single answers" if audited else ""
         text = f"no truth is known{but}: what is estimated is the raters' consensus"
     found.append(
-        Finding(
-            level="note",
-            topic="truth",
-            text=text,
+        _on_truth(
+            "note",
+            text,
             code="known-truth" if known else "no-known-truth",
             numbers={"items": known, "of": len(ratings.items)},
         )
@@ -191,10 +192,9 @@ def _systems(ratings: Ratings) -> list[Finding]:
             text += "; if the systems had the same queries, `cluster=` pairs them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [
-        Finding(
-            level=level,
-            topic="systems",
-            text=text,
+        _on_systems(
+            level,
+            text,
             code="paired-systems",
             numbers={
                 "systems": len(ratings.systems),
@@ -208,22 +208,15 @@ def _systems(ratings: Ratings) -> list[Finding]:
     if silent := [name for name in ratings.systems if name not in heard]:
         text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"
         found.append(
-            Finding(
-                level="warning",
-                topic="systems",
-                text=text,
-                code="unrated-systems",
-                numbers={"systems": len(silent)},
-            )
+            _on_systems("warning", text, code="unrated-systems", numbers={"systems": len(silent)})
         )
     without = int((panels["system"] == "").sum())
     if without:
         text = f"{without} of {len(panels)} places in panels have no system"
         found.append(
-            Finding(
-                level="warning",
-                topic="systems",
-                text=text,
+            _on_systems(
+                "warning",
+                text,
                 code="places-without-system",
                 numbers={"places": without, "of": len(panels)},
             )

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from assay._util.errors import Numbers
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, does, some
-from assay.checks.findings import Finding, Level, Part, findings_on
+from assay.checks.findings import Level, Part, findings_on
 from assay.checks.items import telling_items
 from assay.data.overlap import ENOUGH, SHARED_ITEMS, RaterPairs, rater_pairs
 from assay.data.ratings import Ratings
@@ -66,13 +66,7 @@ def check_model_families(ratings: Ratings) -> Part:
         "consensus is the truth, or a rater group for each family where there are three (`group=`)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
-    finding = Finding(
-        level="note",
-        topic="raters",
-        text=text,
-        code="model-families",
-        numbers={"families": len(told)},
-    )
+    finding = _finding("note", text, code="model-families", numbers={"families": len(told)})
     return Part(findings=(finding,), tables={"model_families": table})
 
 
@@ -307,25 +301,11 @@ def check_slots(ratings: Ratings) -> Part:
         text += "; their answers are sorted within every item, as those of persons hardly ever are"
         return Part(
             findings=(
-                Finding(
-                    level="warning",
-                    topic="raters",
-                    text=text,
-                    code="slot-raters",
-                    numbers={"raters": len(names)},
-                ),
+                _finding("warning", text, code="slot-raters", numbers={"raters": len(names)}),
             )
         )
     return Part(
-        findings=(
-            Finding(
-                level="note",
-                topic="raters",
-                text=text,
-                code="slot-raters",
-                numbers={"raters": len(names)},
-            ),
-        )
+        findings=(_finding("note", text, code="slot-raters", numbers={"raters": len(names)}),)
     )
 
 

@@ -9,6 +9,9 @@ from assay._util.text import counted, does, some
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 
+_on_replicates = findings_on("replicates")
+_on_times = findings_on("times")
+
 _finding = findings_on("sessions")
 FEW_RATINGS = 10
 
@@ -101,10 +104,9 @@ def check_times(ratings: Ratings) -> Part:
     )
     return Part(
         findings=(
-            Finding(
-                level="note",
-                topic="times",
-                text=text,
+            _on_times(
+                "note",
+                text,
                 code="rating-times",
                 numbers={
                     "timed": len(seconds),
@@ -130,10 +132,9 @@ def check_replicates(ratings: Ratings) -> Part:
         f"({same / pairs:.1%}): a rater's ratings of one item may not be "
         "independent given the truth"
     )
-    found = Finding(
-        level="note",
-        topic="replicates",
-        text=text,
+    found = _on_replicates(
+        "note",
+        text,
         code="replicate-agreement",
         numbers={"pairs": pairs, "raters": len(table), "same": same, "share": same / pairs},
     )

@@ -29,12 +29,14 @@ def check_rows(ratings: Ratings) -> Part:
     """Report the use of the rows and columns of the input."""
     account = ratings.accounting
     aside = account.rows_read - account.rows_used
+    numbers = {"read": account.rows_read, "used": account.rows_used, "aside": aside}
+    text = f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside"
     findings = [
         _on_rows(
             "warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
-            f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside",
+            text,
             code="rows-used",
-            numbers={"read": account.rows_read, "used": account.rows_used, "aside": aside},
+            numbers=numbers,
         )
     ]
     for reason, count in account.reasons.items():
@@ -74,14 +76,8 @@ def _unblocked(ratings: Ratings) -> list[Finding]:
             f"an interface that blocks records no such answer; if none did, `response={kept}` "
             "keeps them"
         )
-        found.append(
-            _on_rules(
-                "warning",
-                text,
-                code="rule-not-blocked",
-                numbers={"broken": count, "rows": account.rows_read},
-            )
-        )
+        numbers = {"broken": count, "rows": account.rows_read}
+        found.append(_on_rules("warning", text, code="rule-not-blocked", numbers=numbers))
     return found
 
 
@@ -135,14 +131,8 @@ def check_answers(ratings: Ratings) -> Part:
             found.append(_on_answers("warning", text, code="label-unanswered"))
         elif missing:
             text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
-            found.append(
-                _on_answers(
-                    "note",
-                    text,
-                    code="missing-answers",
-                    numbers={"missing": missing, "answers": len(answers)},
-                )
-            )
+            numbers = {"missing": missing, "answers": len(answers)}
+            found.append(_on_answers("note", text, code="missing-answers", numbers=numbers))
     found += _classes(classes)
     found += _slips(ratings, classes)
     found += _rules(ratings, answers)
@@ -199,11 +189,8 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
         )
     else:
         text += "`raters='ordinal'` keeps them in it"
-    return [
-        _on_answers(
-            "note", text, proposes="order", code="ordered-classes", numbers={"labels": len(names)}
-        )
-    ]
+    numbers = {"labels": len(names)}
+    return [_on_answers("note", text, proposes="order", code="ordered-classes", numbers=numbers)]
 
 
 def _classes(classes: pd.DataFrame) -> list[Finding]:
@@ -218,11 +205,8 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
             found.append(_on_answers("warning", text, code="single-class-answers"))
         elif never:
             text = f"{label}: nobody reported {some(never)}"
-            found.append(
-                _on_answers(
-                    "note", text, code="unreported-classes", numbers={"classes": len(never)}
-                )
-            )
+            numbers = {"classes": len(never)}
+            found.append(_on_answers("note", text, code="unreported-classes", numbers=numbers))
     return found
 
 
@@ -270,9 +254,6 @@ def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
             f"{broken} of {len(known)} ratings break rule {rule.name} "
             f"(response {rule.response}, truth {rule.truth}); they are used"
         )
-        found.append(
-            _on_rules(
-                "note", text, code="rule-broken", numbers={"broken": broken, "ratings": len(known)}
-            )
-        )
+        numbers = {"broken": broken, "ratings": len(known)}
+        found.append(_on_rules("note", text, code="rule-broken", numbers=numbers))
     return found

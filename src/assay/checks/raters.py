@@ -138,27 +138,15 @@ def check_raters(ratings: Ratings) -> Part:
     few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
     silent = table[table["ratings"] == 0]
     constant = table[table["constant"] & (table["ratings"] >= FEW_RATINGS)]
-    found = [
-        _finding(
-            "note",
-            _groups(ratings),
-            code="rater-groups",
-            numbers={"raters": len(ratings.raters), "groups": ratings.raters["group"].nunique()},
-        )
-    ]
+    numbers = {"raters": len(ratings.raters), "groups": ratings.raters["group"].nunique()}
+    found = [_finding("note", _groups(ratings), code="rater-groups", numbers=numbers)]
     if len(few):
         text = (
             f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
             f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
         )
-        found.append(
-            _finding(
-                "note",
-                text,
-                code="few-ratings-raters",
-                numbers={"raters": len(few), "of": len(table), "ratings": FEW_RATINGS},
-            )
-        )
+        numbers = {"raters": len(few), "of": len(table), "ratings": FEW_RATINGS}
+        found.append(_finding("note", text, code="few-ratings-raters", numbers=numbers))
     if len(silent):
         text = f"{counted(len(silent), 'rater')} only abstained: {some(list(silent['rater']))}"
         found.append(
@@ -179,18 +167,12 @@ def check_raters(ratings: Ratings) -> Part:
             f"{abstained} of {len(ratings.answers)} ratings {does(abstained, 'are')} abstentions, "
             f"most by {most['rater']} ({most['abstained']})"
         )
-        found.append(
-            _finding(
-                "note",
-                text,
-                code="abstentions",
-                numbers={
-                    "abstentions": abstained,
-                    "ratings": len(ratings.answers),
-                    "most": most["abstained"],
-                },
-            )
-        )
+        numbers = {
+            "abstentions": abstained,
+            "ratings": len(ratings.answers),
+            "most": most["abstained"],
+        }
+        found.append(_finding("note", text, code="abstentions", numbers=numbers))
     return Part(findings=tuple(found), tables={"raters": table})
 
 

@@ -9,12 +9,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.text import does, some
-from assay.checks.findings import Finding, Part
+from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors
 from assay.io.names import TRUTH_NAMES, squash
 from assay.io.skip_logic import BROKEN
+
+_on_answers = findings_on("answers")
+_on_columns = findings_on("columns")
+_on_rows = findings_on("rows")
+_on_rules = findings_on("rules")
 
 MANY_BROKEN = 0.01
 """Share of rows above which answers that break a blocked rule are more than recording errors."""
@@ -24,35 +29,23 @@ def check_rows(ratings: Ratings) -> Part:
     """Report the use of the rows and columns of the input."""
     account = ratings.accounting
     aside = account.rows_read - account.rows_used
+    numbers = {"read": account.rows_read, "used": account.rows_used, "aside": aside}
+    text = f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside"
     findings = [
-        Finding(
-            level="warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
-            topic="rows",
-            text=f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside",
+        _on_rows(
+            "warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
+            text,
             code="rows-used",
-            numbers={"read": account.rows_read, "used": account.rows_used, "aside": aside},
+            numbers=numbers,
         )
     ]
     for reason, count in account.reasons.items():
         lines = account.set_aside.loc[account.set_aside["reason"] == reason, "line"]
         first = ", ".join(str(line) for line in lines[:5])
         text = f"{count} set aside: {reason} (first: {first})"
-        findings.append(
-            Finding(
-                level="note",
-                topic="rows",
-                text=text,
-                code="rows-set-aside",
-                numbers={"rows": count},
-            )
-        )
+        findings.append(_on_rows("note", text, code="rows-set-aside", numbers={"rows": count}))
     findings += [
-        Finding(
-            level="note",
-            topic="rows",
-            text=text,
-            code=getattr(text, "code", "reader-decision") or "reader-decision",
-        )
+        _on_rows("note", text, code=getattr(text, "code", "reader-decision") or "reader-decision")
         for text in account.notes
     ]
     return Part(
@@ -83,15 +76,8 @@ def _unblocked(ratings: Ratings) -> list[Finding]:
             f"an interface that blocks records no such answer; if none did, `response={kept}` "
             "keeps them"
         )
-        found.append(
-            Finding(
-                level="warning",
-                topic="rules",
-                text=text,
-                code="rule-not-blocked",
-                numbers={"broken": count, "rows": account.rows_read},
-            )
-        )
+        numbers = {"broken": count, "rows": account.rows_read}
+        found.append(_on_rules("warning", text, code="rule-not-blocked", numbers=numbers))
     return found
 
 
@@ -99,10 +85,9 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
     unused = roles.loc[roles["role"] == "", "column"]
     several = roles.loc[roles["alternatives"] != ""]
     findings = [
-        Finding(
-            level="note",
-            topic="columns",
-            text=f"column {line.column} is the {line.role} ({line.evidence}); "
+        _on_columns(
+            "note",
+            f"column {line.column} is the {line.role} ({line.evidence}); "
             f"{line.alternatives} could be it too",
             code="ambiguous-column",
         )
@@ -111,19 +96,12 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
     if len(unused):
         text = f"columns that are not used: {', '.join(unused)}"
         findings.append(
-            Finding(
-                level="note",
-                topic="columns",
-                text=text,
-                code="unused-columns",
-                numbers={"columns": len(unused)},
-            )
+            _on_columns("note", text, code="unused-columns", numbers={"columns": len(unused)})
         )
     findings += [
-        Finding(
-            level="warning",
-            topic="columns",
-            text=f"column {column} sounds like known truth and is not used; if it is, `truth="
+        _on_columns(
+            "warning",
+            f"column {column} sounds like known truth and is not used; if it is, `truth="
             f"{column!r}` takes it",
             code="unused-truth-column",
         )
@@ -147,31 +125,20 @@ def check_answers(ratings: Ratings) -> Part:
         name, missing = str(line["label"]), int(line["missing"])
         if line["answered"] == 0 and line["scored"]:
             text = f"{name} has scores and no answers"
-            found.append(
-                Finding(level="note", topic="answers", text=text, code="label-scores-only")
-            )
+            found.append(_on_answers("note", text, code="label-scores-only"))
         elif line["answered"] == 0:
             text = f"{name} has no answer at all: only its prior and the rules speak about it"
-            found.append(
-                Finding(level="warning", topic="answers", text=text, code="label-unanswered")
-            )
+            found.append(_on_answers("warning", text, code="label-unanswered"))
         elif missing:
             text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
-            found.append(
-                Finding(
-                    level="note",
-                    topic="answers",
-                    text=text,
-                    code="missing-answers",
-                    numbers={"missing": missing, "answers": len(answers)},
-                )
-            )
+            numbers = {"missing": missing, "answers": len(answers)}
+            found.append(_on_answers("note", text, code="missing-answers", numbers=numbers))
     found += _classes(classes)
     found += _slips(ratings, classes)
     found += _rules(ratings, answers)
     if not found:
         text = "every label that was asked has an answer, and every class was reported"
-        found.append(Finding(level="ok", topic="answers", text=text, code="answers-complete"))
+        found.append(_on_answers("ok", text, code="answers-complete"))
     found += _ordered(ratings, answers)
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
@@ -222,16 +189,8 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
         )
     else:
         text += "`raters='ordinal'` keeps them in it"
-    return [
-        Finding(
-            level="note",
-            topic="answers",
-            text=text,
-            proposes="order",
-            code="ordered-classes",
-            numbers={"labels": len(names)},
-        )
-    ]
+    numbers = {"labels": len(names)}
+    return [_on_answers("note", text, proposes="order", code="ordered-classes", numbers=numbers)]
 
 
 def _classes(classes: pd.DataFrame) -> list[Finding]:
@@ -243,20 +202,11 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
         reported = lines.loc[lines["count"] > 0, "class"]
         if len(reported) == 1:
             text = f"{label}: every answer is {reported.iloc[0]}; its errors cannot be learned"
-            found.append(
-                Finding(level="warning", topic="answers", text=text, code="single-class-answers")
-            )
+            found.append(_on_answers("warning", text, code="single-class-answers"))
         elif never:
             text = f"{label}: nobody reported {some(never)}"
-            found.append(
-                Finding(
-                    level="note",
-                    topic="answers",
-                    text=text,
-                    code="unreported-classes",
-                    numbers={"classes": len(never)},
-                )
-            )
+            numbers = {"classes": len(never)}
+            found.append(_on_answers("note", text, code="unreported-classes", numbers=numbers))
     return found
 
 
@@ -276,9 +226,7 @@ def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
                 f"like {said[near[0]]!r}: if it is a slip it makes a class of its own. Mend it in "
                 "the truth"
             )
-            found.append(
-                Finding(level="warning", topic="answers", text=text, code="truth-class-slip")
-            )
+            found.append(_on_answers("warning", text, code="truth-class-slip"))
     return found
 
 
@@ -306,13 +254,6 @@ def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
             f"{broken} of {len(known)} ratings break rule {rule.name} "
             f"(response {rule.response}, truth {rule.truth}); they are used"
         )
-        found.append(
-            Finding(
-                level="note",
-                topic="rules",
-                text=text,
-                code="rule-broken",
-                numbers={"broken": broken, "ratings": len(known)},
-            )
-        )
+        numbers = {"broken": broken, "ratings": len(known)}
+        found.append(_on_rules("note", text, code="rule-broken", numbers=numbers))
     return found

@@ -67,11 +67,10 @@ def check_score_directions(ratings: Ratings) -> Part:
         "learns next to nothing from those that fall; write 1 - score in their place: "
         f"{some(pairs)}"
     )
+    numbers = {"pairs": len(pairs)}
     return Part(
         findings=(
-            _score_directions_finding(
-                "warning", text, code="opposite-scores", numbers={"pairs": len(pairs)}
-            ),
+            _score_directions_finding("warning", text, code="opposite-scores", numbers=numbers),
         )
     )
 

@@ -88,13 +88,10 @@ def check_double_sampling(ratings: Ratings) -> Part:
             f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
             "would come from the prior alone; a random sample of each system's items would tell it"
         )
+        numbers = {"systems": len(few), "items": FEW_ITEMS}
         found.append(
             _finding(
-                level,
-                text,
-                proposes="system_bias",
-                code="double-sampling-few",
-                numbers={"systems": len(few), "items": FEW_ITEMS},
+                level, text, proposes="system_bias", code="double-sampling-few", numbers=numbers
             )
         )
     if len(ratings.task.labels) > 1:
@@ -103,14 +100,9 @@ def check_double_sampling(ratings: Ratings) -> Part:
             f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
             "compare with the default prevalence"
         )
+        numbers = {"labels": len(ratings.task.labels)}
         found.append(
-            _finding(
-                "note",
-                text,
-                proposes="system_bias",
-                code="dirichlet-labels",
-                numbers={"labels": len(ratings.task.labels)},
-            )
+            _finding("note", text, proposes="system_bias", code="dirichlet-labels", numbers=numbers)
         )
     return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
 

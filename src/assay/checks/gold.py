@@ -21,6 +21,8 @@ from assay.data.ratings import (
 from assay.data.states import state_space
 from assay.data.task import Label, Task
 
+_on_truth = findings_on("truth")
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 UNLIKE = 0.001
@@ -39,17 +41,8 @@ def check_gold_choice(ratings: Ratings) -> Part:
     text += "sample, or chosen on what is recorded here"
     if ratings.has_truth.sum() >= ENOUGH:
         text += " (`reference='gold', gold_chosen='recorded'`)"
-    return Part(
-        findings=(
-            Finding(
-                level="note",
-                topic="truth",
-                text=text,
-                code="gold-unlike-others",
-                numbers={"items": int(ratings.has_truth.sum())},
-            ),
-        )
-    )
+    numbers = {"items": int(ratings.has_truth.sum())}
+    return Part(findings=(_on_truth("note", text, code="gold-unlike-others", numbers=numbers),))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -212,11 +205,8 @@ def check_audits(ratings: Ratings) -> Part:
         f"the audits are of {raters} of {len(ratings.raters)} raters; nothing says how they were "
         "chosen: at random, or for a doubt about them"
     )
-    found.append(
-        _finding(
-            "note", text, code="audit-choice", numbers={"raters": raters, "of": len(ratings.raters)}
-        )
-    )
+    numbers = {"raters": raters, "of": len(ratings.raters)}
+    found.append(_finding("note", text, code="audit-choice", numbers=numbers))
     return Part(findings=tuple(found), tables={"audits": table})
 
 
@@ -241,8 +231,5 @@ def _labels(table: pd.DataFrame) -> list[Finding]:
     ]
     if len(table) == 1 or not shares:
         return []
-    return [
-        _finding(
-            "note", f"right answers among the audited: {', '.join(shares)}", code="audit-shares"
-        )
-    ]
+    text = f"right answers among the audited: {', '.join(shares)}"
+    return [_finding("note", text, code="audit-shares")]

@@ -71,14 +71,8 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         "rates and metrics over all items are no surer than that. Collect second ratings of more "
         "items"
     )
-    return [
-        _finding(
-            "warning",
-            text,
-            code="single-rating-items",
-            numbers={**numbers, "telling": int(telling.sum())},
-        )
-    ]
+    numbers = {**numbers, "telling": int(telling.sum())}
+    return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
 
 
 def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
@@ -97,13 +91,14 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     wanted = FEW_ITEMS - settled
     there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
     text += f". A third rater, or the truth, on {wanted} such items{there} would begin to tell"
+    numbers = {"items": pairs, "settled": settled, "wanted": wanted}
     return [
         _finding(
             "note" if others else "warning",
             text,
             leans=True,
             code="two-ratings-items",
-            numbers={"items": pairs, "settled": settled, "wanted": wanted},
+            numbers=numbers,
         )
     ]
 
@@ -149,15 +144,8 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
         f"({'; '.join(said)}): they lean on the prior, and with them the rates of those labels and "
         "every metric that counts them"
     )
-    return [
-        _finding(
-            "note",
-            text,
-            leans=True,
-            code="few-items-classes",
-            numbers={"labels": len(said), "items": FEW_ITEMS},
-        )
-    ]
+    numbers = {"labels": len(said), "items": FEW_ITEMS}
+    return [_finding("note", text, leans=True, code="few-items-classes", numbers=numbers)]
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:
@@ -194,15 +182,8 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         "items with another rater or the truth, and the reliability of each leans on the group and "
         f"the prior: {some(names)}"
     )
-    return [
-        _finding(
-            "note",
-            text,
-            leans=True,
-            code="few-shared-items",
-            numbers={"raters": len(few), "of": len(table), "items": FEW_SHARED},
-        )
-    ]
+    numbers = {"raters": len(few), "of": len(table), "items": FEW_SHARED}
+    return [_finding("note", text, leans=True, code="few-shared-items", numbers=numbers)]
 
 
 def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
@@ -218,14 +199,8 @@ def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         "raters or the truth tell about: that raters err on them as on the others is an "
         f"assumption, and comparisons rest on it: {some(names)}"
     )
-    return [
-        _finding(
-            "note",
-            text,
-            code="few-items-systems",
-            numbers={"systems": len(few), "of": len(ratings.systems), "items": FEW_ITEMS},
-        )
-    ]
+    numbers = {"systems": len(few), "of": len(ratings.systems), "items": FEW_ITEMS}
+    return [_finding("note", text, code="few-items-systems", numbers=numbers)]
 
 
 _reach_finding = findings_on("what can be answered")
@@ -292,13 +267,8 @@ def _lists(ratings: Ratings) -> list[Finding]:
             "unlock them with `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranks")]
-    return [
-        _reach_finding(
-            "ok",
-            "items stand in ranked lists: metrics at K, MRR and NDCG can be computed",
-            code="ranked-lists",
-        )
-    ]
+    text = "items stand in ranked lists: metrics at K, MRR and NDCG can be computed"
+    return [_reach_finding("ok", text, code="ranked-lists")]
 
 
 def _ranked(metric: str) -> bool:
@@ -315,33 +285,24 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
     if count < FEW_ITEMS:
         none = "no item has two raters or a known truth: reliabilities are the prior's"
         text = f"{_lean(count) if count else none}; {_takes()}"
+        numbers = {"items": count, "wanted": WANTED}
         return [
             _reach_finding(
-                "warning",
-                text,
-                leans=True,
-                code="reliability-from-prior",
-                numbers={"items": count, "wanted": WANTED},
+                "warning", text, leans=True, code="reliability-from-prior", numbers=numbers
             )
         ]
     only_pairs = settled < FEW_ITEMS and settled < count
     if only_pairs and not others:
         how = f"from {count} items), which way they err {'hardly' if settled else 'not'}"
-        return [
-            _reach_finding(
-                "note",
-                f"how often raters agree can be learned ({how}",
-                code="agreement-alone",
-                numbers={"items": count},
-            )
-        ]
+        numbers = {"items": count}
+        text = f"how often raters agree can be learned ({how}"
+        return [_reach_finding("note", text, code="agreement-alone", numbers=numbers)]
     classes, raters = _leaning(ratings, telling)
     if classes == 1:
         text = f"{_lean(count)}, fewer than {FEW_ITEMS} of each class"
+        numbers = {"items": count}
         return [
-            _reach_finding(
-                "note", text, leans=True, code="reliability-from-prior", numbers={"items": count}
-            )
+            _reach_finding("note", text, leans=True, code="reliability-from-prior", numbers=numbers)
         ]
     ways = f"; which way they err, as far as {' and '.join(others)} tell" * only_pairs
     most = raters > MOST
@@ -356,14 +317,9 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
     )
     searched = search(ratings)
     refutable = "dependent-raters" in searched.tests and not searched.found
-    return [
-        _reach_finding(
-            "ok" if refutable and not roughly else "note",
-            text,
-            code="learnable-reliability",
-            numbers={"items": count, "spread": _spread(count)},
-        )
-    ]
+    level: Level = "ok" if refutable and not roughly else "note"
+    spread = {"items": count, "spread": _spread(count)}
+    return [_reach_finding(level, text, code="learnable-reliability", numbers=spread)]
 
 
 def _sources(ratings: Ratings, telling: int) -> str:
@@ -423,12 +379,13 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "whether a group errs together can hardly be asked: no group has two ratings each on "
             f"{ENOUGH} items that others rated too"
         )
+    numbers = {"groups": len(able), "items": ENOUGH}
     found = [
         _reach_finding(
             "note",
             text,
             code="joint-errors-askable" if able else "joint-errors-not-askable",
-            numbers={"groups": len(able), "items": ENOUGH},
+            numbers=numbers,
         )
     ]
     if groups_tell(ratings):
@@ -439,13 +396,14 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "group err together; `reference='groups'` learns how often from what the groups agree "
             "on, and costs little if they do not"
         )
+        numbers = {"items": seen, "groups": WITNESSES}
         found.append(
             _reach_finding(
                 "warning",
                 text,
                 proposes="reference",
                 code="groups-may-err-together",
-                numbers={"items": seen, "groups": WITNESSES},
+                numbers=numbers,
             )
         )
     return found

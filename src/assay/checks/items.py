@@ -12,6 +12,10 @@ from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import NOT_AUDITED, Ratings
 
+_on_clusters = findings_on("clusters")
+_on_systems = findings_on("systems")
+_on_truth = findings_on("truth")
+
 _finding = findings_on("items")
 FEW_CLUSTERS = 20
 
@@ -74,14 +78,9 @@ def check_items(ratings: Ratings) -> Part:
             _finding("note", text, code="unrated-items", numbers={"items": none, "of": len(counts)})
         )
     if once:
-        findings.append(
-            _finding(
-                "note",
-                f"{once} of {len(raters)} items {does(once, 'have')} one rater",
-                code="items-with-one-rater",
-                numbers={"items": once, "of": len(raters)},
-            )
-        )
+        numbers = {"items": once, "of": len(raters)}
+        text = f"{once} of {len(raters)} items {does(once, 'have')} one rater"
+        findings.append(_finding("note", text, code="items-with-one-rater", numbers=numbers))
     findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
@@ -98,18 +97,11 @@ def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
     if several:
         return _finding("ok", text, code="shared-items", numbers=numbers)
     if telling:
-        return _finding(
-            "note",
-            f"{text}: errors are learned from {telling} items of known truth",
-            code="errors-from-known-truth",
-            numbers={**numbers, "known": telling},
-        )
-    return _finding(
-        "problem",
-        f"{text}: the errors of raters cannot be told from the truth",
-        code="no-shared-items",
-        numbers=numbers,
-    )
+        numbers = {**numbers, "known": telling}
+        text = f"{text}: errors are learned from {telling} items of known truth"
+        return _finding("note", text, code="errors-from-known-truth", numbers=numbers)
+    text = f"{text}: the errors of raters cannot be told from the truth"
+    return _finding("problem", text, code="no-shared-items", numbers=numbers)
 
 
 def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
@@ -128,13 +120,13 @@ def check_clusters(ratings: Ratings) -> Part:
             f": fewer than {FEW_CLUSTERS}, so that estimates for the population rest on the model, "
             f"at least in part; {FEW_CLUSTERS - clusters} more are needed to resample clusters"
         )
+    numbers = {"clusters": clusters}
     found = [
-        Finding(
-            level="warning" if few else "ok",
-            topic="clusters",
-            text=text,
+        _on_clusters(
+            "warning" if few else "ok",
+            text,
             code="few-clusters" if few else "clusters",
-            numbers={"clusters": clusters},
+            numbers=numbers,
         )
     ]
     found += _systems(ratings)
@@ -142,15 +134,8 @@ def check_clusters(ratings: Ratings) -> Part:
     incomplete = table[table["unrated"] > 0]
     if len(incomplete) and len(table) < len(ratings.panels):
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
-        found.append(
-            Finding(
-                level="note",
-                topic="clusters",
-                text=text,
-                code="incomplete-panels",
-                numbers={"panels": len(incomplete), "of": len(table)},
-            )
-        )
+        numbers = {"panels": len(incomplete), "of": len(table)}
+        found.append(_on_clusters("note", text, code="incomplete-panels", numbers=numbers))
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
         "`reference='gold'` learns from them how often raters err together"
@@ -161,14 +146,9 @@ def check_clusters(ratings: Ratings) -> Part:
         audited = (ratings.audit != NOT_AUDITED).any()
         but = " but what audits say of single answers" if audited else ""
         text = f"no truth is known{but}: what is estimated is the raters' consensus"
+    numbers = {"items": known, "of": len(ratings.items)}
     found.append(
-        Finding(
-            level="note",
-            topic="truth",
-            text=text,
-            code="known-truth" if known else "no-known-truth",
-            numbers={"items": known, "of": len(ratings.items)},
-        )
+        _on_truth("note", text, code="known-truth" if known else "no-known-truth", numbers=numbers)
     )
     return Part(findings=tuple(found), tables={"incomplete_panels": incomplete})
 
@@ -190,44 +170,20 @@ def _systems(ratings: Ratings) -> list[Finding]:
         if 2 * paired < len(per_cluster):
             text += "; if the systems had the same queries, `cluster=` pairs them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
-    found = [
-        Finding(
-            level=level,
-            topic="systems",
-            text=text,
-            code="paired-systems",
-            numbers={
-                "systems": len(ratings.systems),
-                "paired": paired,
-                "clusters": len(per_cluster),
-            },
-        )
-    ]
+    numbers = {"systems": len(ratings.systems), "paired": paired, "clusters": len(per_cluster)}
+    found = [_on_systems(level, text, code="paired-systems", numbers=numbers)]
     known = (raters_of_items(ratings) > 0) | ratings.has_truth
     heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
     if silent := [name for name in ratings.systems if name not in heard]:
         text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"
         found.append(
-            Finding(
-                level="warning",
-                topic="systems",
-                text=text,
-                code="unrated-systems",
-                numbers={"systems": len(silent)},
-            )
+            _on_systems("warning", text, code="unrated-systems", numbers={"systems": len(silent)})
         )
     without = int((panels["system"] == "").sum())
     if without:
         text = f"{without} of {len(panels)} places in panels have no system"
-        found.append(
-            Finding(
-                level="warning",
-                topic="systems",
-                text=text,
-                code="places-without-system",
-                numbers={"places": without, "of": len(panels)},
-            )
-        )
+        numbers = {"places": without, "of": len(panels)}
+        found.append(_on_systems("warning", text, code="places-without-system", numbers=numbers))
     return found
 
 

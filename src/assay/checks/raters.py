@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from assay._util.errors import Numbers
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, does, some
-from assay.checks.findings import Finding, Level, Part, findings_on
+from assay.checks.findings import Level, Part, findings_on
 from assay.checks.items import telling_items
 from assay.data.overlap import ENOUGH, SHARED_ITEMS, RaterPairs, rater_pairs
 from assay.data.ratings import Ratings
@@ -66,13 +66,7 @@ def check_model_families(ratings: Ratings) -> Part:
         "consensus is the truth, or a rater group for each family where there are three (`group=`)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
-    finding = Finding(
-        level="note",
-        topic="raters",
-        text=text,
-        code="model-families",
-        numbers={"families": len(told)},
-    )
+    finding = _finding("note", text, code="model-families", numbers={"families": len(told)})
     return Part(findings=(finding,), tables={"model_families": table})
 
 
@@ -144,27 +138,15 @@ def check_raters(ratings: Ratings) -> Part:
     few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
     silent = table[table["ratings"] == 0]
     constant = table[table["constant"] & (table["ratings"] >= FEW_RATINGS)]
-    found = [
-        _finding(
-            "note",
-            _groups(ratings),
-            code="rater-groups",
-            numbers={"raters": len(ratings.raters), "groups": ratings.raters["group"].nunique()},
-        )
-    ]
+    numbers = {"raters": len(ratings.raters), "groups": ratings.raters["group"].nunique()}
+    found = [_finding("note", _groups(ratings), code="rater-groups", numbers=numbers)]
     if len(few):
         text = (
             f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
             f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
         )
-        found.append(
-            _finding(
-                "note",
-                text,
-                code="few-ratings-raters",
-                numbers={"raters": len(few), "of": len(table), "ratings": FEW_RATINGS},
-            )
-        )
+        numbers = {"raters": len(few), "of": len(table), "ratings": FEW_RATINGS}
+        found.append(_finding("note", text, code="few-ratings-raters", numbers=numbers))
     if len(silent):
         text = f"{counted(len(silent), 'rater')} only abstained: {some(list(silent['rater']))}"
         found.append(
@@ -185,18 +167,12 @@ def check_raters(ratings: Ratings) -> Part:
             f"{abstained} of {len(ratings.answers)} ratings {does(abstained, 'are')} abstentions, "
             f"most by {most['rater']} ({most['abstained']})"
         )
-        found.append(
-            _finding(
-                "note",
-                text,
-                code="abstentions",
-                numbers={
-                    "abstentions": abstained,
-                    "ratings": len(ratings.answers),
-                    "most": most["abstained"],
-                },
-            )
-        )
+        numbers = {
+            "abstentions": abstained,
+            "ratings": len(ratings.answers),
+            "most": most["abstained"],
+        }
+        found.append(_finding("note", text, code="abstentions", numbers=numbers))
     return Part(findings=tuple(found), tables={"raters": table})
 
 
@@ -307,25 +283,11 @@ def check_slots(ratings: Ratings) -> Part:
         text += "; their answers are sorted within every item, as those of persons hardly ever are"
         return Part(
             findings=(
-                Finding(
-                    level="warning",
-                    topic="raters",
-                    text=text,
-                    code="slot-raters",
-                    numbers={"raters": len(names)},
-                ),
+                _finding("warning", text, code="slot-raters", numbers={"raters": len(names)}),
             )
         )
     return Part(
-        findings=(
-            Finding(
-                level="note",
-                topic="raters",
-                text=text,
-                code="slot-raters",
-                numbers={"raters": len(names)},
-            ),
-        )
+        findings=(_finding("note", text, code="slot-raters", numbers={"raters": len(names)}),)
     )
 
 

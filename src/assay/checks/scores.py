@@ -88,14 +88,8 @@ def _label(part: pd.DataFrame) -> list[Finding]:
     if len(counts) > HEAPS and top.sum() > HEAPED:
         shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
         text += f"; they heap: {shown}"
-    return [
-        _finding(
-            "note",
-            text,
-            code="score-values",
-            numbers={"scores": len(part), "raters": raters, "values": len(counts)},
-        )
-    ]
+    numbers = {"scores": len(part), "raters": raters, "values": len(counts)}
+    return [_finding("note", text, code="score-values", numbers=numbers)]
 
 
 def _raters(table: pd.DataFrame) -> list[Finding]:
@@ -108,25 +102,15 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         text = (
             f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same score"
         )
-        found.append(
-            _finding(
-                "warning",
-                f"{text}: {some(constant)}",
-                code="constant-scores",
-                numbers={"raters": len(constant)},
-            )
-        )
+        numbers = {"raters": len(constant)}
+        text = f"{text}: {some(constant)}"
+        found.append(_finding("warning", text, code="constant-scores", numbers=numbers))
     if len(few):
         names = list(dict.fromkeys(few["rater"]))
         give = f"{counted(len(names), 'rater')} {does(len(names), 'give')}"
-        found.append(
-            _finding(
-                "note",
-                f"{give} {FEW_VALUES} different scores or fewer: {some(names)}",
-                code="few-score-values",
-                numbers={"raters": len(names), "values": FEW_VALUES},
-            )
-        )
+        numbers = {"raters": len(names), "values": FEW_VALUES}
+        text = f"{give} {FEW_VALUES} different scores or fewer: {some(names)}"
+        found.append(_finding("note", text, code="few-score-values", numbers=numbers))
     return found
 
 
@@ -147,11 +131,8 @@ def _reader(ratings: Ratings) -> Finding:
     others = [g for g in dict.fromkeys(every) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
-    return _finding(
-        "note",
-        f"a fit reads scores with `raters={raters}`; other families read answers alone",
-        code="scores-reader",
-    )
+    text = f"a fit reads scores with `raters={raters}`; other families read answers alone"
+    return _finding("note", text, code="scores-reader")
 
 
 def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
@@ -186,12 +167,13 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
             f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
             "(a confidence below 1/2 says that the other class is likelier)"
         )
+        numbers = {"scores": against, "of": int(both.sum())}
         found.append(
             _finding(
                 "warning" if against > 0.05 * both.sum() else "note",
                 text,
                 code="scores-against-answers",
-                numbers={"scores": against, "of": int(both.sum())},
+                numbers=numbers,
             )
         )
     return found

@@ -9,6 +9,9 @@ from assay._util.text import counted, does, some
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 
+_on_replicates = findings_on("replicates")
+_on_times = findings_on("times")
+
 _finding = findings_on("sessions")
 FEW_RATINGS = 10
 
@@ -25,25 +28,13 @@ def check_sessions(ratings: Ratings) -> Part:
         f"{len(table)} sessions, from {table['session'].iloc[0]} to {table['session'].iloc[-1]}, "
         f"with {spread} ratings each: {shown}"
     )
-    found = [
-        _finding(
-            "note",
-            text,
-            code="session-sizes",
-            numbers={"sessions": len(table), "fewest": sizes.min(), "most": sizes.max()},
-        ),
-        _drift(ratings),
-    ]
+    numbers = {"sessions": len(table), "fewest": sizes.min(), "most": sizes.max()}
+    found = [_finding("note", text, code="session-sizes", numbers=numbers), _drift(ratings)]
     unknown = int((ratings.session == "").sum())
     if unknown:
-        found.append(
-            _finding(
-                "note",
-                f"{unknown} ratings have no session: they tell nothing of drift",
-                code="unknown-sessions",
-                numbers={"ratings": unknown},
-            )
-        )
+        numbers = {"ratings": unknown}
+        text = f"{unknown} ratings have no session: they tell nothing of drift"
+        found.append(_finding("note", text, code="unknown-sessions", numbers=numbers))
     return Part(findings=tuple(found), tables={"sessions": table})
 
 
@@ -81,12 +72,8 @@ def _drift(ratings: Ratings) -> Finding:
         f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions: "
     )
     text += "their drift can be asked about" if able else "drift would come from the prior alone"
-    return _finding(
-        "note" if able else "warning",
-        text,
-        code="drift-raters",
-        numbers={"able": able, "raters": shape[0], "ratings": FEW_RATINGS},
-    )
+    numbers = {"able": able, "raters": shape[0], "ratings": FEW_RATINGS}
+    return _finding("note" if able else "warning", text, code="drift-raters", numbers=numbers)
 
 
 def check_times(ratings: Ratings) -> Part:
@@ -99,23 +86,14 @@ def check_times(ratings: Ratings) -> Part:
         f"{len(seconds)} of {len(ratings.seconds)} ratings have a time: half of them took "
         f"{middle:.3g} seconds or less, 90 % of them {low:.3g} to {high:.3g}"
     )
-    return Part(
-        findings=(
-            Finding(
-                level="note",
-                topic="times",
-                text=text,
-                code="rating-times",
-                numbers={
-                    "timed": len(seconds),
-                    "ratings": len(ratings.seconds),
-                    "median": middle,
-                    "lower": low,
-                    "upper": high,
-                },
-            ),
-        )
-    )
+    numbers = {
+        "timed": len(seconds),
+        "ratings": len(ratings.seconds),
+        "median": middle,
+        "lower": low,
+        "upper": high,
+    }
+    return Part(findings=(_on_times("note", text, code="rating-times", numbers=numbers),))
 
 
 def check_replicates(ratings: Ratings) -> Part:
@@ -130,13 +108,8 @@ def check_replicates(ratings: Ratings) -> Part:
         f"({same / pairs:.1%}): a rater's ratings of one item may not be "
         "independent given the truth"
     )
-    found = Finding(
-        level="note",
-        topic="replicates",
-        text=text,
-        code="replicate-agreement",
-        numbers={"pairs": pairs, "raters": len(table), "same": same, "share": same / pairs},
-    )
+    numbers = {"pairs": pairs, "raters": len(table), "same": same, "share": same / pairs}
+    found = _on_replicates("note", text, code="replicate-agreement", numbers=numbers)
     return Part(findings=(found,), tables={"replicates": table})
 
 

@@ -3,48 +3,25 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.registry import metric
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.registry import metric, register_rates
+from assay.evaluation.shares import Flags
 
 Codes = NDArray[np.integer]
-Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@metric("grounding_presence_rate", task="grounding", labels=["support_present"], additive=True)
-def grounding_presence_rate(y: Codes, mask: Flags) -> Values:
-    """Share of answers with a claim that the context supports."""
-    return share(y[..., 0] == 1, mask)
-
-
-@metric(
-    "unsupported_claim_rate",
-    task="grounding",
-    labels=["unsupported_claim_present"],
-    better="lower",
-    additive=True,
+register_rates(
+    "grounding",
+    {
+        "grounding_presence_rate": "Share of answers with a claim that the context supports.",
+        "unsupported_claim_rate": (
+            "Share of answers with a claim that the context does not support."
+        ),
+        "contradiction_rate": "Share of answers with a claim that the context contradicts.",
+        "citation_presence_rate": "Share of answers that cite a source.",
+    },
+    lower=("unsupported_claim_rate", "contradiction_rate"),
 )
-def unsupported_claim_rate(y: Codes, mask: Flags) -> Values:
-    """Share of answers with a claim that the context does not support."""
-    return share(y[..., 0] == 1, mask)
-
-
-@metric(
-    "contradiction_rate",
-    task="grounding",
-    labels=["contradicted_claim_present"],
-    better="lower",
-    additive=True,
-)
-def contradiction_rate(y: Codes, mask: Flags) -> Values:
-    """Share of answers with a claim that the context contradicts."""
-    return share(y[..., 0] == 1, mask)
-
-
-@metric("citation_presence_rate", task="grounding", labels=["source_cited"], additive=True)
-def citation_presence_rate(y: Codes, mask: Flags) -> Values:
-    """Share of answers that cite a source."""
-    return share(y[..., 0] == 1, mask)
 
 
 @metric(

@@ -1,15 +1,19 @@
 """The registry of metrics: functions of an array of labels, found by name."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay._util.errors import ModelError, UnknownNameError, suggest
 from assay._util.validation import argument, names_given, require_choice, require_flag
-from assay.data.metric_names import remember
+from assay.data.metric_names import SHIPPED, remember
 from assay.data.task import Task
+from assay.evaluation.shares import Flags, share
 
 Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
@@ -172,6 +176,20 @@ def metric(
         return function
 
     return register
+
+
+def register_rates(task: str, descriptions: Mapping[str, str], *, lower: Sequence[str]) -> None:
+    """Register the share of yes of each shipped metric's label, with its description."""
+
+    def rate(y: NDArray[np.integer], mask: Flags) -> NDArray[np.float64]:
+        return share(y[..., 0] == 1, mask)
+
+    for name, description in descriptions.items():
+        better: Better = "lower" if name in lower else "higher"
+        metric(
+            name, task=task, labels=SHIPPED[name], description=description, better=better,
+            additive=True,
+        )(rate)  # fmt: skip
 
 
 def _check(name: object, task: object, kind: object, limits: object, better: object) -> None:

@@ -39,7 +39,7 @@ def halo(
     Products of two raters' answers to two labels measure the dependence of the labels' truths;
     products of one rater's answers measure the same plus halo. Given the truths, the first is the
     second times the ratio of the raters' discriminations. So no model of the dependence of labels
-    or items is needed. The test resamples whole clusters.
+    or items is needed. Clusters are independent in the test.
     """
     for pair in free_pairs(ratings.task):
         if not set(pair) <= set(fits):

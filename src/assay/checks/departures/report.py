@@ -158,13 +158,9 @@ def check_departures(ratings: Ratings) -> Part:
     """Report departures from raters who err independently, and alike on all items."""
     found = []
     if teams := separate_teams(ratings):
+        text = teams_warning(teams).removesuffix(".")
         found.append(
-            _finding(
-                "warning",
-                teams_warning(teams).removesuffix("."),
-                code="separate-teams",
-                numbers={"teams": len(teams)},
-            )
+            _finding("warning", text, code="separate-teams", numbers={"teams": len(teams)})
         )
     searched = search(ratings)
     found += [

@@ -8,7 +8,7 @@ ABBREVIATIONS = re.compile(r"\b(?:et al|e\.g|i\.e|vs|cf|Fig|Eq|Dr|resp|approx)\.
 BULLET = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
 CITATION = re.compile(r"\([^()]*[A-Z][^()]*\b(?:19|20)\d\d[a-z]?\b[^()]*\)")
 END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+(?=[\"'(\[*_]*[A-Z0-9ÄÖÜ])")
-HIDDEN = re.compile(r"<!--.*?-->|\$\$.*?\$\$", re.DOTALL)
+HIDDEN = re.compile(r"<!--.*?-->|\$\$.*?\$\$(?: *\([\w-]+\))?", re.DOTALL)
 WORD = re.compile(r"[^\W_]")
 
 
@@ -55,7 +55,7 @@ def blocks(text: str) -> Iterator[str]:
 
 def prose_lines(text: str) -> Iterator[str]:
     """Yield the lines of prose, with an empty line in the place of all others."""
-    fence, indent, blank = "", 0, True
+    fence, indent, blank, references = "", 0, True, False
     for line in HIDDEN.sub(lambda found: "\n" * found[0].count("\n"), text).splitlines():
         mark = re.match(r"\s*(`{3,}|~{3,})(.*)", line)
         if mark and (not fence or mark[1] == fence.split()[0]):
@@ -71,5 +71,6 @@ def prose_lines(text: str) -> Iterator[str]:
             begins = BULLET.match(line)
             indent = begins.end() if begins else (0 if not depth else indent)
             blank = False
-        hidden = fence and (not re.search(r"\{(figure|note|warning|tip)\}", fence) or line.startswith(":"))
+        references = "References" in line if re.match(r"#{1,6} ", line) else references
+        hidden = references or fence and (not re.search(r"\{(figure|note|warning|tip)\}", fence) or line.startswith(":"))
         yield "" if hidden or code or re.match(r"\s*(\||#{1,6} |\(.*\)=$|:::)", line) else line

@@ -29,11 +29,11 @@ DATA = {
         "Items in common, or known truth, connect all raters, so that they can be compared."
     ),
     "constant-raters": (
-        "Some raters always give the same answer, so that they tell nothing of the items. Look at"
-        " their ratings."
+        "Some raters always give the same answer, which has no information on the items. Look at "
+        "their ratings."
     ),
     "constant-scores": (
-        "Some raters always give the same score, so that it tells nothing of the items. Look at "
+        "Some raters always give the same score, which has no information on the items. Look at "
         "their scores."
     ),
     "dependent-raters": (
@@ -265,12 +265,12 @@ DATA = {
         "Raters fall into parts without items in common, so that the prior alone compares them. "
         "Rate some items in two parts."
     ),
-    "unknown-sessions": "Some ratings have no session. They tell nothing of drift.",
+    "unknown-sessions": "Some ratings have no session. They have no information on drift.",
     "unrated-items": "Some items have no rating. The model predicts their labels.",
     "unrated-systems": (
         "No item of some system was rated. Its numbers are predicted from other items."
     ),
-    "unreported-classes": "Nobody reported some classes of a label.",
+    "unreported-classes": "No rater reported some classes of a label.",
     "untested-departures": (
         "The data are too few to test some assumptions on raters, which are then assumed."
     ),

@@ -178,7 +178,7 @@ REFUSALS = {
     "perception-without-reference": (
         "Perception needs to know whose truth is meant. Give `reference=`."
     ),
-    "positive-classes": "It is not clear which classes count as positive. Say so with `positive=`.",
+    "positive-classes": "It is unclear which classes are positive. Name them with `positive=`.",
     "prior-counts": (
         "A prior table of counts does not suit the labels. Give positive counts, true class by "
         "reported class."

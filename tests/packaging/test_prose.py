@@ -1,0 +1,132 @@
+"""Pages are written in plain English: short sentences, and no habits that stop a reader."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prose import sentences, words
+
+from assay.codes import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+
+LONG, TOO_LONG = 25, 35
+MOST_LONG = 0.02  # share of the sentences of a corpus that may have more than LONG words
+
+# Habits, and plain words for them.
+MANNERISMS = {
+    r"nobody|whoever|who knows": "the noun that is meant (no rater, each rater, if you know)",
+    r"but for": "except for",
+    r"(?:is|are|was|were) told(?! (?:apart|from))|told of": "is reported, is given",
+    r"says? so": "what is said (a note reports it)",
+    r"(?:refused|said|say it|says it) in words": "is refused with a message",
+    r"at their word": "is trusted",
+    r"held against": "is compared with",
+    r"hangs? on": "depends on",
+    r"what is (?:said|known|none) of": "the noun that is meant",
+    r"tells? nothing of": "has no information on",
+    r"all the same": "still",
+    r"(?<!there )(?:is|are) none(?=[.,;:])": "is no ...",
+    r"the (?:model|prior|fit|file|data|table) (?:knows?|believes?)": "a verb of a thing",
+}
+
+
+def pages(folder: str) -> Iterator[tuple[str, str]]:
+    """Place and text of each page of a folder."""
+    for path in sorted((ROOT / folder).rglob("*.md")):
+        # The page of messages is made of their codes, which are a corpus of their own.
+        if path.name != "messages.md":
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+
+
+def texts(corpus: str) -> list[tuple[str, str]]:
+    """Place and text of all that a corpus has."""
+    if corpus == "codes":
+        return [pair for family in FAMILIES for pair in family.codes.items()]
+    if corpus == "docs":
+        return [("README.md", (ROOT / "README.md").read_text(encoding="utf-8")), *pages("docs")]
+    return list(pages(corpus))
+
+
+def written(corpus: str) -> list[tuple[str, str]]:
+    """Place and sentence, for all sentences of a corpus."""
+    return [(place, one) for place, text in texts(corpus) for one in sentences(text)]
+
+
+def longer(said: list[tuple[str, str]], limit: int) -> list[str]:
+    """Sentences of more than ``limit`` words, with their place and number of words."""
+    return [f"{place}: {words(one)} words: {one}" for place, one in said if words(one) > limit]
+
+
+@pytest.mark.parametrize("corpus", ["docs", "models", "codes"])
+def test_sentences_are_short(corpus: str) -> None:
+    said = written(corpus)
+    assert len(said) > 300
+    assert longer(said, TOO_LONG) == []
+    long = longer(said, LONG)
+    assert len(long) <= MOST_LONG * len(said), "\n".join(long)
+
+
+@pytest.mark.parametrize("corpus", ["docs", "models", "codes"])
+def test_no_sentence_has_a_mannerism(corpus: str) -> None:
+    found = [
+        f"{place}: {match[0]!r} (write: {instead}): {one}"
+        for place, one in written(corpus)
+        for habit, instead in MANNERISMS.items()
+        if (match := re.search(rf"\b(?:{habit})(?!\w)", one, re.IGNORECASE))
+    ]
+    assert found == []
+
+
+PAGE = """
+# A heading of a page is no sentence
+
+One sentence (Dawid & Skene 1979), of *Code* `a. B c` and $x. Y$. Another, e.g. this
+one, ends [in a link](page.md). 2 of 3 raters agree.
+
+<!-- A comment is no
+sentence. -->
+| a table | is none. |
+|---|---|
+
+- An item. It has two sentences.
+- Next item
+
+  goes on:
+
+      code of the item. It is none.
+
+$$ x = 1. Y $$ (eq-name)
+
+    code. More code.
+
+    Still code.
+
+```{figure} picture.png
+:alt: An option. None.
+
+A caption.
+```
+
+```python
+print("No. Sentence.")
+```
+
+## References
+
+Dawid, A. P. (1979). A title.
+"""
+
+
+def test_sentences_are_found_in_markdown() -> None:
+    assert [(words(one), one) for one in sentences(PAGE)] == [
+        (7, "One sentence , of *Code* Code and Formula."),
+        (8, "Another, e.g. this one, ends in a link."),
+        (5, "2 of 3 raters agree."),
+        (2, "An item."),
+        (4, "It has two sentences."),
+        (2, "Next item"),
+        (2, "goes on:"),
+        (2, "A caption."),
+    ]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.errors import as_code
 from assay._util.grouping import Codes
 from assay._util.text import counted, listed
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
@@ -166,7 +167,8 @@ def classes_from_data(
             f"{len(names)} different values of {label.name}",
             where=f"column {columns[0].name}",
             allowed=f"at most {MAX_CLASSES} classes",
-            mend="name the column of classes with `labels=`; scores and free text are no classes",
+            mend=_advice(go_on := _instead(columns[0], numeric, ledger)),
+            go_on=go_on,
             numbers={"values": len(names), "most": MAX_CLASSES},
         )
         return ("no", "yes")
@@ -181,6 +183,26 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def _instead(column: "pd.Series[str]", numeric: bool, ledger: Ledger) -> dict[str, Any]:
+    """Return the arguments that read another column of classes, or numbers as scores."""
+    from assay.io.likely_columns import free_answers  # it reads cells, too
+
+    others = [name for name in free_answers(ledger.table.frame) if name != column.name]
+    if others:
+        return {"labels": others[-1], "value": None}
+    numbers = pd.to_numeric(column, errors="coerce").dropna()
+    if not numeric or numbers.empty:
+        return {}
+    scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
+    return {"labels": None, "score": str(column.name), "score_range": scale}
+
+
+def _advice(go_on: Mapping[str, Any]) -> str:
+    shown = {name: value for name, value in go_on.items() if value is not None}
+    which = f"; or {as_code(shown)}, if that is meant" if shown else ""
+    return f"name the column of classes with `labels=`, as free text is no class{which}"
 
 
 def _as_people_count(name: str) -> tuple[list[str | int], str]:

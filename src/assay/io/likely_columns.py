@@ -9,7 +9,7 @@ import pandas as pd
 from assay._util.grouping import unique_rows
 from assay.data.class_words import canonical
 from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, FORM, TRUTH_NAMES, bare, squash
+from assay.io.names import FLAGS, FORM, RECOGNISED, TRUTH_NAMES, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -147,6 +147,23 @@ def likely_key(
         if pairs == len(head) > items:
             return [c for c in codes if c in key]
     return []
+
+
+def free_answers(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of a few values whose names say nothing else.
+
+    Examples
+    --------
+    >>> rows = [(n, "ab"[n % 2], "yn"[n % 2], "de"[n % 2]) for n in range(20)]
+    >>> free_answers(pd.DataFrame(rows, columns=["item", "rater", "ok", "system"], dtype="str"))
+    ['ok']
+    """
+    known = {squash(name) for names in RECOGNISED.values() for name in names}
+    return [
+        str(c)
+        for c in frame.columns
+        if squash(str(c)) not in known and _may_be_answer(str(c)) and has_few(frame[c])
+    ]
 
 
 def _cost(

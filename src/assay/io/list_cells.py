@@ -19,6 +19,9 @@ PRINTED = re.compile(
     r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
 )
 """What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
+ELEMENT = re.compile(r"""'([^'\\]*)'|"([^"\\]*)"|(-?\d+(?:\.\d*)?)(?=[\s,]|$)""")
+BETWEEN = re.compile(r"[\s,]+")
+"""What Python and NumPy print of lists: elements, and what stands between them."""
 Lists = dict[str, list[object]]
 
 
@@ -183,14 +186,29 @@ def lists_of(column: "pd.Series[str]") -> Lists:
     for cell in map(str, pd.unique(column)):
         if not _may_be_list(cell):
             return {}
-        try:
-            items = json.loads(cell) if cell.strip() else []
-        except (ValueError, RecursionError):
-            return {}
-        if not isinstance(items, list):
+        items = _elements(cell)
+        if items is None:
             return {}
         found[cell] = items
     return found if any(found.values()) else {}
+
+
+def _elements(cell: str) -> list[object] | None:
+    """Return what a list holds that is written as JSON, or as Python or NumPy prints it.
+
+    Examples
+    --------
+    >>> _elements('["a", 1]'), _elements("['a', 'b']"), _elements("['a' 'b']"), _elements("[a b]")
+    (['a', 1], ['a', 'b'], ['a', 'b'], None)
+    """
+    try:
+        items = json.loads(cell) if cell.strip() else []
+    except (ValueError, RecursionError):
+        inside = cell.strip()[1:-1]
+        if BETWEEN.sub("", ELEMENT.sub("", inside)):
+            return None
+        return [one[1] or one[2] or one[3] for one in ELEMENT.finditer(inside)]
+    return items if isinstance(items, list) else None
 
 
 def _may_be_list(cell: str) -> bool:

@@ -92,6 +92,8 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
+    if any(problem.code == "too-many-classes" for problem in ledger.problems):
+        ledger.raise_problems()  # each value would be another problem
     base, discarded = apply_export(layout, base, response)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)

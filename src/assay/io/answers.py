@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ from assay.io.wide_tables import report_wide
 
 MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
-LEFT_OUT: Mapping[str, None] = {"labels": None}
+LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
 """Arguments with which reading goes on where ``labels=`` is wrong."""
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
@@ -261,7 +262,7 @@ def _asked_labels(
                 "unknown-column",
                 f"`labels=` names {column!r}, which is no column",
                 mend=suggest(str(column), finder.columns),
-                go_on=LEFT_OUT,
+                go_on=LEFT_OUT | _nearly(pairs, finder.columns),
             )
         else:
             by_label[name] = str(finder.get(column))
@@ -275,6 +276,15 @@ def _asked_labels(
     if not pairs and not ledger.problems:
         ledger.problem("empty-labels", "`labels=` names no column", go_on=LEFT_OUT)
     return AnswerColumns(by_label=by_label, evidence="named by `labels=`")
+
+
+def _nearly(pairs: Mapping[str, object], columns: Sequence[str]) -> dict[str, Any]:
+    """Name the columns that are nearly called so; nothing if one has none."""
+    near = {n: get_close_matches(str(c), columns, n=1) for n, c in pairs.items()}
+    found = {name: names[0] for name, names in near.items() if names}
+    if len(found) < len(near) or len({*found.values()}) < len(found):
+        return {}
+    return {"labels": found if len(found) > 1 else next(iter(found.values()))}
 
 
 def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
@@ -328,6 +338,7 @@ def _one(
                 "unknown-column",
                 f"`{role}={asked!r}` is no column",
                 mend=suggest(str(asked), finder.columns),
+                go_on={role: next(iter(get_close_matches(str(asked), finder.columns, n=1)), None)},
             )
         return found or ""
     candidates = finder.all_of(names)

@@ -3,6 +3,7 @@
 NOTES = {
     "columns-read": "Each of some columns was read as a rater, or as an item.",
     "counts-read": "Columns of classes were read as numbers of votes.",
+    "decimal-commas": "Numbers with decimal commas were read as numbers.",
     "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
     "files-joined": (
         "Files of the same columns were read as one table. Give the path of one of them if only "

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import as_code
+from assay._util.errors import Note, as_code
 from assay._util.grouping import Codes
 from assay._util.text import counted, listed
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
@@ -321,7 +321,8 @@ def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
 
 
 def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
-    ledger.note(f"column {column.name} has decimal commas")
+    text = f"column {column.name} has decimal commas"
+    ledger.note(Note(text, code="decimal-commas", level="note"))
 
 
 def point_wanted(cells: Sequence[str]) -> str:

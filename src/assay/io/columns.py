@@ -260,8 +260,8 @@ def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[st
 
 
 def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
-    """Name the cluster, if it is the part of a key that has no role: what lists are ranked for."""
-    if isinstance(key, str) or "cluster" in roles or "rank" not in roles:
+    """Name the cluster, if it is the part of a key that has no role: what systems were asked."""
+    if isinstance(key, str) or "cluster" in roles or not {"rank", "system"} & set(roles):
         return {}
     known = {c for one in roles.values() for c in one.columns}
     free = [c for c in key if c not in known]

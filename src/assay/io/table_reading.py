@@ -17,6 +17,7 @@ from assay.io.answers import (
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
+from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables
@@ -75,7 +76,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     said_words = check_words(given.classes, base, ledger)
     silent = words_for_nothing(table, found, base, said_words)
     note_missing_words(table, found, base, said_words, silent, ledger)
-    words = with_words(said_words, silent)
+    words = with_words(said_words, silent, words_with_points(table, found, base, ledger))
     said = words_said(table, found, said_words)
     table = ledger.table = apply_words(table, found, words)
     layout = find_layout(

@@ -142,8 +142,8 @@ READING = {
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "too-many-classes": (
-        "A column holds too many different values to be classes. Name the column of classes with "
-        "`labels=`."
+        "A column holds too many different values to be classes, or long texts. Name the column of "
+        "classes with `labels=`."
     ),
     "two-formats": "The input may be of several formats. Say which with `format=`.",
     "truth-conflict": "An item has two true classes of one label. Keep one.",

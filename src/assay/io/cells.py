@@ -15,6 +15,7 @@ from assay._util.text import counted, listed
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
 from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
+from assay.data.task_files import MAX_NAME
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE
 
@@ -161,15 +162,18 @@ def classes_from_data(
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
-    if len(names) > MAX_CLASSES:
+    longest = max(map(len, names), default=0)
+    if len(names) > MAX_CLASSES or longest > MAX_NAME:
+        go_on = _instead(columns[0], numeric, ledger)
+        texts = f", texts of up to {longest:,} characters" if longest > MAX_NAME else ""
         ledger.problem(
             "too-many-classes",
-            f"{len(names)} different values of {label.name}",
+            f"{len(names)} different values of {label.name}{texts}",
             where=f"column {columns[0].name}",
-            allowed=f"at most {MAX_CLASSES} classes",
-            mend=_advice(go_on := _instead(columns[0], numeric, ledger)),
+            allowed=f"at most {MAX_CLASSES} classes, of at most {MAX_NAME} characters",
+            mend=_advice(go_on),
             go_on=go_on,
-            numbers={"values": len(names), "most": MAX_CLASSES},
+            numbers={"values": len(names), "most": MAX_CLASSES, "longest": longest},
         )
         return ("no", "yes")
     classes = sorted(names, key=float if numeric else _as_people_count)

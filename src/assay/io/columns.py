@@ -1,5 +1,6 @@
 """Which column plays which role: by argument, by the task, or by a name that is recognised."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,6 +22,8 @@ from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
+IDENTIFIER = re.compile(r"(?:^|[\W_])(?:id|nr|no|key)$|[a-z]I[dD]$", re.ASCII)
+"""How names of columns end that identify something."""
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
 IN_LISTS = "raters rate each place of a list once"
@@ -231,7 +234,7 @@ def require(
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     guess: str | list[str] = _likely(role, roles, answers, ledger)
     if role == "item" and not guess:
-        guess = _likely_key(roles, answers, ledger)
+        guess = _likely_key(roles, answers, ledger, half)
     unnamed = role == "rater"
     asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
     offer = f"name it: {as_code(asked)}, if that is right"
@@ -248,15 +251,25 @@ def require(
     )
 
 
-def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[str]:
-    """Guess the columns that name the item together."""
+def _likely_key(
+    roles: Roles, answers: Sequence[str], ledger: Ledger, half: Sequence[str]
+) -> list[str]:
+    """Guess the columns that name the item together; ``half`` are those that the task names."""
     if "rater" not in roles:
         return []
     used = {c for one in roles.values() for c in one.columns} | set(answers)
     free = [str(c) for c in ledger.table.frame.columns if c not in used]
     parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    return likely_key(ledger.table.frame, free, parts, beside)
+    found = likely_key(ledger.table.frame, free, parts, beside)
+    return found or ([] if half else _called_ids(free, ledger))
+
+
+def _called_ids(free: Sequence[str], ledger: Ledger) -> list[str]:
+    """Return the column that is called an identifier and has the most of them."""
+    sizes = {c: ledger.table.frame[c].nunique() for c in free if IDENTIFIER.search(c)}
+    named = [c for c, size in sizes.items() if size > 1]
+    return [max(named, key=lambda c: sizes[c])] if named else []
 
 
 def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:

@@ -124,12 +124,10 @@ def _below_titles(text: str) -> tuple[str, int, str]:
     >>> _below_titles("Study 7;;\nitem;rater;label\n1;A;yes\n")
     ('item;rater;label\n1;A;yes\n', 1, 'Study 7')
     """
-    for separator in SEPARATORS:
-        try:
-            reader = csv.reader(io.StringIO(text[:HEADER_LIMIT], newline=""), delimiter=separator)
-            rows = [(row, reader.line_num) for row in islice(reader, MOST_TITLES + 2)]
-        except csv.Error:
-            continue
+    ways = [_first_rows(text, separator) for separator in SEPARATORS]
+    if any(rows and sum(map(bool, rows[0][0])) > 1 for rows in ways):
+        return text, 0, ""  # the first line has several fields: it is the header
+    for rows in ways:
         filled = [sum(bool(cell.strip()) for cell in row) for row, _ in rows]
         head = next((n for n, number in enumerate(filled) if number > 1), 0)
         after = rows[head + 1 : head + 2]
@@ -139,6 +137,15 @@ def _below_titles(text: str) -> tuple[str, int, str]:
             start = [0, *(line.end() for line in islice(LINE_END.finditer(text), above))][-1]
             return text[start:], above, title.strip()[:40]
     return text, 0, ""
+
+
+def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
+    """Return the first rows, and the number of lines up to the end of each."""
+    reader = csv.reader(io.StringIO(text[:HEADER_LIMIT], newline=""), delimiter=separator)
+    try:
+        return [(row, reader.line_num) for row in islice(reader, MOST_TITLES + 2)]
+    except csv.Error:
+        return []
 
 
 def _header(text: str, source: str) -> tuple[list[str], str]:

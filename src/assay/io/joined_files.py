@@ -37,7 +37,7 @@ FILE = "file"
 RATERS = {squash(name) for name in RECOGNISED["rater"]}
 
 
-def joined(source: Source, name: str = "") -> Source:
+def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
     """Return the tables of a folder or an archive as one, if they have the same columns.
 
     Parameters
@@ -45,6 +45,8 @@ def joined(source: Source, name: str = "") -> Source:
     source : Source
     name : str
         What a file is called that is read alone.
+    as_raters : bool
+        Whether each file is of another rater, also where all name the same one.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def joined(source: Source, name: str = "") -> Source:
         return _noted(member, f"{file} is read, the only table there")
     if all(isinstance(one, JsonSource) for one in members.values()):
         return _joined_records(source, cast("dict[str, JsonSource]", members))
-    return _joined_tables(source, members)
+    return _joined_tables(source, members, as_raters=as_raters)
 
 
 def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
@@ -85,15 +87,21 @@ def _noted(source: Source, text: str) -> Source:
     return replace(source, notes=(*source.notes, note))  # type: ignore[attr-defined, call-arg]
 
 
-def _joined_tables(source: FolderSource | FilesSource, members: dict[str, Source]) -> Source:
+def _joined_tables(
+    source: FolderSource | FilesSource, members: dict[str, Source], *, as_raters: bool
+) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
     if len({frozenset(frame.columns) for frame, *_ in parts.values()}) > 1:
         return source
     names = list(next(iter(parts.values()))[0].columns)
-    by_file = FILE not in names and not _has_rater(names) and _are_told_apart(list(parts))
+    rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
+    apart = FILE not in names and _are_told_apart(list(parts))
+    column = FILE if not rater else rater if as_raters else ""
+    by_file = apart and column == FILE
+    named = [column] if apart and column else []
     frames = [
-        frame[names].assign(**_of_folders(file), **({FILE: _stem(file)} if by_file else {}))
+        frame[names].assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
         for file, (frame, *_) in parts.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
@@ -104,8 +112,15 @@ def _joined_tables(source: FolderSource | FilesSource, members: dict[str, Source
         lenient=source.lenient,
         frame=pd.concat(frames, ignore_index=True),
         lines=np.array(places, object),
-        notes=(*notes, _note(list(parts), by_file)),
+        notes=(*notes, _note(list(parts), by_file, alike if apart and not as_raters else "")),
     )
+
+
+def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
+    """Return the column of raters, and the rater whom all files name; "" if there is none."""
+    raters = [str(name) for name in names if squash(str(name)) in RATERS]
+    found = {str(who) for frame in frames for name in raters[:1] for who in frame[name].unique()}
+    return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
 
 
 def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[str]]:
@@ -168,8 +183,10 @@ def _hash(members: Sequence[Source]) -> str:
     return hashlib.sha256("".join(one.sha256 for one in members).encode()).hexdigest()
 
 
-def _note(files: Sequence[str], by_file: bool) -> Note:
+def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     held = f"; column {FILE} has their names" if by_file else ""
+    if rater:
+        held = f"; all name the rater {rater}: if each is of another rater, say so: `rater='file'`"
     return Note(
         f"{counted(len(files), 'file')} of the same columns are read as one table: "
         f"{listed([Path(file).as_posix() for file in files])}{held}",

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.grouping import unique_rows
-from assay.data.class_words import canonical
+from assay.data.class_words import NUMBER, canonical
 from assay.io.cells import EMPTY
 from assay.io.names import FLAGS, FORM, RECOGNISED, TRUTH_NAMES, bare, squash
 
@@ -191,6 +191,12 @@ def _may_be_answer(column: str) -> bool:
 
 def _are_names(column: "pd.Series[str]") -> bool:
     return bool(column.str.len().median() <= LONGEST_NAME)
+
+
+def are_numbers(column: "pd.Series[str]") -> bool:
+    """Whether a column holds nothing but numbers."""
+    words = {str(word).strip() for word in pd.unique(column)}
+    return all(NUMBER.fullmatch(word) for word in words if canonical(word) not in EMPTY)
 
 
 def has_few(column: "pd.Series[str]") -> bool:

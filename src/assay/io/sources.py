@@ -125,8 +125,9 @@ class Source(ABC):
         notes : sequence of str
         """
         lines = np.arange(1, len(frame) + 1) if lines is None else lines
+        held = (*getattr(self, "notes", ()), *notes)
         made = table_of(
-            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=notes
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=held
         )
         return replace(made, part=self.part, lost=self.lost)
 
@@ -327,7 +328,7 @@ class JsonSource(Source):
         by_line = places is not None and len(places) == len(records)
         lines = np.array(places, np.int64)[of] if by_line else np.array(of, np.int64) + 1
         unit = "line" if by_line else "record"
-        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit, notes=self.notes)
+        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit)
 
     @cached_property
     def _parsed(self) -> tuple[Any, list[int] | None]:

@@ -251,6 +251,8 @@ def test_a_title_above_the_header_is_no_header(tmp_path: Path) -> None:
     ratings = read_ratings(path, task="single")
     assert list(ratings.raters.index) == ["A"]
     assert "1 line is left out above the header: Study 7" in " ".join(ratings.accounting.notes)
+    path.write_text("item,rater,label,note\n1,A,x,so; so\n2,A,y,no; yes\n", encoding="utf-8")
+    assert not any("header" in note for note in read_ratings(path, task="single").accounting.notes)
     path.write_text("Study 7\n\nitem;rater;label\n1;A;yes\n1;A\n", encoding="utf-8")
     assert "line 5 has 2" in refused(path, task="single")
 

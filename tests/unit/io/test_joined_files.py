@@ -114,3 +114,15 @@ def test_the_only_table_of_a_folder_is_read(tmp_path: Path) -> None:
     ratings = read_ratings(tmp_path)
     assert answers(ratings) == WHOLE
     assert "ratings.csv is read" in notes(ratings, "files-joined")[0]
+
+
+def test_files_that_all_name_the_same_rater_may_be_of_one_rater_each(tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        part.assign(rater="1").to_csv(tmp_path / f"{rater}.csv", index=False)
+    with pytest.raises(RatingsError):
+        read_ratings(tmp_path, task="single")
+    assert answers(read_ratings(tmp_path, task="single", rater="file")) == WHOLE
+    for n, part in enumerate(PARTS):
+        part.assign(rater="1").drop_duplicates("item").to_csv(tmp_path / f"{'abc'[n]}.csv")
+    told = notes(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")[0]
+    assert "all name the rater 1" in told

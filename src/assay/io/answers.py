@@ -23,6 +23,7 @@ from assay.io.likely_columns import (
     likely_answers,
     likely_columns,
     likely_key,
+    within_states,
 )
 from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
@@ -157,6 +158,8 @@ def require_answers(
     free = _without_role(finder, taken)
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
+    if not likely and len(task.labels) == 1:
+        likely = {c: c for c in within_states(ledger.table.frame, few)}
     alone = len(likely) == 1 and len(task.labels) == 1
     named: LabelsArg = next(iter(likely.values())) if alone else likely
     ledger.problem(

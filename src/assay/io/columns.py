@@ -1,6 +1,5 @@
 """Which column plays which role: by argument, by the task, or by a name that is recognised."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,15 +14,13 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
-from assay.io.likely_columns import likely_columns, likely_key
+from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
 from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
-IDENTIFIER = re.compile(r"(?:^|[\W_])(?:id|nr|no|key)$|[a-z]I[dD]$", re.ASCII)
-"""How names of columns end that identify something."""
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
 IN_LISTS = "raters rate each place of a list once"
@@ -255,26 +252,27 @@ def _likely_key(
     roles: Roles, answers: Sequence[str], ledger: Ledger, half: Sequence[str]
 ) -> list[str]:
     """Guess the columns that name the item together; ``half`` are those that the task names."""
-    if "rater" not in roles:
-        return []
     used = {c for one in roles.values() for c in one.columns} | set(answers)
     free = [str(c) for c in ledger.table.frame.columns if c not in used]
     parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    found = likely_key(ledger.table.frame, free, parts, beside)
-    return found or ([] if half else _called_ids(free, ledger))
+    found = likely_key(ledger.table.frame, free, parts, beside) if "rater" in roles else []
+    return found or ([] if half else _most_distinct(free, ledger))
 
 
-def _called_ids(free: Sequence[str], ledger: Ledger) -> list[str]:
-    """Return the column that is called an identifier and has the most of them."""
-    sizes = {c: ledger.table.frame[c].nunique() for c in free if IDENTIFIER.search(c)}
-    named = [c for c, size in sizes.items() if size > 1]
+def _most_distinct(free: Sequence[str], ledger: Ledger) -> list[str]:
+    """Return the column of the most values, if one is called an identifier among those."""
+    frame = ledger.table.frame
+    sizes = {c: frame[c].nunique() for c in free if c}
+    several = [c for c, size in sizes.items() if 1 < size < len(frame)] or list(sizes)
+    named = [c for c in several if IDENTIFIER.search(c)] or several
     return [max(named, key=lambda c: sizes[c])] if named else []
 
 
 def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
     """Name the cluster, if it is the part of a key that has no role: what systems were asked."""
-    if isinstance(key, str) or "cluster" in roles or not {"rank", "system"} & set(roles):
+    whole = isinstance(key, str) or len(key) < 2
+    if whole or "cluster" in roles or not {"rank", "system"} & set(roles):
         return {}
     known = {c for one in roles.values() for c in one.columns}
     free = [c for c in key if c not in known]

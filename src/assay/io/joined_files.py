@@ -16,8 +16,10 @@ from assay._util.errors import Note
 from assay._util.text import counted, listed
 from assay.io.column_names import told_apart
 from assay.io.file_paths import SUFFIXES
+from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.sources import (
+    FIRST_RECORDS,
     FilesSource,
     FolderSource,
     FrameSource,
@@ -139,9 +141,12 @@ def _joined_records(source: FolderSource | FilesSource, members: dict[str, JsonS
     most = max(keys.values(), key=len)
     if not all(held and held <= most for held in keys.values()):
         return source
-    first = next(iter(members.values())).first
-    flat = not any(isinstance(cell, dict | list) for record in first for cell in record.values())
-    by_file = flat and FILE not in most and not _has_rater(most) and _are_told_apart(list(members))
+    own = next(iter(members.values())).records
+    rows, _ = flattened(own[:FIRST_RECORDS])
+    deep = any(_has_objects(cell) for row in rows for cell in row.values())
+    named = {str(name) for row in rows for name in row}
+    by_file = not deep and not _has_rater(named | most) and _are_told_apart(list(members))
+    by_file &= FILE not in named
     written = [
         json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
         for file, one in members.items()
@@ -151,6 +156,10 @@ def _joined_records(source: FolderSource | FilesSource, members: dict[str, JsonS
         name=source.name, sha256=_hash(list(members.values())), lenient=source.lenient,
         text="\n".join(written), notes=(_note(list(members), by_file),),
     )  # fmt: skip
+
+
+def _has_objects(cell: Any) -> bool:
+    return isinstance(cell, list) and any(isinstance(one, dict) for one in cell)
 
 
 def _has_rater(names: Any) -> bool:

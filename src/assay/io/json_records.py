@@ -128,13 +128,18 @@ def _of_object(value: Record) -> list[Record]:
     if held and all(isinstance(cells, dict) for cells in held):
         if _named(value):
             return [{key: cells.get(n) for key, cells in value.items()} for n in held[0]]
-        if _named(held[0]):
+        if _named(held[0]) or _are_alike(held):
             return [{"index": key, **cells} for key, cells in value.items()]
     lists = [key for key, cells in value.items() if _has_objects(cells)]
     known = [key for key in lists if squash(key) in LISTS]
     if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
         return records_of(value[lists[0]])
     return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+
+
+def _are_alike(held: Sequence[Record]) -> bool:
+    """Whether several objects have the same keys, so that each is a record of its own."""
+    return len(held) > 1 and len(held[0]) > 1 and len({frozenset(one) for one in held}) == 1
 
 
 def _named(keys: Mapping[str, Any]) -> bool:

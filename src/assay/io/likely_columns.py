@@ -1,5 +1,6 @@
 """Columns that could be the item, the rater and the answer, by what stands in them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
@@ -17,6 +18,10 @@ MOST_FREE = 12
 """Columns that are tried for each of the three."""
 LONGEST_NAME = 60
 """Characters beyond which most cells of a column are texts and no names."""
+MOST_STATES = 256
+"""Combinations of classes up to which columns are proposed as labels together."""
+IDENTIFIER = re.compile(r"(?:^|[\W_])(?:id|nr|no|key)$|[a-z]I[dD]$", re.ASCII)
+"""How names of columns end that identify something."""
 KINDS = ("item", "rater", "answer")
 
 
@@ -191,6 +196,18 @@ def _may_be_answer(column: str) -> bool:
 
 def _are_names(column: "pd.Series[str]") -> bool:
     return bool(column.str.len().median() <= LONGEST_NAME)
+
+
+def within_states(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the fewest values that one model can hold as labels, in their order."""
+    sizes = {c: max(2, frame[c].nunique()) for c in columns if not IDENTIFIER.search(c)}
+    kept, states = set[str](), 1
+    for column in sorted(sizes, key=lambda c: sizes[c]):
+        states *= sizes[column]
+        if states > MOST_STATES:
+            break
+        kept.add(column)
+    return [c for c in columns if c in kept]
 
 
 def are_numbers(column: "pd.Series[str]") -> bool:

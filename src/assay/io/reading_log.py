@@ -91,6 +91,8 @@ def find_silence(
 
 
 Mask = NDArray[np.bool_]
+NO_RATER = "no rater"
+"""Why a row is set aside that names nobody."""
 RAGGED = "wrong number of fields"
 """Why a line is set aside that is no row."""
 

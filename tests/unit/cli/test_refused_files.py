@@ -136,6 +136,15 @@ GOES_ON: dict[str, tuple[Callable[[], dict[str, str | bytes]], str, str]] = {
             "label": [100 * n / 600 for n in range(600)]}).to_csv(index=False)}, "r.csv",
         "assay check r.csv --score label --score-range 0 100",
     ),
+    "a column of raters that is empty": (
+        lambda: {"r.csv": TABLE.assign(rater="").to_csv(index=False)}, "r.csv",
+        "assay check r.csv --rater row",
+    ),
+    "several columns of a few values": (
+        lambda: {"r.csv": TABLE.assign(tone=TABLE.label, form=TABLE.label[::-1].to_numpy(), key=3)
+                 .drop(columns="label").to_csv(index=False)}, "r.csv",
+        "assay check r.csv --labels tone --labels form",
+    ),
     "votes in a cell": (
         lambda: {"r.csv": pd.DataFrame({"item": range(9), "label": ["x;x;y", "y;x;x", "y;y;y"] * 3})
                  .to_csv(index=False)}, "r.csv", "assay check r.csv --rater row",

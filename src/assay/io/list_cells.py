@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import Note
 from assay._util.text import counted
 from assay.io.columns import ColumnFinder
 from assay.io.names import RECOGNISED
@@ -84,6 +85,37 @@ def explode_ratings(table: Table, rater: object) -> Table:
     if empty := int((counts == 0).sum()):
         notes.append(f"{counted(empty, 'row')} without any rating: left out")
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
+
+
+def named_by_lists(table: Table, rater: object) -> Table:
+    """Join the parts of a rater's name that are a list, such as a model and its prompt.
+
+    Parameters
+    ----------
+    table : Table
+    rater : object
+        The column that the caller names, if one is named.
+
+    Returns
+    -------
+    Table
+        As it was where other columns have lists as long: these are lists of raters.
+    """
+    finder = ColumnFinder(list(table.frame.columns))
+    names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
+    for column in finder.all_of(names)[:1]:
+        lists = lists_of(table.frame[column])
+        if max(map(len, lists.values()), default=0) < 2 or len(parallel(table.frame, column)) > 1:
+            continue
+        if any(len(items) > 1 for c in table.frame for items in lists_of(table.frame[c]).values()
+               if c != column):  # fmt: skip
+            continue
+        words = {cell: "/".join(map(_text, items)) for cell, items in lists.items()}
+        frame = table.frame.assign(**{column: table.frame[column].map(words).astype("str")})
+        text = f"cells of {column} are lists: their parts name a rater together"
+        note = Note(text, code="name-lists", level="note")
+        return replace(table, frame=frame, notes=(*table.notes, note))
+    return table
 
 
 def parallel(frame: pd.DataFrame, column: str) -> list[str]:

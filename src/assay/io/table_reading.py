@@ -21,7 +21,12 @@ from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables
-from assay.io.list_cells import explode_ratings, require_plain, single_elements
+from assay.io.list_cells import (
+    explode_ratings,
+    named_by_lists,
+    require_plain,
+    single_elements,
+)
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
 from assay.io.near_names import note_nameless, note_near_names
@@ -54,6 +59,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
     table = explode_ratings(single_elements(table), given.rater)
+    table = named_by_lists(table, given.rater)
     ledger = Ledger(table, lenient=given.set_aside)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, given.score, given.confidence, given.audit)

@@ -63,3 +63,13 @@ def test_the_winner_of_a_pair_is_the_answer() -> None:
          "model_b": "q", "winner": ["model_a", "tie", "model_b"] * 8}
     )  # fmt: skip
     assert read_ratings(frame).task.labels[0].name == "winner"
+
+
+def test_a_judge_that_is_a_list_is_one_rater() -> None:
+    frame = pd.DataFrame(
+        {"question_id": [n // 2 for n in range(24)],
+         "judge": [["gpt-4", "v1"], ["gpt-4", "v2"]] * 12, "score": [n % 5 for n in range(24)], "judgment": "well"}
+    )  # fmt: skip
+    ratings = read_ratings(frame, item="question_id", labels="score")
+    assert list(ratings.raters.index) == ["gpt-4/v1", "gpt-4/v2"]
+    assert "name-lists" in [getattr(note, "code", "") for note in ratings.accounting.notes]

@@ -68,7 +68,8 @@ def test_the_winner_of_a_pair_is_the_answer() -> None:
 def test_a_judge_that_is_a_list_is_one_rater() -> None:
     frame = pd.DataFrame(
         {"question_id": [n // 2 for n in range(24)],
-         "judge": [["gpt-4", "v1"], ["gpt-4", "v2"]] * 12, "score": [n % 5 for n in range(24)], "judgment": "well"}
+         "judge": [["gpt-4", "v1"], ["gpt-4", "v2"]] * 12,
+         "score": [n % 5 for n in range(24)], "judgment": "well"}
     )  # fmt: skip
     ratings = read_ratings(frame, item="question_id", labels="score")
     assert list(ratings.raters.index) == ["gpt-4/v1", "gpt-4/v2"]

@@ -44,10 +44,13 @@ class AssayError(Exception):
         The numbers that the message shows, by name.
     go_on : dict of str to any
         The arguments with which the same call goes on, where some do.
+    first : str
+        The command of the shell that has to be run before, where one has.
     """
 
     level: ClassVar[str] = "problem"
     go_on: Mapping[str, Any] = MappingProxyType({})
+    first: str = ""
 
     def __init__(self, *said: object, code: str = "", numbers: Numbers | None = None) -> None:
         super().__init__(*said)
@@ -83,6 +86,7 @@ class RatingsError(AssayError, ValueError):
         lines = "\n".join(f"  - {p}" for p in self.problems)
         first = self.problems[0] if self.problems else Problem(what="")
         self.go_on = _go_on(self.problems)
+        self.first = " && ".join(dict.fromkeys(p.first for p in self.problems if p.first))
         said = f"{many} in {source}:\n{lines}{going_on(self.go_on)}"
         super().__init__(said, code=first.code, numbers=first.numbers)
 
@@ -95,14 +99,16 @@ class RatingsError(AssayError, ValueError):
         *,
         mend: str = "",
         go_on: Mapping[str, Any] | None = None,
+        first: str = "",
     ) -> "RatingsError":
         """Make an error of a single problem."""
-        return cls([Problem(code=code, what=what, mend=mend, go_on=go_on or {})], source)
+        problem = Problem(code=code, what=what, mend=mend, go_on=go_on or {}, first=first)
+        return cls([problem], source)
 
 
 def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:
-    """Return the arguments with which reading can continue; none if any problem lacks them."""
-    if not all(problem.go_on for problem in problems):
+    """Return the arguments with which reading goes on; none if a problem needs something else."""
+    if not all(problem.go_on or problem.first for problem in problems):
         return {}
     found: dict[str, Any] = {}
     for problem in problems:
@@ -170,8 +176,10 @@ class Problem:
     numbers : mapping of str to float
         The numbers that the text shows, by name.
     go_on : mapping of str to any
-        Arguments with which the same call can continue; None leaves an argument out. The text
-        says where one of them is a guess.
+        The arguments with which the same call goes on: a guess is one that the text names as such,
+        and None leaves an argument out.
+    first : str
+        The command of the shell after which the same call goes on.
     """
 
     level: ClassVar[str] = "problem"
@@ -184,6 +192,7 @@ class Problem:
     code: str = ""
     numbers: Numbers = field(default_factory=dict, hash=False)
     go_on: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    first: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))

@@ -117,11 +117,18 @@ def show(*parts: Any) -> None:
 
 
 def _refusal(error: AssayError) -> str:
-    """Return the text of an error, and on its last line the command that continues."""
+    """Say what is wrong; the command that goes on stands on the last line.
+
+    Where the file itself has to be mended first, as the text says, it is the same command.
+    """
     said = str(error).removesuffix(going_on(error.go_on))
     own = isinstance(error, RatingsError)  # each of its problems ends with its code
     text = in_options(said) if own else with_code(in_options(said), error.code)
-    return f"{text}\nGo on with: {_going_on(error.go_on)}" if error.go_on else text
+    if not own:
+        return f"{text}\nGo on with: {_going_on(error.go_on)}" if error.go_on else text
+    before = "Go on with: " if error.go_on or error.first else "After that: "
+    first = f"{error.first} && " if error.first else ""
+    return f"{text}\n{before}{first}{_going_on(error.go_on)}"
 
 
 def _going_on(arguments: Mapping[str, Any]) -> str:
@@ -132,7 +139,8 @@ def _going_on(arguments: Mapping[str, Any]) -> str:
     gone = {in_options(f"`{name}=`") for name in arguments if name not in more}
     kept = without_options(TYPED.get(), gone)
     if source is not None:
-        kept = [str(source) if word == TYPED_SOURCE.get() else word for word in kept]
+        typed = Path(TYPED_SOURCE.get())
+        kept = [str(source) if Path(word) == typed else word for word in kept]
     options = f" {in_options(as_code(given))}" if given else ""
     return f"{shlex.join(['assay', *kept])}{options}"
 

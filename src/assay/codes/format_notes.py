@@ -33,6 +33,9 @@ FORMAT_NOTES = {
     "options-gathered": (
         "Rows that each hold one option are the options that a rater chose, as `replicate=` says."
     ),
+    "places-left-out": (
+        "Parts of an export that are not as the tool writes them were left out. Export it again."
+    ),
     "questions-not-read": "Questions without classes, such as texts, are not read.",
     "ratings-withdrawn": (
         "Ratings that were cancelled, discarded, left as drafts or left empty are abstentions."

@@ -3,8 +3,23 @@
 NOTES = {
     "columns-read": "Each of some columns was read as a rater, or as an item.",
     "counts-read": "Columns of classes were read as numbers of votes.",
+    "decimal-commas": "Numbers with decimal commas were read as numbers.",
     "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
+    "files-joined": (
+        "Files of the same columns were read as one table. Give the path of one of them if only "
+        "that is meant."
+    ),
+    "name-lists": "Lists in the column of raters are names of several parts, and were joined.",
+    "nameless-columns": (
+        "Columns that hold values have no name, and are called by their places. Name them in the "
+        "first line."
+    ),
     "no-header": "The first line is a row, so the columns are called by their numbers.",
+    "nul-character": "The character NUL was removed from cells.",
+    "repeated-columns": (
+        "Columns have the same name. Those that differ are numbered, such as `label (2)`, and "
+        "copies are left out. Rename them if another is meant."
+    ),
     "results-left-out": "Columns of results hold too many values to be classes.",
     "rows-counted": "Rows were repeated as often as a column of numbers says.",
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
@@ -15,4 +30,5 @@ NOTES = {
         "The raters have no names, so their votes are numbered and share one confusion. Name the "
         "column of the raters with `rater=` if there is one."
     ),
+    "votes-apart": "Cells hold the votes of several raters without names. Each vote has a row.",
 }

@@ -39,7 +39,7 @@ READING = {
     "encoding": "The file is no text in the encoding that is named. Name another, or none.",
     "excel-missing": "No package is installed that reads spreadsheets. Install assay[excel].",
     "folder-without-task": (
-        "The folder has no table of the ratings. Give a folder that has one, or the path of a file."
+        "The folder has no table, or tables of different columns. Give the path of one file."
     ),
     "group-incomplete": "`group=` gives no group to some raters. Add them.",
     "item-key": "The columns of the item do not tell items apart. Name more columns with `item=`.",
@@ -47,9 +47,15 @@ READING = {
         "An item appears under several systems, so it may be the input or the output. Say which "
         "with `item=`."
     ),
-    "json-file": "The file begins as JSON, and is damaged or ends early. Export it again.",
+    "json-file": (
+        "The file begins as JSON, and is damaged. Export it again, or read the records that are "
+        "whole with `set_aside=True`."
+    ),
     "json-shape": "The JSON has no records. Write an object for each rating.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
+    "lfs-pointer": (
+        "The file is a pointer of Git LFS that stands for the data. Fetch them with git lfs pull."
+    ),
     "list-cells": (
         "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
     ),
@@ -61,9 +67,6 @@ READING = {
     ),
     "multi-select-rows": (
         "Rows hold several options that one rater chose for one item. Make a column of each option."
-    ),
-    "nameless-columns": (
-        "Columns that hold values have no name. Name them in the first line, or remove them."
     ),
     "nested-cells": "Cells hold lists, arrays or dictionaries. Write a single answer in each cell.",
     "no-ratings": "The export holds no rating. Export the annotations, too.",
@@ -83,7 +86,6 @@ READING = {
     "no-session-column": (
         "`sessions=` gives an order, and no column holds the sessions. Name it with `session=`."
     ),
-    "nul-character": "Cells hold the character NUL. Remove it.",
     "one-column-several-labels": (
         "One column is given for several labels. Give a dictionary from label to column."
     ),
@@ -112,7 +114,6 @@ READING = {
     "rating-sessions": (
         "A rater's answers to one item fall in several sessions. Number the ratings by session."
     ),
-    "repeated-columns": "Column names stand twice. Rename or remove one of each.",
     "repeated-ratings": (
         "A rater rates an item more than once, differently. Name a replicate column, or say which"
         " rating counts."
@@ -135,14 +136,14 @@ READING = {
     "sessions-argument": (
         "`sessions=` is not a list of all sessions in order, each once. Correct the list."
     ),
-    "several-files": "An archive holds several files. Unpack it, and give one of them.",
+    "several-files": "There are several files of different columns. Give the path of one of them.",
     "several-sheets": "A spreadsheet has several sheets. Name one with `sheet=`.",
     "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "too-many-classes": (
-        "A column holds too many different values to be classes. Name the column of classes with "
-        "`labels=`."
+        "A column holds too many different values to be classes, or long texts. Name the column of "
+        "classes with `labels=`."
     ),
     "two-formats": "The input may be of several formats. Say which with `format=`.",
     "truth-conflict": "An item has two true classes of one label. Keep one.",
@@ -190,4 +191,5 @@ READING = {
         "Each rater has a column. Give each answer a row of its own; the message has the line of "
         "code."
     ),
+    "web-page": "The file is a web page and no table. Download the file itself.",
 }

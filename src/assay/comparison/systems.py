@@ -28,6 +28,7 @@ from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete, weighable_metrics
 from assay.evaluation.registry import Metric, check_direction
+from assay.evaluation.titles import metric_titles
 from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
 from assay.inference.label_doubts import both_doubts, doubt_about_difference
@@ -76,8 +77,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Show the difference of each pair, and which system is best."""
         level = percent(self.pairs["level"].iloc[0])
-        draws = self.draws
-        titles = {str(m): str(one.attrs.get("title") or m) for m, one in draws.data_vars.items()}
+        titles = metric_titles(self.draws)
         pairs = pd.DataFrame(
             {
                 "metric": self.pairs["metric"].map(titles),

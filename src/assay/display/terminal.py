@@ -33,6 +33,7 @@ from assay.comparison.multiplicity import by_chance
 from assay.data.task import Label
 from assay.display.notes import estimand_words, estimands_said, left_out_words
 from assay.evaluation.estimands import is_modelled
+from assay.evaluation.titles import metric_titles, titles_with_names
 from assay.raters.agreements import Agreement
 
 
@@ -211,20 +212,29 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
 
 
 def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
-    """Return tables of the pairs, and of three or more systems on metrics with a direction."""
-    parts = [_pairs_table(found.pairs, panels)]
+    """Return tables of a comparison: the pairs, and the systems where there are more than two.
+
+    A metric that is better neither way has no best system, and is not in the second table.
+
+    Parameters
+    ----------
+    found : Comparison
+    panels : str
+        What :func:`assay.display.notes.panels_said` says of the draws.
+    """
+    parts = [_pairs_table(found.pairs, panels, titles_with_names(found.draws))]
     systems = found.systems
     if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
-        parts.append(_ranks_table(systems))
+        parts.append(_ranks_table(systems, metric_titles(found.draws)))
     return parts
 
 
-def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
+def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) -> Group:
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
     share = left_out_words(pairs["undefined"])
     for metric, part in pairs.groupby("metric", sort=False):
-        rows.append([str(metric)])
+        rows.append([titles[str(metric)]])
         for line in lines_of(part):
             size = gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
             said = [share] * (line["undefined"] > 0) + [line["doubt"]] * (line["doubt"] != "")
@@ -247,14 +257,14 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
     )
 
 
-def _ranks_table(systems: pd.DataFrame) -> Group:
+def _ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Group:
     rows: list[list[str]] = []
     ranked = systems[systems["better"] != "neither"]
     notes: dict[str, str] = {}
     for metric, part in ranked.groupby("metric", sort=False):
         doubt = part["doubt"].iloc[0]
         mark = mark_of(doubt, notes) if doubt else ""
-        rows.append([f"{metric} (better is {part['better'].iloc[0]}){mark}"])
+        rows.append([f"{titles[str(metric)]} (better is {part['better'].iloc[0]}){mark}"])
         rows += [
             [f"  {line['system']}", probability(line["p_best"]), fixed(line["expected_loss"], 4)]
             for line in lines_of(part)

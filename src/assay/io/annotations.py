@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay._util.errors import Note, Problem, RatingsError
+from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import listed
 from assay.data.questions import Control
 from assay.data.task import Task
@@ -18,7 +18,7 @@ from assay.io.annotation_answers import PERSON, SUBMITTED, Value
 from assay.io.annotation_export import export_of
 from assay.io.formats.format import Export
 from assay.io.sources import Source
-from assay.io.tables import where_lines
+from assay.io.tables import SET_ASIDE, where_lines
 
 LONGEST = 100
 """Most characters of a field of an item that is kept: names and numbers, no texts."""
@@ -118,11 +118,18 @@ class Study:
                 code="damaged-export",
                 what=what.format(n=len(places), s="s" * (len(places) != 1)),
                 where=where_lines(np.array(places, object), self.unit),
-                mend="export it again, or correct these places",
+                mend="export it again, or correct these places"
+                + (f"; or leave them out: {as_code(SET_ASIDE)}" if self.places else ""),
+                go_on=SET_ASIDE if self.places else {},
                 numbers={"places": len(places)},
             )
             for what, places in self.broken.items()
         ]
+        if self.source.lenient and self.places:
+            for problem in problems:
+                text = f"left out: {problem.what} ({problem.where})"
+                self.note(text, code="places-left-out", **problem.numbers)
+            return
         if not problems and not self.places and self.regions:
             problems = [
                 Problem(
@@ -138,7 +145,7 @@ class Study:
                 Problem(
                     code="no-ratings",
                     what="the export holds no rating",
-                    mend="export the annotations, too",
+                    mend="export it again with its annotations, once some are submitted",
                 )
             ]
         if problems:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from assay.io.likely_columns import (
     likely_answers,
     likely_columns,
     likely_key,
+    within_states,
 )
 from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
@@ -39,9 +41,9 @@ from assay.io.tables import Table
 from assay.io.wide_tables import report_wide
 
 MOST_SHOWN = 10
-"""Most unknown label names that are separate problems."""
-LEFT_OUT: Mapping[str, None] = {"labels": None}
-"""Arguments to continue with if ``labels=`` is wrong."""
+"""Names that are no label, of which each is a problem of its own."""
+LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
+"""Arguments with which reading goes on where ``labels=`` is wrong."""
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
 
@@ -145,6 +147,8 @@ def require_answers(
     free = _without_role(finder, taken)
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
+    if not likely and len(task.labels) == 1:
+        likely = {c: c for c in within_states(ledger.table.frame, few)}
     alone = len(likely) == 1 and len(task.labels) == 1
     named: LabelsArg = next(iter(likely.values())) if alone else likely
     ledger.problem(
@@ -250,7 +254,7 @@ def _asked_labels(
                 "unknown-column",
                 f"`labels=` names {column!r}, which is no column",
                 mend=suggest(str(column), finder.columns),
-                go_on=LEFT_OUT,
+                go_on=LEFT_OUT | _nearly(pairs, finder.columns),
             )
         else:
             by_label[name] = str(finder.get(column))
@@ -264,6 +268,15 @@ def _asked_labels(
     if not pairs and not ledger.problems:
         ledger.problem("empty-labels", "`labels=` names no column", go_on=LEFT_OUT)
     return AnswerColumns(by_label=by_label, evidence="named by `labels=`")
+
+
+def _nearly(pairs: Mapping[str, object], columns: Sequence[str]) -> dict[str, Any]:
+    """Name the columns that are nearly called so; nothing if one has none."""
+    near = {n: get_close_matches(str(c), columns, n=1) for n, c in pairs.items()}
+    found = {name: names[0] for name, names in near.items() if names}
+    if len(found) < len(near) or len({*found.values()}) < len(found):
+        return {}
+    return {"labels": found if len(found) > 1 else next(iter(found.values()))}
 
 
 def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
@@ -317,6 +330,7 @@ def _one(
                 "unknown-column",
                 f"`{role}={asked!r}` is no column",
                 mend=suggest(str(asked), finder.columns),
+                go_on={role: next(iter(get_close_matches(str(asked), finder.columns, n=1)), None)},
             )
         return found or ""
     candidates = finder.all_of(names)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import RatingsError
+from assay.io.tables import AGAIN
 
 PARQUET, FEATHER, OLD_FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 KINDS = {PARQUET: "Parquet", FEATHER: "Feather", OLD_FEATHER: "Feather", STREAM: "Arrow"}
@@ -38,7 +39,7 @@ def read_arrow(data: bytes, kind: str, source: str) -> pd.DataFrame:
         frame: pd.DataFrame = table.to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise RatingsError.of(
-            "damaged-file", f"the {kind} file cannot be read: {error}", source
+            "damaged-file", f"the {kind} file cannot be read: {error}", source, mend=AGAIN
         ) from None
     metadata = (table.schema.metadata or {}).get(HUGGING_FACE)
     return frame if metadata is None else with_class_names(frame, _features(metadata))

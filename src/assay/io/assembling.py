@@ -23,8 +23,8 @@ from assay.io.items import (
     with_covariates,
 )
 from assay.io.layout import Layout, account_for
-from assay.io.reading_log import Ledger, find_silence
-from assay.io.replicates import Joined, number_replicates
+from assay.io.reading_log import NO_RATER, Ledger, find_silence
+from assay.io.replicates import BY_ROW, Joined, number_replicates
 from assay.io.rows import RowExtras, Rows, rating_extras
 from assay.io.tables import Table
 from assay.io.truth import TruthSource, known_truth
@@ -98,7 +98,10 @@ def _refuse_silence(ledger: Ledger) -> None:
     ledger.problem(
         "no-answer-given",
         f"no rating has an answer{because}",
-        mend="check the columns of the labels and the values in them",
+        mend="check the columns of the labels and the values in them"
+        if list(reasons) != [NO_RATER]
+        else 'if the raters have no names, say so: `rater="row"`; or name their column',
+        go_on={"rater": BY_ROW} if list(reasons) == [NO_RATER] else {},
     )
     ledger.raise_problems()
 

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.errors import Note, as_code
 from assay._util.grouping import Codes
 from assay._util.text import counted, listed
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
 from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
+from assay.data.task_files import MAX_NAME
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE
 
@@ -159,14 +161,18 @@ def classes_from_data(
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
-    if len(names) > MAX_CLASSES:
+    longest = max(map(len, names), default=0)
+    if len(names) > MAX_CLASSES or longest > MAX_NAME:
+        go_on = _instead(columns[0], numeric, ledger)
+        texts = f", texts of up to {longest:,} characters" if longest > MAX_NAME else ""
         ledger.problem(
             "too-many-classes",
-            f"{len(names)} different values of {label.name}",
+            f"{len(names)} different values of {label.name}{texts}",
             where=f"column {columns[0].name}",
-            allowed=f"at most {MAX_CLASSES} classes",
-            mend="name the column of classes with `labels=`; scores and free text are no classes",
-            numbers={"values": len(names), "most": MAX_CLASSES},
+            allowed=f"at most {MAX_CLASSES} classes, of at most {MAX_NAME} characters",
+            mend=_advice(go_on),
+            go_on=go_on,
+            numbers={"values": len(names), "most": MAX_CLASSES, "longest": longest},
         )
         return ("no", "yes")
     classes = sorted(names, key=float if numeric else _as_people_count)
@@ -180,6 +186,26 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def _instead(column: "pd.Series[str]", numeric: bool, ledger: Ledger) -> dict[str, Any]:
+    """Return the arguments that read another column of classes, or numbers as scores."""
+    from assay.io.likely_columns import free_answers  # it reads cells, too
+
+    others = [name for name in free_answers(ledger.table.frame) if name != column.name]
+    if others:
+        return {"labels": others[-1], "value": None}
+    numbers = pd.to_numeric(column, errors="coerce").dropna()
+    if not numeric or numbers.empty:
+        return {}
+    scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
+    return {"labels": None, "score": str(column.name), "score_range": scale}
+
+
+def _advice(go_on: Mapping[str, Any]) -> str:
+    shown = {name: value for name, value in go_on.items() if value is not None}
+    which = f"; or {as_code(shown)}, if that is meant" if shown else ""
+    return f"name the column of classes with `labels=`, as free text is no class{which}"
 
 
 def _as_people_count(name: str) -> tuple[list[str | int], str]:
@@ -278,7 +304,8 @@ def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
 
 
 def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
-    ledger.note(f"column {column.name} has decimal commas")
+    text = f"column {column.name} has decimal commas"
+    ledger.note(Note(text, code="decimal-commas", level="note"))
 
 
 def point_wanted(cells: Sequence[str]) -> str:

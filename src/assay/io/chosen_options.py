@@ -11,6 +11,7 @@ from assay.data.states import Vectors
 from assay.data.task import Task
 from assay.io.item_keys import clashing
 from assay.io.layout import Layout
+from assay.io.multi_select import MOST_OPTIONS
 from assay.io.replicates import BY_ROW
 
 FEWEST_PAIRS = 10
@@ -58,7 +59,7 @@ def _never_alike(
 ) -> bool:
     """Whether no rater gives an item the same answer twice, in many repeats."""
     distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
-    several = len(task.labels[0].classes) > 2
+    several = 2 < len(task.labels[0].classes) <= MOST_OPTIONS
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
 
 

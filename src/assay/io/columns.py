@@ -14,7 +14,7 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
-from assay.io.likely_columns import likely_columns, likely_key
+from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
 from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
@@ -208,7 +208,7 @@ def require(
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     guess: str | list[str] = _likely(role, roles, answers, ledger)
     if role == "item" and not guess:
-        guess = _likely_key(roles, answers, ledger)
+        guess = _likely_key(roles, answers, ledger, half)
     unnamed = role == "rater"
     asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
     offer = f"name it: {as_code(asked)}, if that is right"
@@ -225,20 +225,31 @@ def require(
     )
 
 
-def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[str]:
-    """Guess the columns that together name the item."""
-    if "rater" not in roles:
-        return []
+def _likely_key(
+    roles: Roles, answers: Sequence[str], ledger: Ledger, half: Sequence[str]
+) -> list[str]:
+    """Guess the columns that name the item together; ``half`` are those that the task names."""
     used = {c for one in roles.values() for c in one.columns} | set(answers)
     free = [str(c) for c in ledger.table.frame.columns if c not in used]
     parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    return likely_key(ledger.table.frame, free, parts, beside)
+    found = likely_key(ledger.table.frame, free, parts, beside) if "rater" in roles else []
+    return found or ([] if half else _most_distinct(free, ledger))
+
+
+def _most_distinct(free: Sequence[str], ledger: Ledger) -> list[str]:
+    """Return the column of the most values, if one is called an identifier among those."""
+    frame = ledger.table.frame
+    sizes = {c: frame[c].nunique() for c in free if c}
+    several = [c for c, size in sizes.items() if 1 < size < len(frame)] or list(sizes)
+    named = [c for c in several if IDENTIFIER.search(c)] or several
+    return [max(named, key=lambda c: sizes[c])] if named else []
 
 
 def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
-    """Name the cluster: the part of a key without a role, if lists are ranked."""
-    if isinstance(key, str) or "cluster" in roles or "rank" not in roles:
+    """Name the cluster, if it is the part of a key that has no role: what systems were asked."""
+    whole = isinstance(key, str) or len(key) < 2
+    if whole or "cluster" in roles or not {"rank", "system"} & set(roles):
         return {}
     known = {c for one in roles.values() for c in one.columns}
     free = [c for c in key if c not in known]

@@ -4,22 +4,26 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError, as_code
+from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
 from assay.io.names import composed, note_apart
-from assay.io.tables import SET_ASIDE
+from assay.io.tables import AGAIN, SET_ASIDE
 
 SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
+LINE_END = re.compile(r"\r\n|\r|\n")
+MOST_TITLES = 10
+"""Lines that may stand above the header."""
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
 
@@ -50,6 +54,11 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
     text, offset = _from_header(text)
+    text, titles, title = _below_titles(text)
+    offset += titles
+    if title:
+        text_of_title = f"{counted(titles, 'line', 'are')} left out above the header: {title}"
+        notes = (*notes, Note(text_of_title, code="title-rows", level="note"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
@@ -62,7 +71,7 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
     blank = np.asarray((frame == "").all(axis=1), bool)
     frame = frame.loc[~blank].reset_index(drop=True)
     if frame.empty:
-        raise RatingsError.of("empty-file", "the file has a header but no rows", source)
+        raise RatingsError.of("empty-file", "the file has a header but no rows", source, mend=AGAIN)
     nothing = np.array(
         [not c and bool((frame.iloc[:, n] == "").all()) for n, c in enumerate(header)]
     )
@@ -78,8 +87,15 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
 
 
 def read_header(text: str, source: str) -> list[str]:
-    """Return the fields of the first line."""
-    return _header(_from_header(composed(text[:HEADER_LIMIT]))[0], source)[0]
+    """Return the fields of the first line.
+
+    Raises
+    ------
+    RatingsError
+        If they cannot be told apart.
+    """
+    beginning = _from_header(composed(text[:HEADER_LIMIT]))[0]
+    return _header(_below_titles(beginning)[0], source)[0]
 
 
 def _from_header(text: str) -> tuple[str, int]:
@@ -92,6 +108,40 @@ def _from_header(text: str) -> tuple[str, int]:
     return text, offset
 
 
+def _below_titles(text: str) -> tuple[str, int, str]:
+    r"""Return a text from its header on, the number of lines above it, and the first of these.
+
+    Lines of a single filled field are a title, if rows of several fields follow.
+
+    Examples
+    --------
+    >>> _below_titles("Study 7;;\nitem;rater;label\n1;A;yes\n")
+    ('item;rater;label\n1;A;yes\n', 1, 'Study 7')
+    """
+    ways = [_first_rows(text, separator) for separator in SEPARATORS]
+    if any(rows and sum(map(bool, rows[0][0])) > 1 for rows in ways):
+        return text, 0, ""  # the first line has several fields: it is the header
+    for rows in ways:
+        filled = [sum(bool(cell.strip()) for cell in row) for row, _ in rows]
+        head = next((n for n, number in enumerate(filled) if number > 1), 0)
+        after = rows[head + 1 : head + 2]
+        if head and after and len(after[0][0]) == len(rows[head][0]) == filled[head]:
+            above = rows[head - 1][1]
+            title = next((cell for row, _ in rows[:head] for cell in row if cell.strip()), "")
+            start = [0, *(line.end() for line in islice(LINE_END.finditer(text), above))][-1]
+            return text[start:], above, title.strip()[:40]
+    return text, 0, ""
+
+
+def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
+    """Return the first rows, and the number of lines up to the end of each."""
+    reader = csv.reader(io.StringIO(text[:HEADER_LIMIT], newline=""), delimiter=separator)
+    try:
+        return [(row, reader.line_num) for row in islice(reader, MOST_TITLES + 2)]
+    except csv.Error:
+        return []
+
+
 def _header(text: str, source: str) -> tuple[list[str], str]:
     """Return the column names, by the separator that gives the most of them."""
     beginning = text[:HEADER_LIMIT]
@@ -101,7 +151,10 @@ def _header(text: str, source: str) -> tuple[list[str], str]:
             names = next(csv.reader(io.StringIO(beginning, newline=""), delimiter=separator))
         except csv.Error as error:
             raise RatingsError.of(
-                "unparsed-file", f"the header cannot be read: {error}", source
+                "unparsed-file",
+                f"the header cannot be read: {error}",
+                source,
+                mend="close the quotation mark that line 1 opens, or remove it",
             ) from None
         if len(names) > len(best[0]):
             best = ([name.strip() for name in names], separator)
@@ -140,7 +193,7 @@ def _parse(
         )
     except pa.ArrowException as error:
         raise RatingsError.of(
-            "unparsed-file", f"the file cannot be parsed: {error}", source
+            "unparsed-file", f"the file cannot be parsed: {error}", source, mend=AGAIN
         ) from None
     frame = table.to_pandas()
     frame.columns = pd.Index(header)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from assay._util.errors import ArgumentError, Note, RatingsError
+from assay.io.foreign_files import no_text
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -16,7 +17,10 @@ BOMS = (
 """Byte order marks; that of UTF-32 begins like that of UTF-16, so it comes first."""
 FIRST_BYTES = 1 << 16
 WIDE_ZEROS = 0.3
-"""Share of zero bytes at even or odd places that shows UTF-16."""
+"""Share of the bytes at even or at odd places that are zero in UTF-16 of mostly Latin text."""
+FEW_ZEROS = 0.1
+"""Share of characters NUL up to which a text is one: some programs fill cells up with them."""
+CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1f]")
 WESTERN = "cp1252"
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman", "cp850")
 """Latin encodings, the most common first; the one with the fewest odd signs is taken."""
@@ -49,7 +53,14 @@ def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _guessed(data, source)
-    return (text, []) if "\0" not in text[:FIRST_BYTES] else _guessed(data, source)
+    return (text, []) if _is_text(text[:FIRST_BYTES]) else _guessed(data, source)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text holds no characters of control, but for a NUL here and there."""
+    if "\0" not in text:
+        return True
+    return text.count("\0") <= FEW_ZEROS * len(text) and CONTROL.search(text) is None
 
 
 def _decoded(data: bytes, source: str, encoding: str) -> str:
@@ -83,13 +94,7 @@ def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
             continue
         word = SAMPLE_WORD.search(text)
         return text, [_note(name, f"it gives words such as {word[0]!r}" if word else "it fits")]
-    raise RatingsError.of(
-        "binary-file",
-        "the file is neither text nor a kind of table that can be read",
-        source,
-        mend="save it as CSV, Excel, Parquet, Feather or JSON; of text, name its "
-        "`encoding='cp1252'`, if it is that",
-    )
+    raise no_text(data, source)
 
 
 def _note(name: str, why: str) -> Note:

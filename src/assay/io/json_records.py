@@ -5,8 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay._util.errors import RatingsError
+import pandas as pd
+from pandas.api.types import is_object_dtype
+
+from assay.io.json_stream import damaged_json
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+from assay.io.tables import rows_of
 
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
 """Beginnings of objects and lists; a header in brackets does not match."""
@@ -46,7 +50,8 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
         try:
             return json.loads(text), None
         except (ValueError, RecursionError) as error:
-            raise _damaged(f"the file begins as JSON and is damaged: {error}", source) from None
+            what = f"the file begins as JSON and is damaged: {error}"
+            raise damaged_json(what, text, source) from None
     values, lines = [], []
     for n, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():
@@ -55,13 +60,9 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
             values.append(json.loads(line))
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", error)
-            raise _damaged(f"line {n} is no JSON: {why}", source) from None
+            raise damaged_json(f"line {n} is no JSON: {why}", text, source) from None
         lines.append(n)
     return values, lines
-
-
-def _damaged(what: str, source: str) -> RatingsError:
-    return RatingsError.of("json-file", what, source, mend="export or download it again")
 
 
 def _first_line_is_whole(text: str) -> bool:
@@ -94,13 +95,18 @@ def _of_object(value: Record) -> list[Record]:
     if held and all(isinstance(cells, dict) for cells in held):
         if _named(value):
             return [{key: cells.get(n) for key, cells in value.items()} for n in held[0]]
-        if _named(held[0]):
+        if _named(held[0]) or _are_alike(held):
             return [{"index": key, **cells} for key, cells in value.items()]
     lists = [key for key, cells in value.items() if _has_objects(cells)]
     known = [key for key in lists if squash(key) in LISTS]
     if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
         return records_of(value[lists[0]])
     return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+
+
+def _are_alike(held: Sequence[Record]) -> bool:
+    """Whether several objects have the same keys, so that each is a record of its own."""
+    return len(held) > 1 and len(held[0]) > 1 and len({frozenset(one) for one in held}) == 1
 
 
 def _named(keys: Mapping[str, Any]) -> bool:
@@ -127,6 +133,23 @@ def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
         of += [n] * len(made)
     names = _short({path: None for row in rows for path in row})
     return [{names[path]: cell for path, cell in row.items()} for row in rows], of
+
+
+def flat_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
+    """Return a table whose nested cells are columns and rows, and the row of each of its rows.
+
+    Examples
+    --------
+    >>> flat, of = flat_frame(pd.DataFrame({"label": [{"value": "x"}, {"value": "y"}]}))
+    >>> flat["label"].tolist(), of
+    (['x', 'y'], [0, 1])
+    """
+    nested = [n for n, kind in enumerate(frame.dtypes) if is_object_dtype(kind)]
+    cells = (cell for n in nested for cell in frame.iloc[:, n])
+    if not any(isinstance(cell, dict) for cell in cells):
+        return frame, list(range(len(frame)))
+    rows, of = flattened([dict(row) for _, row in rows_of(frame, None)])
+    return pd.DataFrame(rows), of
 
 
 def _is_nested(cell: Any) -> bool:

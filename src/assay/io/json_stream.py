@@ -5,8 +5,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from assay._util.errors import RatingsError
+from assay._util.errors import RatingsError, as_code
+from assay._util.text import counted
+from assay.io.tables import AGAIN, SET_ASIDE
 
+BROKEN = object()
+"""What stands for a record that is no JSON."""
 SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -25,15 +29,73 @@ def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]
         try:
             value, place = decode(text, place)
         except (ValueError, RecursionError) as error:
-            raise RatingsError.of(
-                "json-file", f"the JSON is damaged: {error}", name,
-                mend="export or download it again",
-            ) from None  # fmt: skip
+            raise damaged_json(f"the JSON is damaged: {error}", text, name) from None
         if isinstance(value, dict):
             yield number, value
         place = _skip(text, place)
         if inside and text.startswith(",", place):
             place = _skip(text, place + 1)
+
+
+def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
+    r"""Return the records of damaged JSON that can be read, their places, and what cannot be.
+
+    Returns
+    -------
+    records : list of dict
+    places : list of int
+        The number of each in a list, or its line.
+    lost : list of int
+        The lines that are no JSON; of a list the place of the record where reading ends.
+
+    Examples
+    --------
+    >>> sound_records('[{"a": 1}, {"a": 2')
+    ([{'a': 1}], [1], [2])
+    >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
+    ([{'a': 1}, {'a': 3}], [1, 3], [2])
+    """
+    found = _sound_in_list(text) if text.lstrip().startswith("[") else _sound_lines(text)
+    records = [(n, value) for n, value in found if isinstance(value, dict)]
+    lost = [n for n, value in found if value is BROKEN]
+    return [value for _, value in records], [n for n, _ in records], lost
+
+
+def _sound_lines(text: str) -> list[tuple[int, Any]]:
+    found: list[tuple[int, Any]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append((number, json.loads(line)))
+            except (ValueError, RecursionError):
+                found.append((number, BROKEN))
+    return found
+
+
+def _sound_in_list(text: str) -> list[tuple[int, Any]]:
+    decode = json.JSONDecoder().raw_decode
+    found: list[tuple[int, Any]] = []
+    place = _skip(text, text.index("[") + 1)
+    while place < len(text) and text[place] != "]":
+        try:
+            value, place = decode(text, place)
+        except (ValueError, RecursionError):
+            return [*found, (len(found) + 1, BROKEN)]
+        found.append((len(found) + 1, value))
+        place = _skip(text, place)
+        place = _skip(text, place + 1) if text.startswith(",", place) else place
+    return found if place < len(text) else [*found, (len(found) + 1, BROKEN)]
+
+
+def damaged_json(what: str, text: str, source: str) -> RatingsError:
+    """Refuse JSON that cannot be parsed; the records of it that can be are offered."""
+    sound = len(sound_records(text)[0])
+    again = AGAIN
+    if sound:
+        again += f"; or read the {counted(sound, 'record')} that are whole: {as_code(SET_ASIDE)}"
+    return RatingsError.of(
+        "json-file", what, source, mend=again, go_on=SET_ASIDE if sound else None
+    )
 
 
 def _skip(text: str, place: int) -> int:

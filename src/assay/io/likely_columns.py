@@ -1,5 +1,6 @@
 """Guess the columns of item, rater and answer from their cells."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
@@ -7,16 +8,20 @@ import numpy as np
 import pandas as pd
 
 from assay._util.grouping import unique_rows
-from assay.data.class_words import canonical
+from assay.data.class_words import NUMBER, canonical
 from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, FORM, TRUTH_NAMES, bare, squash
+from assay.io.names import FLAGS, FORM, RECOGNISED, TRUTH_NAMES, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
 MOST_FREE = 12
 """Most columns tried for each of the three."""
 LONGEST_NAME = 60
-"""Largest median length of names; longer cells are texts."""
+"""Characters beyond which most cells of a column are texts and no names."""
+MOST_STATES = 256
+"""Combinations of classes up to which columns are proposed as labels together."""
+IDENTIFIER = re.compile(r"(?:^|[\W_])(?:id|nr|no|key)$|[a-z]I[dD]$", re.ASCII)
+"""How names of columns end that identify something."""
 KINDS = ("item", "rater", "answer")
 
 
@@ -94,6 +99,23 @@ def likely_key(
     return []
 
 
+def free_answers(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of a few values whose names say nothing else.
+
+    Examples
+    --------
+    >>> rows = [(n, "ab"[n % 2], "yn"[n % 2], "de"[n % 2]) for n in range(20)]
+    >>> free_answers(pd.DataFrame(rows, columns=["item", "rater", "ok", "system"], dtype="str"))
+    ['ok']
+    """
+    known = {squash(name) for names in RECOGNISED.values() for name in names}
+    return [
+        str(c)
+        for c in frame.columns
+        if squash(str(c)) not in known and _may_be_answer(str(c)) and has_few(frame[c])
+    ]
+
+
 def _cost(
     columns: Mapping[str, Sequence[str]],
     codes: Mapping[str, "np.ndarray[tuple[int], np.dtype[np.intp]]"],
@@ -119,6 +141,24 @@ def _may_be_answer(column: str) -> bool:
 
 def _are_names(column: "pd.Series[str]") -> bool:
     return bool(column.str.len().median() <= LONGEST_NAME)
+
+
+def within_states(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the fewest values that one model can hold as labels, in their order."""
+    sizes = {c: max(2, frame[c].nunique()) for c in columns if not IDENTIFIER.search(c)}
+    kept, states = set[str](), 1
+    for column in sorted(sizes, key=lambda c: sizes[c]):
+        states *= sizes[column]
+        if states > MOST_STATES:
+            break
+        kept.add(column)
+    return [c for c in columns if c in kept]
+
+
+def are_numbers(column: "pd.Series[str]") -> bool:
+    """Whether a column holds nothing but numbers."""
+    words = {str(word).strip() for word in pd.unique(column)}
+    return all(NUMBER.fullmatch(word) for word in words if canonical(word) not in EMPTY)
 
 
 def has_few(column: "pd.Series[str]") -> bool:

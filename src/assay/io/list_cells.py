@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import Note
 from assay._util.text import counted
 from assay.io.columns import ColumnFinder
 from assay.io.names import RECOGNISED
@@ -18,7 +19,10 @@ FIRST_CELLS = 100
 PRINTED = re.compile(
     r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
 )
-"""Lists, arrays, tuples and dicts as Python prints them; JSON is tried first."""
+"""What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
+ELEMENT = re.compile(r"""'([^'\\]*)'|"([^"\\]*)"|(-?\d+(?:\.\d*)?)(?=[\s,]|$)""")
+BETWEEN = re.compile(r"[\s,]+")
+"""What Python and NumPy print of lists: elements, and what stands between them."""
 Lists = dict[str, list[object]]
 
 
@@ -57,6 +61,37 @@ def explode_ratings(table: Table, rater: object) -> Table:
     if empty := int((counts == 0).sum()):
         notes.append(f"{counted(empty, 'row')} without any rating: left out")
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
+
+
+def named_by_lists(table: Table, rater: object) -> Table:
+    """Join the parts of a rater's name that are a list, such as a model and its prompt.
+
+    Parameters
+    ----------
+    table : Table
+    rater : object
+        The column that the caller names, if one is named.
+
+    Returns
+    -------
+    Table
+        As it was where other columns have lists as long: these are lists of raters.
+    """
+    finder = ColumnFinder(list(table.frame.columns))
+    names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
+    for column in finder.all_of(names)[:1]:
+        lists = lists_of(table.frame[column])
+        if max(map(len, lists.values()), default=0) < 2 or len(parallel(table.frame, column)) > 1:
+            continue
+        if any(len(items) > 1 for c in table.frame for items in lists_of(table.frame[c]).values()
+               if c != column):  # fmt: skip
+            continue
+        words = {cell: "/".join(map(_text, items)) for cell, items in lists.items()}
+        frame = table.frame.assign(**{column: table.frame[column].map(words).astype("str")})
+        text = f"cells of {column} are lists: their parts name a rater together"
+        note = Note(text, code="name-lists", level="note")
+        return replace(table, frame=frame, notes=(*table.notes, note))
+    return table
 
 
 def parallel(frame: pd.DataFrame, column: str) -> list[str]:
@@ -132,14 +167,29 @@ def lists_of(column: "pd.Series[str]") -> Lists:
     for cell in map(str, pd.unique(column)):
         if not _may_be_list(cell):
             return {}
-        try:
-            items = json.loads(cell) if cell.strip() else []
-        except (ValueError, RecursionError):
-            return {}
-        if not isinstance(items, list):
+        items = _elements(cell)
+        if items is None:
             return {}
         found[cell] = items
     return found if any(found.values()) else {}
+
+
+def _elements(cell: str) -> list[object] | None:
+    """Return what a list holds that is written as JSON, or as Python or NumPy prints it.
+
+    Examples
+    --------
+    >>> _elements('["a", 1]'), _elements("['a', 'b']"), _elements("['a' 'b']"), _elements("[a b]")
+    (['a', 1], ['a', 'b'], ['a', 'b'], None)
+    """
+    try:
+        items = json.loads(cell) if cell.strip() else []
+    except (ValueError, RecursionError):
+        inside = cell.strip()[1:-1]
+        if BETWEEN.sub("", ELEMENT.sub("", inside)):
+            return None
+        return [one[1] or one[2] or one[3] for one in ELEMENT.finditer(inside)]
+    return items if isinstance(items, list) else None
 
 
 def _may_be_list(cell: str) -> bool:

@@ -222,7 +222,8 @@ def _report_votes(
         mend=f"give each answer a row, in Python: {start}{named}frame = "
         f"frame.explode({column!r}).reset_index(drop=True); frame['rater'] = "
         f"frame.groupby({item or ['item']!r}).cumcount(). The raters have no names, so fit "
-        '`raters="pooled"`',
+        '`raters="pooled"`. If they have none, `rater="row"` does the same',
+        go_on={"rater": "row"},
     )
 
 

@@ -65,10 +65,11 @@ ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of questions: a cluster, if each item has one."""
 ANSWER_COLUMNS = (
     "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
-    "wertung", "klasse", "kategorie", "antwort",
+    "wertung", "klasse", "kategorie", "antwort", "winner",
 )  # fmt: skip
-QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
-VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
+QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion",
+                    "aspect")  # fmt: skip
+VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category", "winner")
 TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
     "correctanswer", "correctlabel",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg, find_answers, free_columns
-from assay.io.likely_columns import has_few
+from assay.io.likely_columns import are_numbers, has_few
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
@@ -49,10 +49,11 @@ def _likely(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
 def answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
     """Return the columns of answers: the named one, unless it is text and other columns are not.
 
-    A column called answer may hold what is rated: then it has many values, and others have few.
+    An answer may be what is rated: then it has many values, which are no numbers, and other
+    columns have few.
     """
     usual = [c for c in named if c not in taken]
     free = free_columns(table.frame, taken)
-    if usual and (not free or has_few(table.frame[usual[0]])):
+    if usual and (not free or has_few(table.frame[usual[0]]) or are_numbers(table.frame[usual[0]])):
         return usual[:1]
     return free

@@ -8,6 +8,7 @@ import zlib
 
 from assay._util.errors import RatingsError
 from assay.io.spreadsheets import ZIP, is_spreadsheet
+from assay.io.tables import AGAIN
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = 93
@@ -26,7 +27,7 @@ def unpacked(data: bytes, source: str) -> bytes:
             return packed_file(data, names[0]) if len(names) == 1 else data
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise RatingsError.of(
-            "damaged-file", f"the compressed file is damaged: {error}", source
+            "damaged-file", f"the compressed file is damaged: {error}", source, mend=AGAIN
         ) from None
     return data
 

@@ -14,7 +14,8 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.formats import Export, read_unless_named
+from assay.io.formats import Export, is_claimed, read_unless_named
+from assay.io.joined_files import FILE, joined
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.replicates import BY_ROW
@@ -199,6 +200,11 @@ def read_ratings(
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding, lenient=set_aside)
+    if opened.kind == "folder" and not is_claimed(opened, format):
+        as_raters = given.rater == FILE
+        opened = joined(opened, "" if named is None else named.name, as_raters=as_raters)
+        if as_raters and FILE not in opened.columns:
+            given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)

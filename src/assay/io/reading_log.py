@@ -69,6 +69,8 @@ def find_silence(
 
 
 Mask = NDArray[np.bool_]
+NO_RATER = "no rater"
+"""Why a row is set aside that names nobody."""
 RAGGED = "wrong number of fields"
 """Reason for setting aside a line that is no row."""
 

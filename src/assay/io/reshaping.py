@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -89,9 +90,17 @@ def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[s
                 f"`{argument}=` names {name!r}, which is no column",
                 table.source,
                 mend=suggest(name, finder.columns),
+                go_on={argument: _nearly(asked, finder.columns) or None},
             )
         found += matching
     return list(dict.fromkeys(found))
+
+
+def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
+    """Return the columns that are named, or nearly so."""
+    names = [asked] if isinstance(asked, str) else list(asked or ())
+    near = ([n] if n in columns else get_close_matches(n, columns, n=1) for n in names)
+    return list(dict.fromkeys(column for found in near for column in found))
 
 
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:

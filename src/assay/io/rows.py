@@ -23,7 +23,7 @@ from assay.io.identifiers import codes_of
 from assay.io.item_columns import other_items
 from assay.io.item_keys import require_own_key
 from assay.io.layout import Layout
-from assay.io.reading_log import Mask
+from assay.io.reading_log import NO_RATER, Mask
 from assay.io.replicates import Joined, join_rows, number_within, settle_repeats
 from assay.io.scores import Floats, read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules
@@ -205,7 +205,7 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
     ledger = layout.ledger
     if "item" in layout.roles:
         ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
-    ledger.set_aside(rows.rater < 0, "no rater", "the rater's column is empty")
+    ledger.set_aside(rows.rater < 0, NO_RATER, "the rater's column is empty")
     answers, scores = rows.answers.copy(), rows.scores.copy()
     lost = (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any()
     if lost and not layout.status:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from assay._util.errors import RatingsError
 from assay.io.arrow_files import read_arrow
+from assay.io.tables import AGAIN
 
 STATE, SPLITS = "state.json", "dataset_dict.json"
 
@@ -33,5 +34,5 @@ def saved_dataset(path: Path) -> pd.DataFrame | None:
         return pd.concat(parts, ignore_index=True)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RatingsError.of(
-            "damaged-file", f"the dataset cannot be read: {error}", str(path)
+            "damaged-file", f"the dataset cannot be read: {error}", str(path), mend=AGAIN
         ) from None

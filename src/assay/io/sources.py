@@ -17,28 +17,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, listed
 from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
+from assay.io.column_names import told_apart
 from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.encodings import decode_text
+from assay.io.file_paths import SUFFIXES, is_folder, names_of, read_bytes
+from assay.io.foreign_files import refuse_foreign
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
+    flat_frame,
     flattened,
     looks_like_json,
     parse_json,
     records_of,
     without_lone_surrogates,
 )
-from assay.io.json_stream import stream_records
+from assay.io.json_stream import sound_records, stream_records
 from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
 from assay.io.saved_datasets import saved_dataset
 from assay.io.spreadsheets import is_spreadsheet, read_sheet
-from assay.io.tables import Part, Table, check_names, rows_of, table_of
+from assay.io.tables import AGAIN, Part, Table, rows_of, table_of
 
-SUFFIXES = (
-    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
-)  # fmt: skip
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
 """Number of records that a format may inspect to recognise itself."""
@@ -109,8 +110,9 @@ class Source(ABC):
         ``unit``.
         """
         lines = np.arange(1, len(frame) + 1) if lines is None else lines
+        held = (*getattr(self, "notes", ()), *notes)
         made = table_of(
-            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=notes
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=held
         )
         return replace(made, part=self.part, lost=self.lost)
 
@@ -136,7 +138,7 @@ class TextSource(Source):
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
         """The first rows."""
-        rows = self._parsed.frame.head(FIRST_RECORDS)
+        rows, _ = told_apart(self._parsed.frame.head(FIRST_RECORDS))
         return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
 
     @property
@@ -185,7 +187,7 @@ class TextSource(Source):
         return self._as_table(self._parsed, self.notes)
 
     def _as_table(self, parsed: Delimited, notes: Sequence[str]) -> Table:
-        check_names(list(parsed.frame.columns), self.name)
+        frame, named = told_apart(parsed.frame)
         skipped = [
             f"{counted(number, what, 'were')} skipped"
             for number, what in (
@@ -195,9 +197,9 @@ class TextSource(Source):
             if number
         ]
         return Table(
-            frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            frame=frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
             lost=parsed.lost,
-            sha256=self.sha256, notes=(*notes, *skipped, *parsed.notes),
+            sha256=self.sha256, notes=(*notes, *named, *skipped, *parsed.notes),
         )  # fmt: skip
 
 
@@ -231,10 +233,12 @@ class FrameSource(Source):
         return rows_of(self.frame, self.lines)
 
     def plain_table(self, name: str = "") -> Table:
-        """Return the cells as text."""
-        made = table_of(
-            self.frame, source=self.name, sha256=self.sha256, lines=self.lines, notes=self.notes
-        )
+        """Return the cells as text; those that are objects become columns, as those of JSON do."""
+        frame, lines = self.frame, self.lines
+        flat, of = flat_frame(frame)
+        if flat is not frame:
+            frame, lines = flat, (frame.index.to_numpy() if lines is None else lines)[of]
+        made = table_of(frame, source=self.name, sha256=self.sha256, lines=lines, notes=self.notes)
         return replace(made, part=self.part, lost=self.lost)
 
 
@@ -267,8 +271,24 @@ class JsonSource(Source):
         return [record for _, record in islice(self.each(), FIRST_RECORDS)]
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the objects of a list with their numbers, or of all lines with their lines."""
+        """Return the objects of a list with their numbers, or of all lines with their lines."""
+        if self.lost:
+            return zip(self._sound[1], self._sound[0], strict=True)
         return stream_records(self.text, self.name)
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The records that are no JSON, where such records are set aside."""
+        return tuple(self._sound[2]) if self.lenient else ()
+
+    @cached_property
+    def _sound(self) -> tuple[list[dict[str, Any]], list[int], list[int]]:
+        """The records that can be read; nothing is lost of JSON that is whole."""
+        try:
+            parse_json(self.text, self.name)
+        except RatingsError:
+            return sound_records(self.text)
+        return [], [], []
 
     @property
     def beginning(self) -> str:
@@ -290,10 +310,12 @@ class JsonSource(Source):
         by_line = places is not None and len(places) == len(records)
         lines = np.array(places, np.int64)[of] if by_line else np.array(of, np.int64) + 1
         unit = "line" if by_line else "record"
-        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit, notes=self.notes)
+        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit)
 
     @cached_property
     def _parsed(self) -> tuple[Any, list[int] | None]:
+        if self.lost:
+            return self._sound[0], self._sound[1]
         return parse_json(self.text, self.name)
 
 
@@ -317,7 +339,7 @@ class FolderSource(Source):
     def member(self, file: str) -> Source:
         """Open a file, once."""
         if file not in self._opened:
-            self._opened[file] = open_source(self.path / file)
+            self._opened[file] = open_source(self.path / file, lenient=self.lenient)
         return self._opened[file]
 
     @cached_property
@@ -330,14 +352,16 @@ class FolderSource(Source):
             if f"{name}{suffix}" in self.files:
                 return self.member(f"{name}{suffix}").plain_table()
         held = [file for file in self.files if file.endswith(SUFFIXES)]
-        near = [*get_close_matches(f"{name}.csv", held, n=1), *held][:1]
+        near = [*(get_close_matches(f"{name}.csv", held, n=1) if name else []), *held][:1]
+        what = f"tables of different columns: {listed(held)}" if held else "no table"
         raise RatingsError(
             [
                 Problem(
                     code="folder-without-task",
-                    what=f"the folder has no {name}.csv",
-                    allowed=f"a folder with {name}.csv, or the path of one file",
-                    mend=suggest(f"{name}.csv", held) if held else "it holds no table",
+                    what=f"the folder has {what}",
+                    allowed="tables of the same columns, or one table"
+                    + (f", or {name}.csv" if name else ""),
+                    mend="give the path of one file" if held else "export the ratings into it",
                     go_on={"source": str(self.path / near[0])} if near else {},
                 )
             ],
@@ -348,9 +372,18 @@ class FolderSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilesSource(Source):
-    """Several files, of an archive or a list of paths; ``contents`` read their bytes."""
+    """Several files: those of an archive, or those of a list of paths.
+
+    Attributes
+    ----------
+    contents : mapping of str to callable
+        What returns the bytes of each file, by its name.
+    paths : mapping of str to str
+        What each file is called that is given alone.
+    """
 
     contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
+    paths: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def kind(self) -> Kind:
@@ -368,7 +401,7 @@ class FilesSource(Source):
             try:
                 data = self.contents[file]()
             except (OSError, zipfile.BadZipFile, zlib.error) as error:
-                raise RatingsError.of("damaged-file", str(error), self.name) from None
+                raise RatingsError.of("damaged-file", str(error), self.name, mend=AGAIN) from None
             opened = _from_bytes(data, f"{self.name}/{file}", None, None)
             self._opened[file] = replace(opened, lenient=self.lenient)
         return self._opened[file]
@@ -379,11 +412,15 @@ class FilesSource(Source):
 
     def plain_table(self, name: str = "") -> Table:
         """Refuse to choose among the files."""
+        tables = [file for file in self.files if file.endswith(SUFFIXES)]
+        first = (*tables, *self.files)[:1]
+        what = "files of different columns" if tables else "files, none of them a table"
         raise RatingsError.of(
             "several-files",
-            f"there are {len(self.files)} files: {listed(self.files)}",
+            f"there are {len(self.files)} {what}: {listed(self.files)}",
             self.name,
             mend="give one of them",
+            go_on={"source": self.paths[first[0]]} if first and first[0] in self.paths else {},
         )
 
 
@@ -410,32 +447,25 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)
     if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
-        paths = {Path(one).name: Path(one) for one in source}
+        paths = names_of(source)
         return FilesSource(
             name=f"{what} ({len(paths)} files)",
-            contents={k: p.read_bytes for k, p in paths.items()},
+            contents={k: partial(read_bytes, p) for k, p in paths.items()},
+            paths={k: str(p) for k, p in paths.items()},
         )
     if not isinstance(source, str | Path):
         raise RatingsError.of(
             "source-type",
             f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
             what,
+            mend="make a table of it: pandas.DataFrame(...)",
         )
     path = Path(source)
-    try:
-        if path.is_dir():
-            return _open_folder(path)
-        standard = str(source) == STANDARD_INPUT
-        data = sys.stdin.buffer.read() if standard else path.read_bytes()
-    except RatingsError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RatingsError.of(
-            "unread-file", f"the file cannot be read: {reason}", str(source)
-        ) from None
-    name = "standard input" if standard else str(path)
-    return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
+    if str(source) == STANDARD_INPUT:
+        return _from_bytes(sys.stdin.buffer.read(), "standard input", encoding, sheet)
+    data = None if is_folder(path) else read_bytes(path)
+    opened = _open_folder(path) if data is None else _from_bytes(data, str(path), encoding, sheet)
+    return replace(opened, part=isinstance(source, Part))
 
 
 def _open_folder(path: Path) -> Source:
@@ -470,9 +500,11 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
     """Open the bytes of a file by their content, not by the file's name."""
     digest = hashlib.sha256(data).hexdigest()
     data = unpacked(data, name)
+    refuse_foreign(data, name)
     if is_archive(data):
         contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
-        return FilesSource(name=name, sha256=digest, contents=contents)
+        paths = {file: f"{name}/{file}" for file in contents}
+        return FilesSource(name=name, sha256=digest, contents=contents, paths=paths)
     if kind := arrow_kind(data, name):
         frame = read_arrow(data, kind, name)
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)
@@ -484,7 +516,7 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
         )  # fmt: skip
     text, notes = decode_text(data, name, encoding)
     if not text.strip():
-        raise RatingsError.of("empty-file", "the file is empty", name)
+        raise RatingsError.of("empty-file", "the file is empty", name, mend=AGAIN)
     if looks_like_json(text):
         text = without_lone_surrogates(text)
         return JsonSource(name=name, sha256=digest, text=text, notes=tuple(notes))

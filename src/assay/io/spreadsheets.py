@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note, RatingsError, as_code, suggest
 from assay._util.text import counted
+from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 ZIP = b"PK\x03\x04"
@@ -48,7 +49,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     """Read the named sheet, or the only one with cells."""
     filled = {name: cells for name, cells in _sheets(data, source).items() if not cells.empty}
     if not filled:
-        raise RatingsError.of("empty-file", "the file has no filled cells", source)
+        raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
     if sheet is None and len(filled) > 1:
         first = next(iter(filled))
         raise RatingsError.of(
@@ -80,7 +81,7 @@ def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
         )  # fmt: skip
     except Exception as error:  # each engine has errors of its own
         raise RatingsError.of(
-            "damaged-file", f"the spreadsheet cannot be read: {error}", source
+            "damaged-file", f"the spreadsheet cannot be read: {error}", source, mend=AGAIN
         ) from None
     return {
         str(name): cells.dropna(how="all").dropna(how="all", axis=1) for name, cells in read.items()
@@ -99,6 +100,7 @@ def _engine(source: str) -> Any:
         "no package is installed that reads spreadsheets",
         source,
         mend=f"install one: {INSTALL}",
+        first=INSTALL,
     )
 
 
@@ -109,7 +111,9 @@ def _from_header(cells: pd.DataFrame, source: str) -> Sheet:
     head = int(enough[0]) if len(enough) else 0
     rows = cells.iloc[head + 1 :]
     if rows.empty:
-        raise RatingsError.of("empty-file", "the sheet has a header but no rows", source)
+        raise RatingsError.of(
+            "empty-file", "the sheet has a header but no rows", source, mend=AGAIN
+        )
     names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[head]]
     used = [n for n, name in enumerate(names) if name or rows.iloc[:, n].notna().any()]
     frame = rows.iloc[:, used].reset_index(drop=True)

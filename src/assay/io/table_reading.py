@@ -17,10 +17,16 @@ from assay.io.answers import (
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
+from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables
-from assay.io.list_cells import explode_ratings, require_plain, single_elements
+from assay.io.list_cells import (
+    explode_ratings,
+    named_by_lists,
+    require_plain,
+    single_elements,
+)
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
 from assay.io.near_names import note_nameless, note_near_names
@@ -39,6 +45,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
     table = explode_ratings(single_elements(table), given.rater)
+    table = named_by_lists(table, given.rater)
     ledger = Ledger(table, lenient=given.set_aside)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, given.score, given.confidence, given.audit)
@@ -61,7 +68,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     said_words = check_words(given.classes, base, ledger)
     silent = words_for_nothing(table, found, base, said_words)
     note_missing_words(table, found, base, said_words, silent, ledger)
-    words = with_words(said_words, silent)
+    words = with_words(said_words, silent, words_with_points(table, found, base, ledger))
     said = words_said(table, found, said_words)
     table = ledger.table = apply_words(table, found, words)
     layout = find_layout(
@@ -78,6 +85,8 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
+    if any(problem.code == "too-many-classes" for problem in ledger.problems):
+        ledger.raise_problems()  # each value would be another problem
     base, discarded = apply_export(layout, base, response)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)

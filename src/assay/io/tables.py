@@ -12,13 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
+from assay.io.column_names import told_apart
 from assay.io.names import composed, note_apart
 
 SHOWN = 5
 SET_ASIDE = {"set_aside": True}
-"""Arguments to continue without the rows that cannot be read."""
+"""Arguments with which reading goes on without the rows that cannot be read."""
+AGAIN = "export or download it again"
+"""What to do about a file that is empty or damaged."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Types of cells with several values."""
 
@@ -53,21 +56,22 @@ class Table:
     lost: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse the character NUL, which netCDF files cannot hold."""
+        """Remove the character NUL, which no netCDF file can hold, before anything is fitted."""
         nul = {str(n): held_nul(column) for n, column in self.frame.items()}
-        problems = [
-            Problem(
-                code="nul-character",
-                what=f"{counted(int(rows.sum()), 'cell')} with the character NUL (U+0000)",
-                where=self.where(rows, column),
-                mend=r"remove it, e.g. with table.replace('\0', '', regex=True) in pandas",
-                numbers={"cells": int(rows.sum())},
-            )
-            for column, rows in nul.items()
-            if rows.any()
-        ]
-        if problems:
-            raise RatingsError(problems, self.source)
+        held = {column: rows for column, rows in nul.items() if rows.any()}
+        if not held:
+            return
+        clean = {column: self.frame[column].str.replace("\0", "", regex=False) for column in held}
+        frame = self.frame.assign(**clean)
+        column, rows = next(iter(held.items()))
+        cells = sum(int(rows.sum()) for rows in held.values())
+        note = Note(
+            f"the character NUL was removed from {counted(cells, 'cell')} "
+            f"({self.where(rows, column)})",
+            code="nul-character", numbers={"cells": cells},
+        )  # fmt: skip
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "notes", (*self.notes, note))
 
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (mask or positions), and a column."""
@@ -86,9 +90,8 @@ def rows_of(
 
 
 def held_nul(column: "pd.Series[Any]") -> NDArray[np.bool_]:
-    """Return the cells with the character NUL; all if the column's name has it."""
-    inside = column.str.contains("\0", regex=False).to_numpy(bool)
-    return np.full(len(column), True) if "\0" in str(column.name) else inside
+    """Return which cells hold the character NUL."""
+    return column.str.contains("\0", regex=False).to_numpy(bool)
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
@@ -114,12 +117,12 @@ def table_of(
     cells.
     """
     lines = frame.index.to_numpy() if lines is None else lines
-    frame = _with_index(frame)
+    frame, named = told_apart(_with_index(frame))
     text = _strings(frame, source)
     return Table(
         frame=text, lines=lines, unit=unit, source=source, sha256=sha256 or _hash(text),
         ordered=_ordered_categories(frame), lists=_list_columns(frame),
-        notes=(*notes, *_apart(frame)),
+        notes=(*notes, *named, *_apart(frame)),
     )  # fmt: skip
 
 
@@ -179,42 +182,10 @@ def _is_nested(kind: object) -> bool:
 def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return every cell as text."""
     names = [composed(str(c)) for c in frame.columns]
-    check_names(names, source)
     if frame.empty:
-        raise RatingsError.of("empty-file", "the table has no rows", source)
+        raise RatingsError.of("empty-file", "the table has no rows", source, mend=AGAIN)
     columns = {name: text_of(frame.iloc[:, n]) for n, name in enumerate(names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
-
-
-def check_names(names: list[str], source: str) -> None:
-    """Refuse nameless columns and repeated names."""
-    nameless = [str(n) for n, name in enumerate(names, start=1) if not name]
-    if len(nameless) > 1:
-        raise RatingsError(
-            [
-                Problem(
-                    code="nameless-columns",
-                    what=f"{len(nameless)} columns that are not empty have no name",
-                    where=f"columns {', '.join(nameless[:SHOWN])}",
-                    mend="name or remove them; the first line must be the header",
-                    numbers={"columns": len(nameless)},
-                )
-            ],
-            source,
-        )
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        shown = ", ".join(repr(name) for name in twice)
-        raise RatingsError(
-            [
-                Problem(
-                    code="repeated-columns",
-                    what=f"column names stand twice: {shown}",
-                    mend="rename or remove one of each; the first line must be the header",
-                )
-            ],
-            source,
-        )
 
 
 def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":

@@ -16,6 +16,7 @@ from assay.io.names import (
     squash,
 )
 from assay.io.one_label import one_label_task
+from assay.io.questions_in_rows import task_of_rows
 
 FALLBACK = "single"
 """Task of one label, with the classes of the data."""
@@ -49,6 +50,10 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
         return task, f"the columns have its {counted(len(labels), 'label')}"
     if given.shapes:
         return load_task(FALLBACK), "one label, whose classes are those of the file"
+    asked = None if export.title else task_of_rows(export.table, given)
+    if asked is not None:
+        task, column = asked
+        return task, f"each row answers one question, which column {column} names"
     taken = named_columns(
         finder, given.score, given.confidence, given.audit, given.truth, given.covariates,
         *given.roles.values(), *export.roles.values(), export.reserved,

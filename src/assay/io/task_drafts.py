@@ -6,20 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from assay.data.task import Label, Task
+from assay.data.task import Task
 from assay.io.answers import LabelsArg, question_columns
-from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnFinder
 from assay.io.formats import read_unless_named
-from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS
+from assay.io.names import ANSWER_COLUMNS
 from assay.io.one_label import answer_columns_of
-from assay.io.reading_log import Ledger
+from assay.io.questions_in_rows import MOST_LABELS, questions_of
 from assay.io.sources import open_source
-from assay.io.tables import Table
-
-MOST_LABELS = 24
-FEWEST_ANSWERS = 5
-"""Fewest rows of each question for a column to name questions."""
 
 
 def draft_arguments(
@@ -41,7 +35,7 @@ def draft_arguments(
     if labels or read_unless_named(opened, None, format, ()) is not None:
         return {}
     table = opened.plain_table()
-    questions = _questions(table)
+    _, questions = questions_of(table)
     if len(questions) > 1:
         return {"task": Task(name="mine", labels=tuple(questions))}
     finder = ColumnFinder([str(c) for c in table.frame.columns])
@@ -52,23 +46,3 @@ def draft_arguments(
     if 1 < len(columns) <= MOST_LABELS:
         return {"labels": {column: column for column in columns}}
     return {}
-
-
-def _questions(table: Table) -> list[Label]:
-    """Return a label for each question of a table whose rows answer one each."""
-    frame = table.frame
-    finder = ColumnFinder([str(c) for c in frame.columns])
-    for column in finder.all_of(QUESTION_COLUMNS):
-        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != column]
-        counts = frame[column].str.strip().value_counts()
-        counts = counts[counts.index != ""]
-        if answers and 1 < len(counts) <= MOST_LABELS and counts.min() >= FEWEST_ANSWERS:
-            labels = [Label(name=name, classes=()) for name in sorted(counts.index)]
-            return [_read(frame, column, answers[0], label, table) for label in labels]
-    return []
-
-
-def _read(frame: pd.DataFrame, question: str, answer: str, label: Label, table: Table) -> Label:
-    """Return the label with the classes of its own rows."""
-    own = frame.loc[frame[question].str.strip() == label.name, answer]
-    return Label(name=label.name, classes=classes_from_data([own], label, Ledger(table)))

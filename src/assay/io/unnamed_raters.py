@@ -7,14 +7,16 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay.data.ratings import UNNAMED
-from assay.data.task import Task
+from assay.data.task import Label, Task
 from assay.io.arguments import Arguments
 from assay.io.columns import ColumnFinder, count_column, named_columns
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
+from assay.io.list_cells import lists_of
+from assay.io.multi_select import joined_answers
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, TRUTH_NAMES, squash
 from assay.io.replicates import BY_ROW
-from assay.io.tables import Table
+from assay.io.tables import Table, cell_text
 
 SEED = 1
 RATER, GROUP = "rater (numbered)", "group of raters"
@@ -43,6 +45,9 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     """
     frame = export.table.frame
     said_so = given.rater == BY_ROW and ColumnFinder(list(frame.columns)).get(BY_ROW) is None
+    if said_so:
+        export = replace(export, table=votes_apart(export.table, task))
+        frame = export.table.frame
     if not said_so and (given.rater is not None or "rater" in export.roles):
         return None
     number = count_column(frame)
@@ -54,6 +59,35 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     if not said_so and (not item or not export.table.frame.duplicated(item).any()):
         return None
     return number_votes(export, given, task)
+
+
+def votes_apart(table: Table, task: Task) -> Table:
+    """Give each vote a row where a cell holds the answers of several raters."""
+    for column in table.frame.columns:
+        cells = _votes_of(table.frame[column], task.labels[0])
+        if not cells:
+            continue
+        sizes = np.array([len(cells[cell]) for cell in table.frame[column]], np.int64)
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        frame = table.frame.iloc[rows].reset_index(drop=True)
+        frame[column] = [vote for cell in table.frame[column] for vote in cells[cell]]
+        text = f"each vote in {column} has a row: {len(rows)} in all"
+        note = Note(text, code="votes-apart", level="note", numbers={"votes": len(rows)})
+        table = replace(table, frame=frame.astype({column: "str"}), lines=table.lines[rows],
+                        notes=(*table.notes, note))  # fmt: skip
+    return table
+
+
+def _votes_of(column: "pd.Series[str]", label: Label) -> dict[str, list[str]]:
+    """Return the votes in each distinct cell; nothing if cells hold one answer, or options."""
+    lists = lists_of(column)
+    if max(map(len, lists.values()), default=0) > 1:
+        return {cell: [cell_text(one) for one in items] for cell, items in lists.items()}
+    words = [str(word) for word in pd.unique(column)]
+    found = joined_answers(words, label)
+    if found is None or not found.votes:
+        return {}
+    return {w: [part.strip() for part in w.split(found.separator)] for w in words}
 
 
 def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool:

@@ -1,6 +1,5 @@
 """Figures of metrics: values, differences of systems, and sources of uncertainty."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +17,7 @@ from assay.comparison.contrasts import TIE
 from assay.display.notes import ESTIMAND_WORDS
 from assay.evaluation import majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS, is_modelled
+from assay.evaluation.titles import metric_titles
 from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
 from assay.plots.style import (
@@ -103,13 +103,6 @@ def draw_comparison(
         axes.grid(axis="x")
         bare(axes)
     return figure
-
-
-def metric_titles(draws: xr.Dataset) -> dict[str, str]:
-    """Return the title of each metric, or its name if titles are equal."""
-    titles = {str(name): str(one.attrs.get("title") or name) for name, one in draws.items()}
-    uses = Counter(titles.values())
-    return {name: title if uses[title] == 1 else name for name, title in titles.items()}
 
 
 def titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:

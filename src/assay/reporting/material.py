@@ -24,10 +24,10 @@ from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
+from assay.evaluation.titles import metric_titles
 from assay.fits.datatree import ratings_of, spec_of
 from assay.fits.summary import summarize
 from assay.modelling.spec import Spec
-from assay.plots.metrics import metric_titles
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import score_calibration
 from assay.raters.consistency import rater_consistency

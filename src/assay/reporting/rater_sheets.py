@@ -23,6 +23,7 @@ from assay._util.validation import path_given, require_flag, require_number
 from assay.data.ratings import Ratings
 from assay.display.notes import KIND_WORDS
 from assay.evaluation import metrics
+from assay.evaluation.titles import metric_titles
 from assay.fits.cache import computed_once
 from assay.fits.datatree import ratings_of, require_fit
 from assay.raters.agreements import rater_agreement
@@ -331,8 +332,7 @@ def _effects(fit: xr.DataTree, level: float, progress: bool) -> pd.DataFrame:
         fit, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
         level=level, progress=progress,
     )  # fmt: skip
-    titles = {str(m): str(one.attrs.get("title") or m) for m, one in metrics(fit).data_vars.items()}
-    return found.assign(title=found["metric"].map(titles))
+    return found.assign(title=found["metric"].map(metric_titles(metrics(fit))))
 
 
 def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Block]:

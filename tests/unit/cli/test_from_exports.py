@@ -5,6 +5,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -81,6 +82,47 @@ def test_three_commands_lead_to_metrics(
     assert re.search(INTERVAL, output)
     for metric in metrics:
         assert metric in output
+
+
+def test_a_german_sheet_whose_names_say_less_is_run_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openpyxl")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    sheet = pd.read_excel(
+        FIXTURES / "first_contact" / "Auswertung.xlsx", dtype=object, engine="openpyxl"
+    )
+    sheet.rename(columns={"Abfrage": "Suchtext"}).to_excel("Auswertung.xlsx", index=False)
+    refused = CliRunner().invoke(app, ["run", "Auswertung.xlsx"])
+    assert refused.exit_code == 1
+    typed = _advised(refused.output)
+    page = (ROOT / "docs" / "from_exports.md").read_text(encoding="utf-8")
+    assert f"$ assay {shlex.join(typed)}" in page
+    done = CliRunner().invoke(app, [*typed, *QUICK])
+    assert done.exit_code == 0, done.output
+    assert "note: column Konfidenz has decimal commas" in done.output
+    for metric in PATHS["a German sheet"][2]:
+        assert metric in done.output
+
+
+def test_grades_with_decimal_commas_have_a_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openpyxl")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (f"s{n}", system, rater, ["1,0", "1,5", "2,0", "3,0"][(n + (system == "B") + (k > n)) % 4])
+        for n in range(12) for system in "AB" for k, rater in enumerate(["Müller", "Weiß", "Öz"])
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["Suchtext", "Modell", "Bewerter", "Note"])
+    frame.to_excel("Noten.xlsx", index=False)
+    typed = _advised(CliRunner().invoke(app, ["run", "Noten.xlsx"]).output)
+    assert typed[-2:] == ["--cluster", "Suchtext"]
+    done = CliRunner().invoke(app, [*typed, *QUICK])
+    assert done.exit_code == 0, done.output
+    assert "Mean Note (mean[Note])" in done.output
 
 
 def _advised(output: str) -> list[str]:

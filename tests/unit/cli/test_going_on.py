@@ -160,6 +160,14 @@ WRONG: dict[str, tuple[str, list[str], str, list[str]]] = {
     "a column that is nearly right": (
         LONG.to_csv(index=False), ["--rater", "ratr"], "36 used", ["--rater", "rater"],
     ),
+    "a shape of columns that are nearly right": (
+        WIDE.rename(columns={"a": "Anna", "b": "Berta"}).to_csv(index=False),
+        ["--wide", "Anne", "Berta", "--json"], "", ["--wide", "Anna", "Berta"],
+    ),
+    "the column of the answer that is nearly right": (
+        LONG.assign(q="label").to_csv(index=False), ["--value", "lable"], "36 used",
+        ["--labels", "label"],
+    ),
     "a column that is not there": (LONG.to_csv(index=False), ["--truth", "nowhere"], "36 used", []),
     "several choices under a task of one": (
         LONG.assign(label=LONG.label.replace("z", "x|y")).to_csv(index=False),

@@ -214,6 +214,24 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
     assert len(render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "neither")))) == 1
 
 
+def test_systems_are_compared_on_metrics_by_their_titles() -> None:
+    draws = np.random.default_rng(1).random((1, 50, 3))
+    titles = {"mrr[ok]": "MRR of ok", "own": "", "a": "Same", "b": "Same"}
+    data = xr.Dataset(
+        {
+            name: (("chain", "draw", "system"), draws, {"estimand": "finite", "title": title})
+            for name, title in titles.items()
+        },
+        {"system": list("ABC")},
+        {"reference": "consensus of all raters"},
+    )
+    pairs, ranks = render.comparison_parts(compare_draws(data, dict.fromkeys(titles, "higher")))
+    shown = text_of(pairs, width=200).splitlines()
+    for line in ("MRR of ok (mrr[ok])", "own", "a", "b"):
+        assert line in [one.strip() for one in shown]
+    assert "MRR of ok (better is higher)" in text_of(ranks, width=200)
+
+
 def test_caption_says_which_metric_has_another_estimand() -> None:
     draws = np.random.default_rng(1).random((1, 50, 2))
     estimands = {"m": "population", "n": "population (model-based: 9 clusters)"}

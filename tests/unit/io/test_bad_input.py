@@ -35,10 +35,6 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "short row": ((GOOD + "2,a,yes\n3,a,no,no,no\n").encode(), ("line 3 has 3", "5 fields")),
     "long row": ((GOOD + "2,a,yes,no,no,no\n").encode(), ("line 3 has 6",)),
     "unclosed quote": ((GOOD + '2,"a,yes,no,no\n3,b,no,no,no\n').encode(), ("line 3",)),
-    "duplicate columns": (
-        b"item,rater,misleading,misleading\n1,a,no,no\n",
-        ("column names stand twice", "'misleading'"),
-    ),
     "no rater": (
         b"item,topically_relevant\n1,yes\n",
         ("which rater", "topically_relevant", "name it with `rater=`"),
@@ -376,11 +372,6 @@ CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
     "source list": ({"source": [1, 2]}, RatingsError, "not list"),
     "empty table": ({"source": TABLE.iloc[:0]}, RatingsError, "no rows"),
     "no columns": ({"source": pd.DataFrame()}, RatingsError, "no rows"),
-    "columns twice": (
-        {"source": pd.concat([TABLE, TABLE[["item"]]], axis=1)},
-        RatingsError,
-        "twice: 'item'",
-    ),
     "all missing": (
         {"source": TABLE.assign(label=np.nan)},
         RatingsError,
@@ -405,8 +396,9 @@ def test_a_wrong_call_is_refused_in_words(name: str) -> None:
 
 def test_a_folder_without_the_task_names_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "retreival.csv").write_text(GOOD)
+    (tmp_path / "about.csv").write_text("remark\nwell\n")
     with pytest.raises(
-        RatingsError, match=r"did you mean retreival\.csv", check=refusal("folder-without-task")
+        RatingsError, match=r"retreival\.csv", check=refusal("folder-without-task")
     ) as caught:
         read_ratings(tmp_path, task="retrieval")
     assert str(caught.value).count("problem in") == 1

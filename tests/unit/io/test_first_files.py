@@ -248,9 +248,13 @@ def test_lines_are_counted_from_the_line_that_names_the_separator(tmp_path: Path
 def test_a_title_above_the_header_is_no_header(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("Study 7;;\nitem;rater;label\n1;A;yes\n", encoding="utf-8")
-    said = refused(path, task="single")
-    assert "2 columns that are not empty have no name (columns 2, 3)" in said
-    assert "the first line must be the header" in said
+    ratings = read_ratings(path, task="single")
+    assert list(ratings.raters.index) == ["A"]
+    assert "1 line is left out above the header: Study 7" in " ".join(ratings.accounting.notes)
+    path.write_text("item,rater,label,note\n1,A,x,so; so\n2,A,y,no; yes\n", encoding="utf-8")
+    assert not any("header" in note for note in read_ratings(path, task="single").accounting.notes)
+    path.write_text("Study 7\n\nitem;rater;label\n1;A;yes\n1;A\n", encoding="utf-8")
+    assert "line 5 has 2" in refused(path, task="single")
 
 
 def test_the_index_that_pandas_writes_is_a_column_without_a_role(tmp_path: Path) -> None:

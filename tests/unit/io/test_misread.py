@@ -38,7 +38,6 @@ CONTAINERS = {
     "array": lambda word: np.array([word, "w"]),
     "tuple": lambda word: (word, "w"),
     "list": lambda word: [word, "w"],
-    "dict": lambda word: {"label": word},
     "set": lambda word: {word, "w"},
     "printed array": lambda word: str(np.array([word, "w"])),
     "printed list": lambda word: str([word, "w"]),

@@ -45,7 +45,9 @@ from assay.data.task import Task
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
-__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
+__all__ = [
+    "PLAIN", "Export", "Format", "all_formats", "is_claimed", "read_export", "read_unless_named",
+]  # fmt: skip
 
 PLAIN = "table"
 """Name in ``format=`` of a plain table."""
@@ -93,6 +95,13 @@ def read_unless_named(
         return None
     made = set(map(str, export.table.frame.columns))
     return None if any(name not in made for name in own) else export
+
+
+def is_claimed(source: Source, named: str | None = None) -> bool:
+    """Whether a format claims a source, or the one that is named does."""
+    formats = all_formats()
+    asked = formats.values() if named is None else [formats[named]] if named in formats else []
+    return any(_claim(one, source) for one in asked)
 
 
 def _claim(one: Format, source: Source) -> str:

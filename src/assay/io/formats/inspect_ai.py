@@ -86,7 +86,10 @@ def _logs(source: Source) -> Iterator[Log]:
     elif isinstance(source, FilesSource):
         name = next((file for file in HEADERS if file in source.files), "")
         if not name:
-            raise RatingsError.of("damaged-export", "the log has no header", source.name)
+            raise RatingsError.of(
+                "damaged-export", "the log has no header", source.name,
+                mend="take the log again from where inspect wrote it",
+            )  # fmt: skip
         files = [file for file in source.files if file.startswith(SAMPLES)]
         yield _record(source, name), (_record(source, file) for file in files)
     elif isinstance(source, FolderSource):

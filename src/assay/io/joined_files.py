@@ -1,0 +1,203 @@
+"""Several files as one source: the parts of a table, or a file for each rater."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any, cast
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import Note
+from assay._util.text import counted, listed
+from assay.io.column_names import told_apart
+from assay.io.file_paths import SUFFIXES
+from assay.io.json_records import flattened
+from assay.io.names import RECOGNISED, squash
+from assay.io.sources import (
+    FIRST_RECORDS,
+    FilesSource,
+    FolderSource,
+    FrameSource,
+    JsonSource,
+    Source,
+)
+
+HIDDEN = (".", "_")
+"""How files and folders begin that programs keep for themselves."""
+PARTITION = re.compile(r"([^=/]+)=([^/]*)")
+"""How folders of parts are called that say the value of a column."""
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+PART = re.compile(r"\d{3,}")
+"""What differs between the names of parts: a number of several digits."""
+FILE = "file"
+"""The column of the files' names, where no column has the raters."""
+RATERS = {squash(name) for name in RECOGNISED["rater"]}
+
+
+def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
+    """Return the tables of a folder or an archive as one, if they have the same columns.
+
+    Parameters
+    ----------
+    source : Source
+    name : str
+        What a file is called that is read alone.
+    as_raters : bool
+        Whether each file is of another rater, also where all name the same one.
+
+    Returns
+    -------
+    Source
+        The source itself if it is one file, or if its files differ.
+    """
+    if not isinstance(source, FolderSource | FilesSource):
+        return source
+    if isinstance(source, FolderSource) and any(f"{name}{s}" in source.files for s in SUFFIXES):
+        return source
+    members = _members(source)
+    if not members or len({one.kind for one in members.values()}) > 1:
+        return source
+    if len(members) == 1:
+        ((file, member),) = members.items()
+        return _noted(member, f"{file} is read, the only table there")
+    if all(isinstance(one, JsonSource) for one in members.values()):
+        return _joined_records(source, cast("dict[str, JsonSource]", members))
+    return _joined_tables(source, members, as_raters=as_raters)
+
+
+def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
+    """Return the tables by their names; those of folders inside, if no table stands above."""
+    files = [file for file in source.files if _is_table(file)]
+    if not files and isinstance(source, FolderSource):
+        found = (path.relative_to(source.path) for path in source.path.rglob("*"))
+        files = sorted(path.as_posix() for path in found if _is_table(path.as_posix()))
+    return {file: source.member(file) for file in files}
+
+
+def _is_table(file: str) -> bool:
+    parts = PurePath(file).parts
+    return file.endswith(SUFFIXES) and not any(part.startswith(HIDDEN) for part in parts)
+
+
+def _noted(source: Source, text: str) -> Source:
+    note = Note(text, code="files-joined", level="note")
+    return replace(source, notes=(*source.notes, note))  # type: ignore[attr-defined, call-arg]
+
+
+def _joined_tables(
+    source: FolderSource | FilesSource, members: dict[str, Source], *, as_raters: bool
+) -> Source:
+    """Put tables of the same columns below each other; each row knows its file."""
+    parts = {file: _cells(one) for file, one in members.items()}
+    if len({frozenset(frame.columns) for frame, *_ in parts.values()}) > 1:
+        return source
+    names = list(next(iter(parts.values()))[0].columns)
+    rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
+    apart = FILE not in names and _are_told_apart(list(parts))
+    column = FILE if not rater else rater if as_raters else ""
+    by_file = apart and column == FILE
+    named = [column] if apart and column else []
+    frames = [
+        frame[names].assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
+        for file, (frame, *_) in parts.items()
+    ]
+    places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
+    notes = tuple(dict.fromkeys(note for *_, notes in parts.values() for note in notes))
+    return FrameSource(
+        name=source.name,
+        sha256=_hash(list(members.values())),
+        lenient=source.lenient,
+        frame=pd.concat(frames, ignore_index=True),
+        lines=np.array(places, object),
+        notes=(*notes, _note(list(parts), by_file, alike if apart and not as_raters else "")),
+    )
+
+
+def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
+    """Return the column of raters, and the rater whom all files name; "" if there is none."""
+    raters = [str(name) for name in names if squash(str(name)) in RATERS]
+    found = {str(who) for frame in frames for name in raters[:1] for who in frame[name].unique()}
+    return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
+
+
+def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[str]]:
+    """Return the cells of a file as they are stored, the places of its rows, and its notes."""
+    if isinstance(member, FrameSource):
+        frame, notes = told_apart(member.frame)
+        lines = range(1, len(frame) + 1) if member.lines is None else member.lines
+        return frame, lines, (*member.notes, *notes)
+    table = member.plain_table()
+    return table.frame, table.lines, table.notes
+
+
+def _joined_records(source: FolderSource | FilesSource, members: dict[str, JsonSource]) -> Source:
+    """Put the records of files one after the other, if they have the same keys."""
+    keys = {file: set(one.columns) for file, one in members.items()}
+    most = max(keys.values(), key=len)
+    if not all(held and held <= most for held in keys.values()):
+        return source
+    own = next(iter(members.values())).records
+    rows, _ = flattened(own[:FIRST_RECORDS])
+    deep = any(_has_objects(cell) for row in rows for cell in row.values())
+    named = {str(name) for row in rows for name in row}
+    by_file = not deep and not _has_rater(named | most) and _are_told_apart(list(members))
+    by_file &= FILE not in named
+    written = [
+        json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
+        for file, one in members.items()
+        for record in one.records
+    ]
+    return JsonSource(
+        name=source.name, sha256=_hash(list(members.values())), lenient=source.lenient,
+        text="\n".join(written), notes=(_note(list(members), by_file),),
+    )  # fmt: skip
+
+
+def _has_objects(cell: Any) -> bool:
+    return isinstance(cell, list) and any(isinstance(one, dict) for one in cell)
+
+
+def _has_rater(names: Any) -> bool:
+    return any(squash(str(name)) in RATERS for name in names)
+
+
+def _are_told_apart(files: Sequence[str]) -> bool:
+    """Whether the names of files say more than the number of a part."""
+    return len({PART.sub("", PurePath(file).name) for file in files}) > 1
+
+
+def _of_folders(file: str) -> dict[str, str]:
+    """Return the values that the folders of a file say.
+
+    Examples
+    --------
+    >>> _of_folders("rater=ann/part-0.parquet")
+    {'rater': 'ann'}
+    """
+    found = (PARTITION.fullmatch(part) for part in PurePath(file).parts[:-1])
+    return {one[1]: unquote(one[2]).replace(NO_VALUE, "") for one in found if one}
+
+
+def _stem(file: str) -> str:
+    name = PurePath(file).name
+    return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+
+
+def _hash(members: Sequence[Source]) -> str:
+    return hashlib.sha256("".join(one.sha256 for one in members).encode()).hexdigest()
+
+
+def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
+    held = f"; column {FILE} has their names" if by_file else ""
+    if rater:
+        held = f"; all name the rater {rater}: if each is of another rater, say so: `rater='file'`"
+    return Note(
+        f"{counted(len(files), 'file')} of the same columns are read as one table: "
+        f"{listed([Path(file).as_posix() for file in files])}{held}",
+        code="files-joined", level="note", numbers={"files": len(files)},
+    )  # fmt: skip

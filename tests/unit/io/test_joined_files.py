@@ -1,0 +1,128 @@
+"""Folders and archives of the parts of a table, and of a file for each rater."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from assay._util.errors import RatingsError
+from assay.data.ratings import Ratings
+from assay.io import read_ratings
+
+LONG = pd.DataFrame(
+    [(f"t{n}", rater, "xy"[(n + (rater == "b")) % 3 == 0]) for n in range(12) for rater in "abc"],
+    columns=["item", "rater", "label"],
+)
+PARTS = [LONG.iloc[:10], LONG.iloc[10:20], LONG.iloc[20:]]
+SPARK = "part-0000{n}-5f9a-c000"
+HUGGING_FACE = "train-0000{n}-of-00003"
+
+
+def answers(ratings: Ratings) -> set[tuple[str, str, str]]:
+    classes = ratings.task.labels[0].classes
+    return {
+        (str(ratings.items.index[i]), str(ratings.raters.index[r]), classes[int(a)])
+        for i, r, a in zip(ratings.item, ratings.rater, ratings.answers[:, 0], strict=True)
+    }
+
+
+def notes(ratings: Ratings, code: str) -> list[str]:
+    return [str(n) for n in ratings.accounting.notes if getattr(n, "code", "") == code]
+
+
+WHOLE = answers(read_ratings(LONG))
+WRITE: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": lambda part, path: part.to_csv(path, index=False),
+    ".parquet": lambda part, path: part.to_parquet(path, index=False),
+    ".feather": lambda part, path: part.reset_index(drop=True).to_feather(path),
+    ".json": lambda part, path: part.to_json(path, orient="records"),
+    ".jsonl": lambda part, path: part.to_json(path, orient="records", lines=True),
+}
+
+
+@pytest.mark.parametrize("named", [SPARK, HUGGING_FACE])
+@pytest.mark.parametrize("suffix", WRITE)
+def test_the_parts_of_a_table_are_read_as_one(suffix: str, named: str, tmp_path: Path) -> None:
+    for n, part in enumerate(PARTS):
+        WRITE[suffix](part, tmp_path / f"{named.format(n=n)}{suffix}")
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "_metadata.json").write_text("{}")
+    (tmp_path / ".part.csv").write_text("crc")
+    ratings = read_ratings(tmp_path)
+    assert answers(ratings) == WHOLE
+    assert "3 files of the same columns" in notes(ratings, "files-joined")[0]
+
+
+def test_a_folder_of_a_value_is_a_column(tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        folder = tmp_path / f"rater={rater}%20c"
+        folder.mkdir()
+        part.drop(columns="rater").to_parquet(folder / "part-00000.parquet", index=False)
+    ratings = read_ratings(tmp_path)
+    assert set(ratings.raters.index) == {"a c", "b c", "c c"}
+    assert len(ratings.answers) == 36
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_file_for_each_rater_names_the_raters(suffix: str, tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        WRITE[suffix](part.drop(columns="rater"), tmp_path / f"{rater}{suffix}")
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(tmp_path, task="single")
+    assert caught.value.go_on == {"rater": "file"}
+    assert answers(read_ratings(tmp_path, task="single", rater="file")) == WHOLE
+
+
+def test_files_of_an_archive_and_of_a_list_are_read_as_one(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.csv" for name in "abc"]
+    for part, path in zip(PARTS, paths, strict=True):
+        part.to_csv(path, index=False)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as packed:
+        for path in paths:
+            packed.write(path, f"export/{path.name}")
+    assert answers(read_ratings(tmp_path / "all.zip")) == WHOLE
+    assert answers(read_ratings(paths)) == WHOLE
+    assert len(read_ratings(tmp_path / "all.zip" / "export" / "a.csv").answers) == 10
+
+
+def test_rows_are_named_with_their_file(tmp_path: Path) -> None:
+    for name, part in zip("abc", PARTS, strict=True):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "b.csv").write_text("item,rater,label\nt1,a,perhaps\n")
+    classes = tmp_path / "xy.toml"
+    classes.write_text('labels = [{name = "label", classes = ["x", "y"]}]')
+    with pytest.raises(RatingsError, match=r"b\.csv:2"):
+        read_ratings(tmp_path, task=classes)
+
+
+def test_tasks_of_label_studio_in_a_file_each_are_one_export(tmp_path: Path) -> None:
+    for n in range(3):
+        result = [{"from_name": "tone", "type": "choices", "value": {"choices": ["xy"[n % 2]]}}]
+        said = [{"id": 9 * n + k, "completed_by": k, "result": result} for k in (1, 2)]
+        task = {"id": n, "data": {"text": "t"}, "annotations": said}
+        (tmp_path / f"{n}.json").write_text(json.dumps([task]))
+    ratings = read_ratings(tmp_path)
+    assert (len(ratings.items), len(ratings.raters), len(ratings.answers)) == (3, 2, 6)
+
+
+def test_the_only_table_of_a_folder_is_read(tmp_path: Path) -> None:
+    LONG.to_csv(tmp_path / "ratings.csv", index=False)
+    (tmp_path / "README.md").write_text("about")
+    ratings = read_ratings(tmp_path)
+    assert answers(ratings) == WHOLE
+    assert "ratings.csv is read" in notes(ratings, "files-joined")[0]
+
+
+def test_files_that_all_name_the_same_rater_may_be_of_one_rater_each(tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        part.assign(rater="1").to_csv(tmp_path / f"{rater}.csv", index=False)
+    with pytest.raises(RatingsError):
+        read_ratings(tmp_path, task="single")
+    assert answers(read_ratings(tmp_path, task="single", rater="file")) == WHOLE
+    for n, part in enumerate(PARTS):
+        part.assign(rater="1").drop_duplicates("item").to_csv(tmp_path / f"{'abc'[n]}.csv")
+    told = notes(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")[0]
+    assert "all name the rater 1" in told

@@ -5,7 +5,7 @@ from assay.checks.answers import check_answers, check_rows
 from assay.checks.departures.report import check_departures
 from assay.checks.disagreement import check_opposites, check_score_directions
 from assay.checks.double_sampling import check_double_sampling
-from assay.checks.findings import Check
+from assay.checks.findings import Check, Part, finding_on
 from assay.checks.gold import check_audits, check_gold_choice
 from assay.checks.identifiability import check_leaning, check_reach
 from assay.checks.items import check_clusters, check_items
@@ -80,12 +80,20 @@ def check(ratings: Ratings) -> Check:
     {'ratings': [1, 2], 'items': [1, 1]}
     """
     require_ratings("check", ratings)
-    parts = [part(ratings) for part in PARTS]
+    empty = bool(ratings.abstained.all())
+    parts = [part(ratings) for part in ((check_rows, _no_answers) if empty else PARTS)]
     return Check(
         findings=tuple(f for part in parts for f in part.findings),
         tables={name: table for part in parts for name, table in part.tables.items()},
         summary=_summary(ratings),
     )
+
+
+def _no_answers(ratings: Ratings) -> Part:
+    """Report that no rating has an answer: then nothing else can be checked."""
+    text = "no rating has an answer, so a fit has nothing to learn from"
+    finding = finding_on("answers", "problem", text, code="no-answer-given")
+    return Part(findings=(finding,))
 
 
 def _summary(ratings: Ratings) -> str:

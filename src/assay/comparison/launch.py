@@ -30,8 +30,8 @@ class Decision:
     """The system to launch, with its probabilities; ``print`` it for sentences.
 
     table : a line per system: ``system``; ``gain`` over the baseline (posterior mean), ``lower``,
-        ``upper``; ``p_better`` = P(gain > 0); ``p_<metric>`` of each guardrail, P(not worse than
-        the baseline by more than its margin); ``p_guardrails``, P(all of them together);
+        ``upper``; ``p_better`` = P(gain > 0); ``p_holds_<metric>`` of each guardrail, P(not worse
+        than the baseline by more than its margin); ``p_guardrails``, P(all of them together);
         ``p_all``, P(better, and all guardrails hold); ``p_best``; ``expected_loss`` of choosing
         it instead of the truly best system; ``undefined`` (share of the draws in which some number
         is undefined, which are left out); ``doubt``
@@ -87,9 +87,8 @@ class Decision:
             f"interval), P(better) {chance_said(line['p_better'])}"
         )
         for name, margin in self.guardrails.items():
-            text += (
-                f", P({name} not worse by more than {margin:g}) {chance_said(line[f'p_{name}'])}"
-            )
+            held = chance_said(line[f"p_holds_{name}"])
+            text += f", P({name} not worse by more than {margin:g}) {held}"
         if self.guardrails:
             text += f", P(all) {chance_said(line['p_all'])}"
         doubt = f" No conclusion rests on it: {line['doubt']}." if line["doubt"] else ""
@@ -254,7 +253,7 @@ def _table(
     ranks = rank_table(np.asarray(utility), "higher")
     columns = {"system": systems, "gain": gains.mean(axis=0), "lower": lower, "upper": upper}
     columns |= {"p_better": better.mean(axis=0)}
-    columns |= {f"p_{name}": held.mean(axis=0) for name, held in within.items()}
+    columns |= {f"p_holds_{name}": held.mean(axis=0) for name, held in within.items()}
     columns |= {
         "p_guardrails": together.mean(axis=0),
         "p_all": (together & better).mean(axis=0),

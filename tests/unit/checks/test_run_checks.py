@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from refusals import refusal
 
+import assay
 from assay._util.errors import ModelError
 from assay.checks import Check, check
 from assay.checks.findings import Finding
@@ -48,6 +49,11 @@ def test_well_designed_ratings_have_no_problem_and_no_warning_about_raters() -> 
     report = single(rows)
     assert report.at_least("warning") == ()
     assert numbers(report, "connected-raters", "ok") == {"raters": 3}
+
+
+def test_ratings_without_an_answer_are_one_problem() -> None:
+    found = assay.check(assay.simulate("single", n_items=10, n_raters=3, missing=1, rng=1))
+    assert [f.code for f in found.findings if f.level == "problem"] == ["no-answer-given"]
 
 
 def test_systems_that_share_no_cluster_are_told_how_to_be_paired() -> None:

@@ -30,7 +30,7 @@ def test_probabilities_of_all_are_those_of_the_same_draws() -> None:
         {"a": better, "b": kept}, ["old", "new"], "old", {"a": 1.0}, {"b": 0.01}, 0.95
     ).set_index("system")
     assert table.loc["new", "p_better"] == 0.75
-    assert table.loc["new", "p_b"] == 0.75
+    assert table.loc["new", "p_holds_b"] == 0.75
     assert table.loc["new", "p_all"] == 0.5  # and not 0.75 * 0.75
     assert table.loc["old", "gain"] == 0
     assert table.loc["new", "expected_loss"] == pytest.approx(0.25)
@@ -48,6 +48,13 @@ def test_a_metric_without_a_defined_draw_launches_nothing() -> None:
     table = _table({"a": values}, ["old", "new"], "old", {"a": 1.0}, {"a": 0.1}, 0.95)
     assert table["undefined"].tolist() == [1.0, 1.0]
     assert table.drop(columns=["system", "undefined"]).isna().all(axis=None)
+
+
+def test_a_guardrail_called_all_is_a_column_of_its_own() -> None:
+    gain, all_ = np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([[0.5, 0.1], [0.5, 0.1]])
+    table = _table({"a": gain, "all": all_}, ["old", "new"], "old", {"a": 1.0}, {"all": 0.1}, 0.95)
+    line = table.set_index("system").loc["new"]
+    assert (line["p_better"], line["p_holds_all"], line["p_all"]) == (0.5, 0.0, 0.0)
 
 
 def test_numbers_are_those_of_the_metrics(fit: xr.DataTree) -> None:

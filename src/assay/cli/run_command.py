@@ -76,12 +76,17 @@ def run(
     end_with(found.fit, strict=strict)
 
 
+FILES = (".html", ".nc", ".csv", ".json", ".xlsx", ".parquet")
+"""Suffixes that a folder of results does not have."""
+
+
 def _folder(output: Path | None, source: Path) -> Path:
     """Make the folder of results before any work is done."""
     folder = output or Path(f"{source.name.partition('.')[0] or 'ratings'}-results")
-    if folder.exists() and not folder.is_dir():
+    if folder.suffix in FILES or (folder.exists() and not folder.is_dir()):
         raise FitError(
-            f"{folder} is a file; `output=` names the folder of the results",
+            f"{folder} is a file name; `output=` names the folder of the results, such as "
+            f"`output={folder.stem}`",
             code="file-not-written",
         )
     try:

@@ -773,3 +773,10 @@ def test_check_is_strict_if_that_is_asked_for(tmp_path: Path) -> None:
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(source, index=False)
     assert run("check", source, "--task", "single").exit_code == 0
     assert run("check", source, "--task", "single", "--strict").exit_code == 1
+
+
+def test_the_folder_of_results_has_no_suffix_of_a_file(ratings_file: Path, tmp_path: Path) -> None:
+    done = run("run", ratings_file, "-o", tmp_path / "out.html")
+    assert done.exit_code == 1
+    assert "file-not-written" in done.output
+    assert not (tmp_path / "out.html").exists()

@@ -236,6 +236,9 @@ def test_the_page_is_accessible(html: str) -> None:
     assert len(set(captions)) == len(captions)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(ids) == len(set(ids))
+    titles = re.findall(r"<h2[^>]*>(.*?)</h2>", html, flags=re.DOTALL)
+    regions = [a["aria-label"] for _, a in page.tags if a.get("role") == "region"]
+    assert len({*titles, *regions}) == len(titles) + len(regions)  # landmarks are told apart
     for picture in page.all("svg"):
         assert picture["role"] == "img"
         assert picture["aria-labelledby"] in ids

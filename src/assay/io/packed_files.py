@@ -37,10 +37,10 @@ def is_archive(data: bytes) -> bool:
 
 
 def packed_names(data: bytes) -> list[str]:
-    """Return the names of the files in a ZIP archive."""
+    """Return the names of the files in a ZIP archive; of two with one name the last counts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = [one.filename for one in archive.infolist() if not one.is_dir()]
-    return sorted(name for name in names if "__MACOSX" not in name)
+    return sorted({name for name in names if "__MACOSX" not in name})
 
 
 def packed_file(data: bytes, name: str) -> bytes:

@@ -22,6 +22,7 @@ from assay._util.text import counted, listed
 from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
 from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.encodings import decode_text
+from assay.io.file_names import SUFFIXES, is_table_name, short_names
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
     flattened,
@@ -36,9 +37,6 @@ from assay.io.saved_datasets import saved_dataset
 from assay.io.spreadsheets import is_spreadsheet, read_sheet
 from assay.io.tables import Part, Table, check_names, rows_of, table_of
 
-SUFFIXES = (
-    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
-)  # fmt: skip
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
 """Number of records that a format may inspect to recognise itself."""
@@ -314,6 +312,13 @@ class FolderSource(Source):
         """The names of its files, sorted."""
         return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
 
+    @cached_property
+    def deeper(self) -> tuple[str, ...]:
+        """The files of its folders that hold records or rows, sorted; hidden ones left out."""
+        paths = [p.relative_to(self.path) for p in self.path.glob("*/**/*") if p.is_file()]
+        shown = [p.as_posix() for p in paths if not any(part[0] in "._" for part in p.parts)]
+        return tuple(sorted(filter(is_table_name, shown)))
+
     def member(self, file: str) -> Source:
         """Open a file, once."""
         if file not in self._opened:
@@ -329,7 +334,7 @@ class FolderSource(Source):
         for suffix in SUFFIXES:
             if f"{name}{suffix}" in self.files:
                 return self.member(f"{name}{suffix}").plain_table()
-        held = [file for file in self.files if file.endswith(SUFFIXES)]
+        held = list(filter(is_table_name, self.files))
         near = [*get_close_matches(f"{name}.csv", held, n=1), *held][:1]
         raise RatingsError(
             [
@@ -348,9 +353,13 @@ class FolderSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilesSource(Source):
-    """Several files, of an archive or a list of paths; ``contents`` read their bytes."""
+    """Several files, of an archive or a list of paths; ``contents`` read their bytes.
+
+    chosen : whether the caller named each file
+    """
 
     contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
+    chosen: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -410,10 +419,11 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)
     if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
-        paths = {Path(one).name: Path(one) for one in source}
+        paths = short_names(str(Path(one).absolute()) for one in source)
         return FilesSource(
             name=f"{what} ({len(paths)} files)",
-            contents={k: p.read_bytes for k, p in paths.items()},
+            contents={name: Path(path).read_bytes for path, name in paths.items()},
+            chosen=True,
         )
     if not isinstance(source, str | Path):
         raise RatingsError.of(
@@ -443,13 +453,6 @@ def _open_folder(path: Path) -> Source:
     if (saved := saved_dataset(path)) is not None:
         return FrameSource(name=str(path), frame=saved)
     return FolderSource(name=str(path), path=path)
-
-
-def members_of(source: Source) -> Iterator[Source]:
-    """Yield the source itself, or the files of a folder with records or rows."""
-    if not isinstance(source, FolderSource | FilesSource):
-        return iter([source])
-    return (source.member(file) for file in source.files if file.endswith(SUFFIXES))
 
 
 def as_pandas(source: Any) -> Any:

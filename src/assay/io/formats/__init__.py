@@ -40,10 +40,11 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from assay._util.errors import ArgumentError, RatingsError, suggest
+from assay._util.errors import ArgumentError, Note, RatingsError, suggest
+from assay._util.text import counted, some
 from assay.data.task import Task
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.sources import FolderSource, Source
 
 __all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
 
@@ -106,7 +107,20 @@ def _claim(one: Format, source: Source) -> str:
 
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:
-    return replace(chosen.read(source, task), title=chosen.title)
+    export = chosen.read(source, task)
+    return replace(export, title=chosen.title, notes=(*export.notes, *_unread(source)))
+
+
+def _unread(source: Source) -> list[Note]:
+    """Note files in folders of a folder."""
+    files = source.deeper if isinstance(source, FolderSource) else ()
+    if not files:
+        return []
+    text = (
+        f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
+        "To read such files, give a list of their paths"
+    )
+    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
 
 
 def _format_of(name: str) -> Format:

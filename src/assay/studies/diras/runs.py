@@ -9,6 +9,7 @@ import pandas as pd
 from assay._util.errors import RatingsError
 from assay._util.text import some
 from assay._util.validation import path_given
+from assay.io.file_names import names_without_suffix, short_names
 
 FIELDS = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
 """Fields of a line of a run file, in order."""
@@ -29,8 +30,11 @@ def _named(runs: Any) -> dict[str, pd.DataFrame]:
             str(name): table if isinstance(table, pd.DataFrame) else _read_trec(Path(table))
             for name, table in runs.items()
         }
-    paths = [runs] if isinstance(runs, str | Path) else list(runs)
-    return {Path(path).stem: _read_trec(path_given("runs", path)) for path in paths}
+    given = [runs] if isinstance(runs, str | Path) else list(runs)
+    paths = {str(path): path for path in (path_given("runs", one) for one in given)}
+    files = short_names(paths)
+    names = names_without_suffix(files.values(), first_dot=False)
+    return {names[files[key]]: _read_trec(path) for key, path in paths.items()}
 
 
 def _read_trec(path: Path) -> pd.DataFrame:

@@ -47,7 +47,7 @@ READING = {
         "An item appears under several systems, so it may be the input or the output. Say which "
         "with `item=`."
     ),
-    "json-file": "The file begins as JSON, and is none. Write it again.",
+    "json-file": "The file begins as JSON, and is damaged or ends early. Export it again.",
     "json-shape": "The JSON has no records. Write an object for each rating.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "list-cells": (

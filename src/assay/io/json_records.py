@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay._util.errors import RatingsError
+from assay._util.text import counted
+from assay.io.json_stream import damaged, stream_records
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
@@ -46,7 +48,8 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
         try:
             return json.loads(text), None
         except (ValueError, RecursionError) as error:
-            raise _damaged(f"the file begins as JSON and is damaged: {error}", source) from None
+            deque(stream_records(text, source), maxlen=0)  # says how many records are whole
+            raise damaged(str(error), source) from None
     values, lines = [], []
     for n, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():
@@ -55,13 +58,10 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
             values.append(json.loads(line))
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", error)
-            raise _damaged(f"line {n} is no JSON: {why}", source) from None
+            whole = counted(len(values), "whole record")
+            raise damaged(f"line {n} is no JSON: {why}, after {whole}", source) from None
         lines.append(n)
     return values, lines
-
-
-def _damaged(what: str, source: str) -> RatingsError:
-    return RatingsError.of("json-file", what, source, mend="export or download it again")
 
 
 def _first_line_is_whole(text: str) -> bool:

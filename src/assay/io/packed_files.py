@@ -64,8 +64,11 @@ def _zstandard(data: bytes, found: zipfile.ZipInfo) -> bytes:
     start += LOCAL_HEADER + name + extra
     packed = data[start : start + found.compress_size]
     try:
-        return pa.decompress(  # type: ignore[no-any-return]
+        content: bytes = pa.decompress(
             packed, decompressed_size=found.file_size, codec="zstd", asbytes=True
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise zipfile.BadZipFile(f"{found.filename} cannot be unpacked: {error}") from None
+    if zlib.crc32(content) != found.CRC:
+        raise zipfile.BadZipFile(f"{found.filename} has a wrong checksum")
+    return content

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from assay._util.plain_text import plain
 
+SIBILANTS = ("s", "x", "z", "ch", "sh")
+VOWELS = tuple("aeiou")
 IRREGULAR = {"have": "has", "are": "is", "do": "does", "were": "was"}
 
 
@@ -32,14 +34,23 @@ def first_names(names: Sequence[str], limit: int = 5, longest: int = 40) -> str:
 
 def counted(count: int, word: str, verb: str = "") -> str:
     """Write a count with its noun and verb: ``2 items have``."""
-    return f"{count} {word}{'s' * (count != 1)}{f' {does(count, verb)}' * bool(verb)}"
+    return f"{count} {word if count == 1 else plural(word)}{f' {does(count, verb)}' * bool(verb)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun: ``guesses``, ``queries``, ``rows``."""
+    if noun.endswith(SIBILANTS):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in VOWELS:
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def does(count: int, verb: str) -> str:
     """Return a verb in the form for this count: ``gives`` or ``give``."""
     if count != 1:
         return verb
-    return IRREGULAR.get(verb, f"{verb}s")
+    return IRREGULAR.get(verb, plural(verb))
 
 
 def sentence(text: str) -> str:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level, tails
-from assay._util.text import chance_cell, column_decimals, interval, lines_of, percent, rounded
+from assay._util.text import (
+    chance_cell,
+    column_decimals,
+    interval,
+    lines_of,
+    percent,
+    rounded,
+    some,
+)
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
 from assay.evaluation import metrics
@@ -254,6 +262,12 @@ def _table(
     """Return the lines of the decision; draws in which some number is undefined are left out."""
     base = systems.index(baseline)
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
+    if not known.any():
+        raise ArgumentError(
+            f"no draw has a number for {some(list(values))} of all systems, so that nothing can be "
+            "decided; choose other metrics",
+            code="decision-undefined",
+        )
     kept = {name: v[known] for name, v in values.items()}
     utility = sum((weight * kept[name] for name, weight in weights.items()), np.zeros(()))
     gains = utility - utility[:, [base]]

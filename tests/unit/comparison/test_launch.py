@@ -98,3 +98,9 @@ def test_the_command_says_what_to_launch(fit: xr.DataTree, tmp_path) -> None:
     assert "P(all)" in done.output
     done = CliRunner().invoke(app, [*typed[:-1], GUARD])
     assert done.exit_code == 2
+
+
+def test_nothing_is_decided_where_every_draw_is_undefined() -> None:
+    values = np.array([[0.0, np.nan], [np.nan, 1.0]])
+    with pytest.raises(ArgumentError, check=refusal("decision-undefined")):
+        _table({"a": values}, ["old", "new"], "old", {"a": 1.0}, {}, 0.95)

@@ -52,3 +52,9 @@ def test_columns_may_be_given_as_an_array(kind: Any) -> None:
 def test_arguments_of_a_wrong_type_are_refused(given: dict[str, Any], code: str) -> None:
     with pytest.raises(AssayError, check=refusal(code)):
         read_ratings(TABLE, **given)
+
+
+def test_a_truth_whose_items_have_no_names_is_refused() -> None:
+    truth = pd.DataFrame({"item": ["", " "], "label": ["x", "y"]})
+    with pytest.raises(AssayError, check=refusal("truth-unmatched")):
+        read_ratings(TABLE, truth=truth)

@@ -47,8 +47,7 @@ def read(source: Source, task: Task | None) -> Export:
             study.describe(item, {"cluster": topic})
             where = place if len(files) == 1 else f"{one.file}:{place}"
             answers = [] if grade == UNJUDGED else [(LABEL, int(float(grade)))]
-            study.add(item, rater, answers, place=where,
-                      status="submitted" if answers else "skipped")  # fmt: skip
+            study.add(item, rater, answers, place=where)
     if len(files) == 1 and len(set(study.rows["rater"])) == 1:
         study.note(
             "the second field is the same everywhere, so that one file is one assessor: give a "

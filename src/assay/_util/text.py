@@ -232,16 +232,16 @@ def fixed(number: float, decimals: int) -> str:
 
 def chance_cell(p: float) -> str:
     """Write a probability with two decimals, the precision of a thousand draws."""
-    if not np.isfinite(p):
-        return UNDEFINED
-    return {"1.00": ">0.99", "0.00": "<0.01"}.get(words := f"{p:.2f}", words)
+    return probability(p, 2)
 
 
-def probability(p: float) -> str:
-    """Write a probability with three decimals; draws cannot show more."""
+def probability(p: float, decimals: int = 3) -> str:
+    """Write a probability; draws cannot show more than three decimals."""
     if not np.isfinite(p):
         return UNDEFINED
-    return {"1.000": ">0.999", "0.000": "<0.001"}.get(words := f"{p:.3f}", words)
+    least = 10**-decimals
+    ends = {rounded(0, decimals): f"<{least}", rounded(1, decimals): f">{1 - least}"}
+    return ends.get(words := rounded(p, decimals), words)
 
 
 def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from assay._util.plain_text import plain
 
+SIBILANTS = ("s", "x", "z", "ch", "sh")
+VOWELS = tuple("aeiou")
 IRREGULAR = {"have": "has", "are": "is", "do": "does", "were": "was"}
 
 
@@ -32,14 +34,23 @@ def first_names(names: Sequence[str], limit: int = 5, longest: int = 40) -> str:
 
 def counted(count: int, word: str, verb: str = "") -> str:
     """Write a count with its noun and verb: ``2 items have``."""
-    return f"{count} {word}{'s' * (count != 1)}{f' {does(count, verb)}' * bool(verb)}"
+    return f"{count} {word if count == 1 else plural(word)}{f' {does(count, verb)}' * bool(verb)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun: ``guesses``, ``queries``, ``rows``."""
+    if noun.endswith(SIBILANTS):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in VOWELS:
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def does(count: int, verb: str) -> str:
     """Return a verb in the form for this count: ``gives`` or ``give``."""
     if count != 1:
         return verb
-    return IRREGULAR.get(verb, f"{verb}s")
+    return IRREGULAR.get(verb, plural(verb))
 
 
 def sentence(text: str) -> str:
@@ -221,16 +232,16 @@ def fixed(number: float, decimals: int) -> str:
 
 def chance_cell(p: float) -> str:
     """Write a probability with two decimals, the precision of a thousand draws."""
-    if not np.isfinite(p):
-        return UNDEFINED
-    return {"1.00": ">0.99", "0.00": "<0.01"}.get(words := f"{p:.2f}", words)
+    return probability(p, 2)
 
 
-def probability(p: float) -> str:
-    """Write a probability with three decimals; draws cannot show more."""
+def probability(p: float, decimals: int = 3) -> str:
+    """Write a probability; draws cannot show more than three decimals."""
     if not np.isfinite(p):
         return UNDEFINED
-    return {"1.000": ">0.999", "0.000": "<0.001"}.get(words := f"{p:.3f}", words)
+    least = 10**-decimals
+    ends = {rounded(0, decimals): f"<{least}", rounded(1, decimals): f">{1 - least}"}
+    return ends.get(words := rounded(p, decimals), words)
 
 
 def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -106,6 +106,12 @@ def names_given(name: str, given: Any, *, what: str, otherwise: str = "") -> lis
     return list(dict.fromkeys(map(str, names)))
 
 
+def require_text(name: str, given: object) -> None:
+    """Raise `ArgumentError` unless ``given`` is a text or None."""
+    if not isinstance(given, str | None):
+        raise ArgumentError(f"{argument(name, given)}; it must be a text", code="argument-names")
+
+
 def path_given(name: str, given: Any) -> Path:
     """Return a path; refuse all else."""
     if not isinstance(given, str | Path):

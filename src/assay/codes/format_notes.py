@@ -7,6 +7,9 @@ FORMAT_NOTES = {
         "were taken for the other."
     ),
     "drafts-left-out": "Drafts were never submitted, and were left out.",
+    "folders-not-read": (
+        "A folder has folders with files, which are not read. Give a list of paths to read them."
+    ),
     "format-loses": "The format leaves things out that another export of the tool has.",
     "gate-found": (
         "A question has answers only after some answers to another, and is read as asked only "

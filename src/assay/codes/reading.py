@@ -48,8 +48,8 @@ READING = {
         "with `item=`."
     ),
     "json-file": (
-        "The file begins as JSON, and is damaged. Export it again, or read the records that are "
-        "whole with `set_aside=True`."
+        "The file begins as JSON, and is damaged or ends early. Export it again, or read its whole "
+        "records with `set_aside=True`."
     ),
     "json-shape": "The JSON has no records. Write an object for each rating.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",

@@ -46,6 +46,9 @@ REFUSALS = {
     "dask-cluster": (
         "The Dask cluster does not answer, has no worker or was lost. Check it, and start again."
     ),
+    "decision-undefined": (
+        "No draw has all numbers that a decision needs. Choose metrics that are defined."
+    ),
     "density-not-finite": "The posterior density is not finite at the start. Check the priors.",
     "draws-dims": "An array has dims that draws do not have. Give draws of assay.",
     "drift-sessions": (

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level, tails
-from assay._util.text import column_decimals, interval, lines_of, percent, rounded
+from assay._util.text import (
+    column_decimals,
+    interval,
+    lines_of,
+    percent,
+    rounded,
+    some,
+)
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
 from assay.comparison.decisions import chance_said
@@ -239,8 +246,13 @@ def _table(
     """Return the lines of the decision, from draws in which all numbers are defined."""
     base = systems.index(baseline)
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
-    some = known.any()
-    kept = {name: v[known] if some else v[:1] for name, v in values.items()}
+    if not known.any():
+        raise ArgumentError(
+            f"no draw has a number for {some(list(values))} of all systems, so that nothing can be "
+            "decided; choose other metrics",
+            code="decision-undefined",
+        )
+    kept = {name: v[known] for name, v in values.items()}
     utility = sum((weight * kept[name] for name, weight in weights.items()), np.zeros(()))
     gains = utility - utility[:, [base]]
     within = {
@@ -261,5 +273,4 @@ def _table(
         "expected_loss": ranks["expected_loss"].to_numpy(),
         "undefined": 1 - known.mean(),
     }
-    table = pd.DataFrame(columns)
-    return table if some else table.assign(**dict.fromkeys([*columns][1:-1], np.nan))
+    return pd.DataFrame(columns)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +28,22 @@ MOST_FEW = 6
 """Few enough options to be classes, however rarely chosen."""
 REPEATED = 2
 """Fewest uses of a class on average; texts are mostly used once."""
+
+
+def unused_name(name: str, taken: Container[str], *, first: int = 2, between: str = " ") -> str:
+    """Return a name, numbered if it is taken: ``bias``, ``bias 2``, ``bias 3``."""
+    free, number = name, first
+    while free in taken:
+        free, number = f"{name}{between}{number}", number + 1
+    return free
+
+
+def number_in(cell: object) -> float | None:
+    """Return the number in a cell; None if it holds none."""
+    try:
+        return float(str(cell))
+    except ValueError:
+        return None
 
 
 def told_controls(

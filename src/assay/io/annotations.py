@@ -69,21 +69,23 @@ class Study:
         confidence: Mapping[str, Any] | None = None,
         scores: Mapping[str, float] | None = None,
     ) -> None:
-        """Add a rating; a withdrawn one keeps no answers.
+        """Add a rating; a withdrawn one keeps no answers, and one without answers was skipped.
 
         An answer is a question with a class, a number, or a tuple of chosen options. ``confidence``
         is by
         question, with one for each option of a multiple choice. ``scores`` in [0, 1] rise with the
         class.
         """
-        row = len(self.places)
+        row, given = len(self.places), list(answers)
+        if status == SUBMITTED and not (given or scores):
+            status = "skipped"
         self.places.append(place)
         for name, word in zip(OWN, (str(item), str(rater), group, status), strict=False):
             self.rows[name].append(self.words.setdefault(word, word))
         self.rows["seconds"].append(seconds)
         if status != SUBMITTED:
             return
-        for name, value in answers:
+        for name, value in given:
             told = self.words.setdefault(value, value) if isinstance(value, str) else value
             self.said.setdefault(name, {})[row] = told
         for name, number in (confidence or {}).items():

@@ -282,13 +282,7 @@ def _nearly(pairs: Mapping[str, object], columns: Sequence[str]) -> dict[str, An
 def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
     if isinstance(labels, Mapping):
         return labels
-    names = [labels] if isinstance(labels, str) else labels
-    if not isinstance(names, Sequence):
-        ledger.problem(
-            "argument-type", f"`labels=` must be a dict, a list or a column name, not {labels!r}",
-            go_on=LEFT_OUT,
-        )  # fmt: skip
-        return {}
+    names = [labels] if isinstance(labels, str) else list(labels or ())
     if len(names) != len(task.labels):
         ledger.problem(
             "labels-count",

@@ -5,9 +5,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from assay._util.errors import TaskError
+from assay._util.errors import Problem, RatingsError, TaskError
+from assay._util.validation import written
 from assay.data.ratings import Partial, Resolve
 from assay.io.answers import LabelsArg
 from assay.io.columns import ColumnArg, PerLabel
@@ -18,6 +20,14 @@ GroupArg = ColumnArg | Mapping[str, str]
 WordsArg = Mapping[str, Mapping[str, str]] | None
 SHAPES = ("wide", "wide_items", "counts")
 """Arguments for tables with several ratings in a row."""
+LISTS = (tuple, np.ndarray, pd.Index, pd.Series)
+"""Types of several names, which become lists."""
+ONE_COLUMN = ("label", "value")
+COLUMNS = (
+    "item", "rater", "cluster", "rank", "system", "panel", "weight", "stratum", "covariates",
+    "replicate", "session", "seconds", *SHAPES,
+)  # fmt: skip
+PER_LABEL = ("score", "confidence", "audit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +66,26 @@ class Arguments:
     counts: ColumnArg = None
     set_aside: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse arguments that name no columns; arrays of names become lists."""
+        problems = []
+        for names, allowed, kinds in (
+            (ONE_COLUMN, "a column name", (str,)),
+            (COLUMNS, "a column name or a list of them", (str, list)),
+            (PER_LABEL, "a column or a dict from label to column", (str, Mapping)),
+            (("labels",), "a dict, a list or a column name", (str, list, Mapping)),
+            (("group",), "a column, a list of them or a dict", (str, list, Mapping)),
+        ):
+            for name in names:
+                given = getattr(self, name)
+                if isinstance(given, LISTS):
+                    given = list(given)
+                    object.__setattr__(self, name, given)
+                if given is not None and not _names(given, kinds):
+                    problems.append(_wrong_type(name, given, allowed))
+        if problems:
+            raise RatingsError(problems, "the arguments")
+
     @property
     def roles(self) -> dict[str, ColumnArg]:
         """The named columns, by role."""
@@ -86,7 +116,7 @@ class Arguments:
                 found += [name for name in one.values() if isinstance(name, str)]
             elif isinstance(one, str):
                 found.append(one)
-            elif isinstance(one, list | tuple):
+            elif isinstance(one, list):
                 found += [name for name in one if isinstance(name, str)]
         return found
 
@@ -118,6 +148,21 @@ class Arguments:
         """Fill in options of a format where the caller says nothing."""
         silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
         return replace(self, **{name: v for name, v in options.items() if name in silent})
+
+
+def _names(given: object, kinds: tuple[type, ...]) -> bool:
+    """Whether an argument is of these kinds, and a list has only names."""
+    listed = given if isinstance(given, list) else []
+    return isinstance(given, kinds) and all(isinstance(name, str) for name in listed)
+
+
+def _wrong_type(name: str, given: object, allowed: str) -> Problem:
+    return Problem(
+        code="argument-type",
+        what=f"`{name}=` must be {allowed}, not {written(given)}",
+        role=name if name in COLUMNS else "",
+        go_on={name: None},
+    )
 
 
 def _is_default(value: object, default: object) -> bool:

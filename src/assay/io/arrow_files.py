@@ -13,6 +13,7 @@ from assay.io.tables import AGAIN
 
 PARQUET, FEATHER, OLD_FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 KINDS = {PARQUET: "Parquet", FEATHER: "Feather", OLD_FEATHER: "Feather", STREAM: "Arrow"}
+"""The beginning of each kind of file; a stream ends with its mark and zeros, too."""
 HUGGING_FACE = b"huggingface"
 """Key of the schema's metadata that has the class names."""
 
@@ -36,6 +37,8 @@ def read_arrow(data: bytes, kind: str, source: str) -> pd.DataFrame:
             table = feather.read_table(buffer)
         else:
             table = pa.ipc.open_stream(buffer).read_all()
+            if not data.rstrip(b"\0").endswith(STREAM):
+                raise ValueError("it ends early")
         frame: pd.DataFrame = table.to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise RatingsError.of(

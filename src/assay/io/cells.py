@@ -338,7 +338,7 @@ def numbers_within(
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",
             mend=point_wanted(cells) or mend,
-            go_on=go_on,
+            go_on=go_on or {},
             numbers={"cells": len(wrong)},
         )
     return np.clip(numbers, low, high)

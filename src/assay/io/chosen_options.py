@@ -39,9 +39,13 @@ def require_one_choice(
         return False
     _, group = unique_rows(*[key[clash] for key in keys])
     pairs = int(group.max()) + 1
-    if not (_exploded(layout, clash, group) or _never_alike(task, keys, answers, rows, pairs)):
+    if _exploded(layout, clash, group):
+        why = "some of them come from one row of a larger table"
+    elif _never_alike(task, keys, answers, rows, pairs):
+        why = "never the same one twice"
+    else:
         return False
-    _report(layout, task, clash, pairs)
+    _report(layout, task, clash, pairs, why)
     return True
 
 
@@ -63,14 +67,14 @@ def _never_alike(
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
 
 
-def _report(layout: Layout, task: Task, clash: Codes, pairs: int) -> None:
+def _report(layout: Layout, task: Task, clash: Codes, pairs: int, why: str) -> None:
     label = task.labels[0]
     column = layout.answers.by_label.get(label.name, layout.answers.value)
     layout.ledger.problem(
         "multi-select-rows",
-        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and never "
-        f"the same one twice ({pairs} pairs of rater and item): they look like options of one "
-        "question, of which several can be chosen",
+        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "
+        f"({counted(pairs, 'pair')} of rater and item): they look like options of one question, of "
+        "which several can be chosen",
         where=layout.table.where(np.sort(clash), column),
         mend="if they are, say so: `replicate='options'`, and each option is a label; if raters "
         'rated again, name the column that numbers their ratings: `replicate="..."`',

@@ -163,16 +163,8 @@ class _Search:
 
 
 def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
-    listed = list(asked) if isinstance(asked, list | tuple) else [asked]
-    if not all(isinstance(name, str) for name in listed):
-        ledger.problem(
-            "argument-type",
-            f"`{role}=` must be a column name or a list of them, not {asked!r}",
-            role=role,
-            go_on={role: None},
-        )
-        return None
-    names = [str(name) for name in listed if name]
+    listed = [asked] if isinstance(asked, str) else list(asked or ())
+    names = [name for name in listed if name]
     for name in names:
         if finder.get(name) is None:
             ledger.problem(
@@ -337,13 +329,6 @@ def column_of_each(
             f"`{role}={given!r}` is one column, but task {task.name} has {len(task.labels)} labels",
             mend=f'give a dict from label to column: `{role}={{"{first}": "..."}}`',
             numbers={"labels": len(task.labels)},
-            go_on={role: None},
-        )
-        return {}
-    if not isinstance(given, str | Mapping):
-        ledger.problem(
-            "argument-type",
-            f"`{role}=` must be a column or a dict from label to column, not {given!r}",
             go_on={role: None},
         )
         return {}

@@ -62,6 +62,8 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
+    if _quote_is_open(text, frame, separator):
+        raise _open_quote(lines[-1], source)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
     if bad and not lenient:
         raise RatingsError([_ragged(bad, lines, len(header))], source)
@@ -83,6 +85,25 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
         separator=separator,
         notes=notes,
         lost=lost,
+    )
+
+
+def _quote_is_open(text: str, frame: pd.DataFrame, separator: str) -> bool:
+    """Whether a quote in the last cell is never closed: the cell then ends the text as it is."""
+    if '"' not in text or frame.empty:
+        return False
+    last = str(frame.iat[-1, -1]).replace('"', '""')
+    return text.endswith(f'"{last}' if last else (f'{separator}"', '\n"'))
+
+
+def _open_quote(line: int, source: str) -> RatingsError:
+    return RatingsError.of(
+        "unparsed-file",
+        f"the quote that opens in the row at line {line} is never closed, so that the text after "
+        "it would be one cell",
+        source,
+        mend="close the quote, write it twice if it belongs to the text, or export the file again "
+        "if it ends early",
     )
 
 

@@ -1,16 +1,12 @@
 """Paths of files, also of those inside an archive; and which file may be meant by a wrong one."""
 
 import shlex
-from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from assay._util.errors import Problem, RatingsError, suggest
+from assay.io.file_names import SUFFIXES
 from assay.io.packed_files import is_archive, packed_file, packed_names
-
-SUFFIXES = (
-    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
-)  # fmt: skip
 
 
 def is_folder(path: Path) -> bool:
@@ -70,12 +66,3 @@ def _unread(path: Path, error: Exception) -> RatingsError:
         ],
         str(path),
     )
-
-
-def names_of(source: Sequence[str | Path]) -> dict[str, Path]:
-    """Return the paths by their names, or by themselves where names stand twice."""
-    paths = [Path(one) for one in source]
-    names = [path.name for path in paths]
-    return {
-        n if names.count(n) == 1 else p.as_posix(): p for n, p in zip(names, paths, strict=True)
-    }

@@ -15,7 +15,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted, listed
 from assay.io.column_names import told_apart
-from assay.io.file_paths import SUFFIXES
+from assay.io.file_names import SUFFIXES
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.sources import (

@@ -2,13 +2,14 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from assay.io.json_stream import damaged_json
+from assay.io.json_stream import damaged_json, stream_records
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 from assay.io.tables import rows_of
 
@@ -50,8 +51,8 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
         try:
             return json.loads(text), None
         except (ValueError, RecursionError) as error:
-            what = f"the file begins as JSON and is damaged: {error}"
-            raise damaged_json(what, text, source) from None
+            deque(stream_records(text, source), maxlen=0)  # says how many records are whole
+            raise damaged_json(str(error), text, source) from None
     values, lines = [], []
     for n, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():

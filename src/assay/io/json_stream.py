@@ -16,40 +16,52 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a list with their numbers, or those of all lines with their lines."""
-    decode = json.JSONDecoder().raw_decode
     place = _skip(text, 0)
-    inside = text.startswith("[", place)
-    place = _skip(text, place + 1) if inside else place
-    number, counted = (0, 0) if inside else (1, 0)
-    while place < len(text) and not (inside and text[place] == "]"):
-        if inside:
-            number += 1
-        else:
-            number, counted = number + text.count("\n", counted, place), place
-        try:
-            value, place = decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise damaged_json(f"the JSON is damaged: {error}", text, name) from None
-        if isinstance(value, dict):
-            yield number, value
+    values = _of_list(text, place + 1) if text.startswith("[", place) else _of_lines(text, place)
+    try:
+        for number, value in values:
+            if isinstance(value, dict):
+                yield number, value
+    except (ValueError, RecursionError) as error:
+        raise damaged_json(str(error), text, name) from None
+
+
+def _of_list(text: str, place: int) -> Iterator[tuple[int, Any]]:
+    """Yield the values of a list with their numbers; ``place`` is after its bracket."""
+    decode = json.JSONDecoder().raw_decode
+    number, place = 0, _skip(text, place)
+    closed = text.startswith("]", place)
+    while not closed:
+        number += 1
+        value, place = decode(text, place)
+        yield number, value
         place = _skip(text, place)
-        if inside and text.startswith(",", place):
+        closed = text.startswith("]", place)
+        if not closed:
+            if not text.startswith(",", place):
+                raise json.JSONDecodeError("Expecting ',' or ']'", text, place)
             place = _skip(text, place + 1)
+    place = _skip(text, place + 1)
+    if place < len(text):
+        raise json.JSONDecodeError("Extra data after the list", text, place)
+
+
+def _of_lines(text: str, place: int) -> Iterator[tuple[int, Any]]:
+    """Yield all values with their lines."""
+    decode = json.JSONDecoder().raw_decode
+    line, counted_to = 1, 0
+    while place < len(text):
+        line, counted_to = line + text.count("\n", counted_to, place), place
+        value, place = decode(text, place)
+        yield line, value
+        place = _skip(text, place)
 
 
 def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
-    r"""Return the records of damaged JSON that can be read, their places, and what cannot be.
+    r"""Return the readable records of damaged JSON, their places, and the places of the others.
 
-    Returns
-    -------
-    records : list of dict
-    places : list of int
-        The number of each in a list, or its line.
-    lost : list of int
-        The lines that are no JSON; of a list the place of the record where reading ends.
+    Places are lines, or numbers in a list; a list ends at its first record that cannot be read.
 
-    Examples
-    --------
     >>> sound_records('[{"a": 1}, {"a": 2')
     ([{'a': 1}], [1], [2])
     >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
@@ -73,29 +85,24 @@ def _sound_lines(text: str) -> list[tuple[int, Any]]:
 
 
 def _sound_in_list(text: str) -> list[tuple[int, Any]]:
-    decode = json.JSONDecoder().raw_decode
     found: list[tuple[int, Any]] = []
-    place = _skip(text, text.index("[") + 1)
-    while place < len(text) and text[place] != "]":
-        try:
-            value, place = decode(text, place)
-        except (ValueError, RecursionError):
-            return [*found, (len(found) + 1, BROKEN)]
-        found.append((len(found) + 1, value))
-        place = _skip(text, place)
-        place = _skip(text, place + 1) if text.startswith(",", place) else place
-    return found if place < len(text) else [*found, (len(found) + 1, BROKEN)]
+    try:
+        for number, value in _of_list(text, text.index("[") + 1):
+            found.append((number, value))
+    except (ValueError, RecursionError):
+        found.append((len(found) + 1, BROKEN))
+    return found
 
 
 def damaged_json(what: str, text: str, source: str) -> RatingsError:
-    """Refuse JSON that cannot be parsed; the records of it that can be are offered."""
-    sound = len(sound_records(text)[0])
-    again = AGAIN
-    if sound:
-        again += f"; or read the {counted(sound, 'record')} that are whole: {as_code(SET_ASIDE)}"
+    """Refuse JSON that is damaged or ends early, and offer its whole records."""
+    whole = counted(len(sound_records(text)[0]), "whole record")
+    any_whole = not whole.startswith("0")
+    offer = f"; or read the {whole}: {as_code(SET_ASIDE)}" if any_whole else ""
     return RatingsError.of(
-        "json-file", what, source, mend=again, go_on=SET_ASIDE if sound else None
-    )
+        "json-file", f"the JSON is damaged or ends early: {what} ({whole})", source,
+        mend=AGAIN + offer, go_on=SET_ASIDE if any_whole else None,
+    )  # fmt: skip
 
 
 def _skip(text: str, place: int) -> int:

@@ -38,10 +38,10 @@ def is_archive(data: bytes) -> bool:
 
 
 def packed_names(data: bytes) -> list[str]:
-    """Return the names of the files in a ZIP archive."""
+    """Return the names of the files in a ZIP archive; of two with one name the last counts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = [one.filename for one in archive.infolist() if not one.is_dir()]
-    return sorted(name for name in names if "__MACOSX" not in name)
+    return sorted({name for name in names if "__MACOSX" not in name})
 
 
 def packed_file(data: bytes, name: str) -> bytes:
@@ -65,8 +65,11 @@ def _zstandard(data: bytes, found: zipfile.ZipInfo) -> bytes:
     start += LOCAL_HEADER + name + extra
     packed = data[start : start + found.compress_size]
     try:
-        return pa.decompress(  # type: ignore[no-any-return]
+        content: bytes = pa.decompress(
             packed, decompressed_size=found.file_size, codec="zstd", asbytes=True
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise zipfile.BadZipFile(f"{found.filename} cannot be unpacked: {error}") from None
+    if zlib.crc32(content) != found.CRC:
+        raise zipfile.BadZipFile(f"{found.filename} has a wrong checksum")
+    return content

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from assay._util.validation import require_choice
+from assay._util.validation import require_choice, require_flag, require_text
 from assay.data.default_metrics import with_default_metrics
 from assay.data.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
 from assay.data.task import Task
@@ -189,6 +189,9 @@ def read_ratings(
     """
     require_choice("partial", partial, PARTIAL)
     require_choice("resolve", resolve, RESOLVE)
+    require_flag("set_aside", set_aside)
+    for name, text in (("format", format), ("sheet", sheet), ("encoding", encoding)):
+        require_text(name, text)
     given = Arguments(
         item=item, rater=rater, labels=labels, label=label, value=value, classes=classes,
         score=score, confidence=confidence, score_range=score_range, cluster=cluster, rank=rank,

@@ -1,6 +1,5 @@
 """Findings of the reader: problems, notes, rows set aside, silent raters."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Numbers, Problem, RatingsError
+from assay._util.errors import Problem, RatingsError
 from assay._util.grouping import Codes, first_rows
 from assay._util.text import counted, does, some
 from assay.io.tables import SET_ASIDE, Table
@@ -86,31 +85,9 @@ class Ledger:
         self.kept: Mask = np.ones(len(table.frame), bool)
         self._aside: list[pd.DataFrame] = []
 
-    def problem(
-        self,
-        code: str,
-        what: str,
-        *,
-        where: str = "",
-        allowed: str = "",
-        mend: str = "",
-        role: str = "",
-        numbers: Numbers | None = None,
-        go_on: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Add a :class:`~assay._util.errors.Problem`."""
-        self.problems.append(
-            Problem(
-                code=code,
-                what=what,
-                where=where,
-                allowed=allowed,
-                mend=mend,
-                role=role,
-                numbers=numbers or {},
-                go_on=go_on or {},
-            )
-        )
+    def problem(self, code: str, what: str, **more: Any) -> None:
+        """Add a :class:`~assay._util.errors.Problem`; ``more`` are its other fields."""
+        self.problems.append(Problem(code=code, what=what, **more))
 
     def row_problem(self, rows: Mask, reason: str, code: str, what: str, **more: Any) -> None:
         """Add a problem of some rows; if ``lenient``, set them aside for the reason instead."""

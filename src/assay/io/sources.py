@@ -23,7 +23,8 @@ from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
 from assay.io.column_names import told_apart
 from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.encodings import decode_text
-from assay.io.file_paths import SUFFIXES, is_folder, names_of, read_bytes
+from assay.io.file_names import SUFFIXES, is_table_name, short_names
+from assay.io.file_paths import is_folder, read_bytes
 from assay.io.foreign_files import refuse_foreign
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
@@ -336,6 +337,13 @@ class FolderSource(Source):
         """The names of its files, sorted."""
         return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
 
+    @cached_property
+    def deeper(self) -> tuple[str, ...]:
+        """The files of its folders that hold records or rows, sorted; hidden ones left out."""
+        paths = [p.relative_to(self.path) for p in self.path.glob("*/**/*") if p.is_file()]
+        shown = [p.as_posix() for p in paths if not any(part[0] in "._" for part in p.parts)]
+        return tuple(sorted(filter(is_table_name, shown)))
+
     def member(self, file: str) -> Source:
         """Open a file, once."""
         if file not in self._opened:
@@ -372,18 +380,16 @@ class FolderSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilesSource(Source):
-    """Several files: those of an archive, or those of a list of paths.
+    """Several files, of an archive or a list of paths.
 
-    Attributes
-    ----------
-    contents : mapping of str to callable
-        What returns the bytes of each file, by its name.
-    paths : mapping of str to str
-        What each file is called that is given alone.
+    contents : functions that return the bytes of each file, by its name
+    paths : the path of each file when it is given alone
+    chosen : whether the caller named each file
     """
 
     contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
     paths: Mapping[str, str] = field(default_factory=dict, repr=False)
+    chosen: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -447,11 +453,13 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)
     if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
-        paths = names_of(source)
+        given = {str(Path(one).absolute()): Path(one) for one in source}
+        paths = {name: given[path] for path, name in short_names(given).items()}
         return FilesSource(
             name=f"{what} ({len(paths)} files)",
-            contents={k: partial(read_bytes, p) for k, p in paths.items()},
-            paths={k: str(p) for k, p in paths.items()},
+            contents={name: partial(read_bytes, path) for name, path in paths.items()},
+            paths={name: str(path) for name, path in paths.items()},
+            chosen=True,
         )
     if not isinstance(source, str | Path):
         raise RatingsError.of(
@@ -473,13 +481,6 @@ def _open_folder(path: Path) -> Source:
     if (saved := saved_dataset(path)) is not None:
         return FrameSource(name=str(path), frame=saved)
     return FolderSource(name=str(path), path=path)
-
-
-def members_of(source: Source) -> Iterator[Source]:
-    """Yield the source itself, or the files of a folder with records or rows."""
-    if not isinstance(source, FolderSource | FilesSource):
-        return iter([source])
-    return (source.member(file) for file in source.files if file.endswith(SUFFIXES))
 
 
 def as_pandas(source: Any) -> Any:

@@ -313,7 +313,7 @@ def known_truth(
     keys, known = codes_of(source.names)
     position = names.get_indexer(known)
     _report_unmatched(source, position, names, known, ledger)
-    owner = np.where(keys >= 0, position[keys], -1)
+    owner = np.append(position, -1)[keys]  # an item without a name has the key -1
     for column, label in enumerate(task.labels):
         if label.name in source.by_label:
             cells = decode(source.table.frame[source.by_label[label.name]], label, source.ledger)
@@ -351,11 +351,12 @@ def _report_unmatched(
 ) -> None:
     unmatched = int((position < 0).sum())
     near = _near(names, known[position < 0]) if unmatched else ""
-    if len(position) and unmatched == len(position):
+    if unmatched == len(position):
+        named = f", e.g. {known[0]!r}" if len(known) else ", whose items have no names"
         ledger.problem(
             "truth-unmatched",
             "no item of the truth is an item of the ratings",
-            where=f"{source.table.source}, e.g. {known[0]!r}",
+            where=f"{source.table.source}{named}",
             mend=f"the truth must name items as the ratings do{near}",
             go_on=WITHOUT_TRUTH,
         )

@@ -88,11 +88,17 @@ def _of_systems(material: Material) -> tuple[str, str, str]:
         question = f"Which is better, {order[0]} or {order[1]}?"
     else:
         question = f"Which of {len(order)} systems is best?"
-    usable = pairs[pairs["better"].isin(SIGNS) & (pairs["doubt"] == "")]
-    if usable.empty:
+    clear = pairs["better"].isin(SIGNS) & (pairs["doubt"] == "")
+    usable = pairs[clear & pairs["difference"].notna()]
+    systems = material.comparison.systems
+    ranked = systems[
+        systems["better"].isin(SIGNS) & (systems["doubt"] == "") & systems["expected_loss"].notna()
+    ]
+    many = material.baseline is None and len(order) > 2
+    if (ranked if many else usable).empty:
         return question, *_without_a_best(material, pairs)
-    if material.baseline is None and len(order) > 2:
-        return question, *_best_of_many(material)
+    if many:
+        return question, *_best_of_many(material, ranked)
     return question, *_better_of_two(material, usable)
 
 
@@ -168,10 +174,8 @@ def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: 
     )
 
 
-def _best_of_many(material: Material) -> tuple[str, str]:
-    """Name the system with the lowest expected loss on metrics with a direction."""
-    systems = material.comparison.systems
-    ranked = systems[systems["better"].isin(SIGNS) & (systems["doubt"] == "")]
+def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
+    """Name the system with the least expected loss on each metric that ranks them."""
     chosen = ranked.loc[ranked.groupby("metric", sort=False)["expected_loss"].idxmin()]
     wins = chosen["system"].value_counts()
     first, count = str(wins.index[0]), len(chosen)

@@ -316,7 +316,11 @@ def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:
     found = {}
     for name in STARRED:
         rates = drawn[name].transpose("system", ...).to_numpy().reshape(drawn.sizes["system"], -1)
-        best = rates[np.nanmean(rates, axis=1).argmax()]
+        held = np.isfinite(rates)
+        means = divided(np.where(held, rates, 0).sum(axis=1), held.sum(axis=1))
+        if np.isnan(means).all():
+            continue
+        best = rates[np.nanargmax(means)]
         for system, own in zip(drawn["system"].to_numpy(), rates, strict=True):
             both = np.isfinite(own) & np.isfinite(best)
             if both.any():

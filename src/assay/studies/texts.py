@@ -8,6 +8,7 @@ import pandas as pd
 
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted, some
+from assay._util.validation import argument
 from assay.io.names import squash
 from assay.io.sources import open_source
 from assay.io.tables import Table
@@ -76,25 +77,26 @@ def _column(
 ) -> str:
     """Return the column given by argument or found by name; LookupError holds the problem."""
     columns = [str(column) for column in table.frame.columns if column not in taken]
-    argument = f"{what}_{role}"
+    name = f"{what}_{role}"
     if given is not None:
-        if given in columns:
+        if isinstance(given, str) and given in columns:
             return given
         raise LookupError(
             Problem(
-                code="texts-column", what=f"`{argument}={given!r}` is no column",
+                code="texts-column",
+                what=f"{argument(name, given)} is no column",
                 mend=suggest(given, columns),
             )
-        )  # fmt: skip
+        )
     by_name = {squash(column): column for column in reversed(columns)}
-    for name in names:
-        if squash(name) in by_name:
-            return by_name[squash(name)]
+    for known in names:
+        if squash(known) in by_name:
+            return by_name[squash(known)]
     raise LookupError(
         Problem(
             code="texts-column",
             what=f"no column is recognised as the {role} of the {what}",
-            mend=f"name one of {some(columns)}: `{argument}=`",
+            mend=f"name one of {some(columns)}: `{name}=`",
         )
     )
 

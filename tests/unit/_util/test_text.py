@@ -145,3 +145,12 @@ def test_doubts_get_marks() -> None:
         ["0.50 (0.40 to 0.60)*"],
         " * empty class.",
     )
+
+
+def test_plurals_follow_the_last_letters() -> None:
+    words = ["guess", "query", "box", "batch", "day", "item"]
+    assert [counted(2, word) for word in words] == [
+        "2 guesses", "2 queries", "2 boxes", "2 batches", "2 days", "2 items"
+    ]  # fmt: skip
+    assert counted(1, "guess") == "1 guess"
+    assert (does(1, "pass"), does(1, "carry"), does(1, "say")) == ("passes", "carries", "says")

@@ -43,13 +43,6 @@ def test_undefined_draws_are_left_out_and_counted() -> None:
     assert table.loc["new", "undefined"] == 0.5
 
 
-def test_a_metric_without_a_defined_draw_launches_nothing() -> None:
-    values = np.array([[0.0, np.nan], [np.nan, 1.0]])
-    table = _table({"a": values}, ["old", "new"], "old", {"a": 1.0}, {"a": 0.1}, 0.95)
-    assert table["undefined"].tolist() == [1.0, 1.0]
-    assert table.drop(columns=["system", "undefined"]).isna().all(axis=None)
-
-
 def test_a_guardrail_called_all_is_a_column_of_its_own() -> None:
     gain, all_ = np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([[0.5, 0.1], [0.5, 0.1]])
     table = _table({"a": gain, "all": all_}, ["old", "new"], "old", {"a": 1.0}, {"all": 0.1}, 0.95)
@@ -112,3 +105,9 @@ def test_the_command_says_what_to_launch(fit: xr.DataTree, tmp_path) -> None:
     assert "P(all)" in done.output
     done = CliRunner().invoke(app, [*typed[:-1], GUARD])
     assert done.exit_code == 2
+
+
+def test_nothing_is_decided_where_every_draw_is_undefined() -> None:
+    values = np.array([[0.0, np.nan], [np.nan, 1.0]])
+    with pytest.raises(ArgumentError, check=refusal("decision-undefined")):
+        _table({"a": values}, ["old", "new"], "old", {"a": 1.0}, {}, 0.95)

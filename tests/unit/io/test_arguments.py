@@ -1,5 +1,60 @@
-from assay.io.arguments import Arguments
+"""What the caller says of columns and cells."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from assay._util.errors import AssayError
+from assay.io import read_ratings
+from assay.io.arguments import COLUMNS, ONE_COLUMN, PER_LABEL, Arguments
+from tests.refusals import refusal
+
+TABLE = pd.DataFrame({"item": [1, 1, 2, 2], "rater": list("abab"), "label": list("xyxx")})
 
 
 def test_the_callers_arguments_take_precedence_over_the_format() -> None:
     assert Arguments(item="text").with_known({"item": "id", "rater": "who"}).roles["rater"] == "who"
+
+
+@pytest.mark.parametrize("name", [*ONE_COLUMN, *COLUMNS, *PER_LABEL, "labels", "group"])
+@pytest.mark.parametrize("given", [-1, 2.5, True, b"item", TABLE], ids=str)
+def test_arguments_that_name_no_column_are_refused(name: str, given: Any) -> None:
+    with pytest.raises(AssayError, check=refusal("argument-type")):
+        read_ratings(TABLE, **{name: given})
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, "labels", "group"])
+def test_lists_hold_names_only(name: str) -> None:
+    given: Any = {name: ["item", None]}
+    with pytest.raises(AssayError, check=refusal("argument-type")) as caught:
+        read_ratings(TABLE, **given)
+    assert caught.value.go_on == {name: None}
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, pd.Index, pd.Series])
+def test_columns_may_be_given_as_an_array(kind: Any) -> None:
+    wide = pd.DataFrame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", "x"]})
+    assert len(read_ratings(wide, wide=kind(["ann", "bob"])).raters) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"format": ["table"]}, "argument-names"),
+        ({"format": TABLE}, "argument-names"),
+        ({"sheet": 1}, "argument-names"),
+        ({"encoding": b"utf-8"}, "argument-names"),
+        ({"set_aside": "no"}, "argument-flag"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_refused(given: dict[str, Any], code: str) -> None:
+    with pytest.raises(AssayError, check=refusal(code)):
+        read_ratings(TABLE, **given)
+
+
+def test_a_truth_whose_items_have_no_names_is_refused() -> None:
+    truth = pd.DataFrame({"item": ["", " "], "label": ["x", "y"]})
+    with pytest.raises(AssayError, check=refusal("truth-unmatched")):
+        read_ratings(TABLE, truth=truth)

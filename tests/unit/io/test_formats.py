@@ -1,6 +1,8 @@
 """The registry of formats: who claims an input, and what happens if nobody or several do."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from assay.io import formats, read_ratings
 from assay.io.formats import Export, Format, all_formats
 from assay.io.sources import Source
 from tests.refusals import refusal
+from tests.studies import FIXTURES
 
 FRAME = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": list("xyx")})
 
@@ -90,3 +93,30 @@ def test_without_a_task_the_one_is_taken_that_the_columns_fit(
     assert ratings.task.name == task
     assert ratings.accounting.notes[0].startswith(f"task {task} is taken: ")
     assert ratings.accounting.notes[0].code == "task-chosen"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value"),
+    [
+        ("prodigy_binary.jsonl", [0, "_input_hash"], [1]),
+        ("prodigy_choice.jsonl", [0, "accept"], 1.5),
+        ("promptfoo.jsonl", [0, "promptIdx"], "many"),
+        ("deepeval.json", ["conversationalTestCases"], 5),
+        ("inspect_graded.json", ["eval", "scorers"], -1),
+        ("label_studio_rich.json", [0, "drafts"], 1),
+    ],
+)
+def test_a_value_that_no_tool_writes_is_damage(
+    file: str, path: list[Any], value: object, tmp_path: Path
+) -> None:
+    text = (FIXTURES / file).read_text(encoding="utf-8")
+    by_line = file.endswith("l")
+    whole = [json.loads(line) for line in text.splitlines()] if by_line else json.loads(text)
+    held = whole
+    for key in path[:-1]:
+        held = held[key]
+    held[path[-1]] = value
+    out = tmp_path / file
+    out.write_text("\n".join(map(json.dumps, whole)) if by_line else json.dumps(whole))
+    with pytest.raises(RatingsError, check=refusal("damaged-export")):
+        read_ratings(out)

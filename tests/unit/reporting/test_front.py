@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import xarray as xr
 import assay
 from assay._util.errors import UnknownNameError
 from assay._util.text import column_decimals
-from assay.reporting.front import MOST_WORDS, _chances_said
+from assay.reporting.front import MOST_WORDS, _chances_said, _of_systems
 from assay.reporting.material import Material
 from assay.reporting.page import Callout, Front, Page, Table
 from assay.reporting.writing import make_page
@@ -214,3 +215,18 @@ def test_chances_that_are_told_alike_are_told_once() -> None:
     assert alike == "P(new is better) > 0.99 on all of them."
     apart = _chances_said(material, "new", lines, pd.Series([0.6, 0.9]))  # type: ignore[arg-type]
     assert apart == "P(new is better) runs from 0.60 (A) to 0.90 (B)."
+
+
+def test_metrics_that_rank_no_system_leave_the_question_open() -> None:
+    systems = pd.DataFrame(
+        {"metric": "m", "system": list("abc"), "better": "higher", "doubt": "", "p_best": np.nan,
+         "expected_loss": np.nan}
+    )  # fmt: skip
+    pairs = pd.DataFrame(
+        {"metric": "m", "a": list("aab"), "b": list("bcc"), "better": "higher", "doubt": "",
+         "difference": np.nan}
+    )  # fmt: skip
+    comparison = SimpleNamespace(pairs=pairs, systems=systems)
+    for baseline, order in ((None, list("abc")), (None, list("ab")), ("c", list("abc"))):
+        material: Any = SimpleNamespace(comparison=comparison, order=order, baseline=baseline)
+        assert "No difference of two systems is defined." in _of_systems(material)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from refusals import refusal
 from scipy.stats import beta
 from sklearn.metrics import f1_score
@@ -19,7 +20,7 @@ from assay.data.rules import NOT_ASKED
 from assay.evaluation import majority_metrics
 from assay.inference.label_doubts import LabelDoubt, doubts_json
 from assay.raters.agreements import agreement
-from assay.studies.ais import ais_study, audit_table, time_table
+from assay.studies.ais import STARRED, _below_best, ais_study, audit_table, time_table
 
 
 @pytest.fixture
@@ -203,3 +204,11 @@ def test_a_study_says_that_shares_without_vague_audits_are_too_high(ratings: Rat
     study = ais_study(replace(ratings, audit=audit), draws=5)
     assert any(told in note for note in study.notes)
     assert "Audited answers that are right (95% interval)" in str(study)
+
+
+def test_a_system_without_a_rate_is_not_the_best_one() -> None:
+    rates = np.array([[np.nan] * 4, [0.9] * 4, [0.1, 0.1, 0.1, 0.95]])
+    held = xr.DataArray(rates, dims=("system", "draw"), coords={"system": list("xyz")})
+    worse = _below_best(xr.Dataset(dict.fromkeys(STARRED, held)))
+    assert {worse[name, "z"] for name in STARRED} == {0.75}
+    assert not any((name, "x") in worse for name in STARRED)

@@ -35,15 +35,16 @@ those of a folder. :mod:`assay.io.formats.format` says what each field means.
 """
 
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
-from assay._util.errors import ArgumentError, RatingsError, suggest
+from assay._util.errors import ArgumentError, AssayError, Note, RatingsError, as_code, suggest
+from assay._util.text import counted, some
 from assay.data.task import Task
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.sources import FolderSource, Source
 
 __all__ = [
     "PLAIN", "Export", "Format", "all_formats", "is_claimed", "read_export", "read_unless_named",
@@ -106,16 +107,44 @@ def is_claimed(source: Source, named: str | None = None) -> bool:
 
 def _claim(one: Format, source: Source) -> str:
     """Return the evidence for a format; damaged files of a folder give none."""
-    if source.kind != "folder":
-        return one.detect(source)
     try:
-        return one.detect(source)
+        return _sound(one, source, partial(one.detect, source))
     except RatingsError:
+        if source.kind != "folder":
+            raise
         return ""
 
 
+def _sound[T](one: Format, source: Source, step: Callable[[], T]) -> T:
+    """Take a step of a format; a value of a kind that the tool never writes is damage."""
+    try:
+        return step()
+    except AssayError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        raise RatingsError.of(
+            "damaged-export",
+            f"the {one.title} has a value that its tool does not write: {error}",
+            source.name,
+            mend=f"export it again, or read it as a plain table: {as_code({'format': PLAIN})}",
+        ) from error
+
+
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:
-    return replace(chosen.read(source, task), title=chosen.title)
+    export = _sound(chosen, source, partial(chosen.read, source, task))
+    return replace(export, title=chosen.title, notes=(*export.notes, *_unread(source)))
+
+
+def _unread(source: Source) -> list[Note]:
+    """Note files in folders of a folder."""
+    files = source.deeper if isinstance(source, FolderSource) else ()
+    if not files:
+        return []
+    text = (
+        f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
+        "To read such files, give a list of their paths"
+    )
+    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
 
 
 def _format_of(name: str) -> Format:

@@ -6,20 +6,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note
+from assay._util.errors import Note, Problem, RatingsError
 from assay._util.text import counted
 from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
+from assay.io.tables import Table
 
 LABELS = ("flagged", "interpretable", "attributable")
 AGREE = ("n_agree_interpretable", "n_agree_attributable")
 RATERS = 5
 """Raters of an output, unless more agree."""
 MORE_RATERS = 10
-UNKNOWN = "-1"
+UNKNOWN = -1
+MOST_VOTES = 1000
+"""Most votes on an output."""
+WORDS = {"true": "1", "false": "0", "yes": "1", "no": "0", "": str(UNKNOWN)}
+"""Words for numbers of the columns."""
 
 
 def detect(source: Source) -> str:
@@ -35,18 +40,20 @@ def read(source: Source, task: Task | None) -> Export:
     rows, lines = [], []
     flagged = unseen = 0
     rng = np.random.default_rng(1)
-    for line, row in zip(plain.lines, plain.frame.to_dict("records"), strict=True):
-        if row["flagged"] == "1" or row[AGREE[0]] in (UNKNOWN, ""):
+    rest = plain.frame[others].to_dict("records")
+    told = _numbers(plain).to_dict("records")
+    for line, row, numbers in zip(plain.lines, rest, told, strict=True):
+        if numbers["flagged"] == 1 or numbers[AGREE[0]] == UNKNOWN:
             flagged += 1
             continue
-        votes = list(_votes(row))
+        votes = list(_votes(numbers))
         slots = rng.permutation(len(votes)) + 1  # so that no numbered rater says yes more often
         unseen += sum(vote["attributable"] is None and vote["interpretable"] == "yes"
                       for vote in votes)  # fmt: skip
-        item = "/".join(row[name] for name in others)
+        item = "/".join(row.values())
         for n, vote in zip(slots, votes, strict=True):
             named = {"item": item, "rater": f"vote {n}", "group": UNNAMED}
-            rows.append(named | {c: row[c] for c in others} | vote)
+            rows.append(named | row | vote)
             lines.append(line)
     notes = [
         Note(
@@ -85,13 +92,40 @@ def _places(columns: list[str]) -> dict[str, tuple[str, ...]]:
     return {"cluster": ("example",)} if "example" in columns else {}
 
 
-def _votes(row: Mapping[Any, str]) -> Iterator[dict[str, str | None]]:
+def _numbers(table: Table) -> pd.DataFrame:
+    """Return consensus and votes as whole numbers; refuse all else."""
+    found, problems = {}, []
+    for column in (*LABELS, *AGREE):
+        words = table.frame[column].str.strip().str.casefold().replace(WORDS)
+        number = pd.to_numeric(words, errors="coerce").astype(float)
+        most = MOST_VOTES if column in AGREE else 1
+        wrong = ~((number >= UNKNOWN) & (number <= most) & (number % 1 == 0)).to_numpy(bool)
+        if wrong.any():
+            problems.append(
+                Problem(
+                    code="no-number",
+                    what=f"{counted(int(wrong.sum()), 'cell', 'are')} no "
+                    f"{'number of votes' if column in AGREE else 'consensus'}, such as "
+                    f"{table.frame[column][wrong].iloc[0]!r}",
+                    where=table.where(wrong, column),
+                    allowed=f"whole numbers from {UNKNOWN} (unknown) to {most}",
+                    mend="correct these cells",
+                    numbers={"cells": int(wrong.sum())},
+                )
+            )
+        found[column] = number.mask(wrong, UNKNOWN).astype(int)
+    if problems:
+        raise RatingsError(problems, table.source)
+    return pd.DataFrame(found)
+
+
+def _votes(row: Mapping[Any, int]) -> Iterator[dict[str, str | None]]:
     """Yield the votes on an output, yes first."""
-    agree, right = int(row[AGREE[0]]), int(row[AGREE[1]] or UNKNOWN)
+    agree, right = row[AGREE[0]], row[AGREE[1]]
     raters = RATERS if agree <= RATERS else max(MORE_RATERS, agree)
-    seen = agree if row["interpretable"] == "1" else raters - agree
-    told = row["interpretable"] == "1" and right >= 0
-    yes = right if row["attributable"] == "1" else seen - right
+    seen = agree if row["interpretable"] == 1 else raters - agree
+    told = row["interpretable"] == 1 and right >= 0
+    yes = right if row["attributable"] == 1 else seen - right
     for vote in range(raters):
         reads = vote < seen
         attributable = ("yes" if vote < yes else "no") if reads and told else None

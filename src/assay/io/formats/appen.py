@@ -51,10 +51,7 @@ def read(source: Source, task: Task | None) -> Export:
             continue
         study.describe(row[UNIT], {name: row[name] for name in beside if row[name]})
         answers = [(q, _answer(row[q], q in several)) for q in questions if row[q]]
-        study.add(
-            row[UNIT], row[WORKER], answers, place=place,
-            status="submitted" if answers else "skipped",
-        )  # fmt: skip
+        study.add(row[UNIT], row[WORKER], answers, place=place)
         study.know(row[UNIT], _gold(row, questions, several, either))
         tainted += row.get("_tainted", "").lower() == "true"
     _note(study, len(either), tainted)

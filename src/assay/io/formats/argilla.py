@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, Value
+from assay.io.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
@@ -78,9 +78,8 @@ def add_users(
 ) -> None:  # fmt: skip
     """Add the answers of each user to a record."""
     for user, answers in users.items():
-        word = status.get(user, "submitted")
-        study.add(item, user, answers.items(), place=place,
-                  status=word if answers or word != "submitted" else "skipped")  # fmt: skip
+        word = status.get(user, SUBMITTED)
+        study.add(item, user, answers.items(), place=place, status=word)
 
 
 def _by_question(given: object, study: Study, place: int) -> list[tuple[str, list[Any]]]:

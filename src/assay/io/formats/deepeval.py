@@ -5,7 +5,7 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL
+from assay.io.annotation_answers import MODEL, unused_name
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
@@ -77,10 +77,7 @@ def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int, low:
             continue
         rater = next((str(metric[key]) for key in MODELS if metric.get(key)), DEFAULT_JUDGE)
         found = raters.setdefault(rater, {})
-        label = name = str(metric["name"]).removesuffix(ENDING)
-        number = 2
-        while name in found:
-            name, number = f"{label} {number}", number + 1
+        name = unused_name(str(metric["name"]).removesuffix(ENDING), found)
         if metric.get("error") or not isinstance(metric.get("success"), bool):
             failed += 1
             continue
@@ -92,8 +89,7 @@ def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int, low:
             else float(metric["score"]) for name, metric in found.items()
             if isinstance(metric.get("score"), int | float)
         }  # fmt: skip
-        status = "submitted" if answers else "skipped"
-        study.add(item, rater, answers, place=place, group=MODEL, scores=scores, status=status)
+        study.add(item, rater, answers, place=place, group=MODEL, scores=scores)
     return failed
 
 

@@ -1,14 +1,14 @@
 """doccano's exports of classes (JSONL, JSON, CSV): a file for each user, in a folder or archive."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source, members_of
+from assay.io.members import members_of
+from assay.io.sources import Source
 
 COMMENTS = ("Comments", "comments", "annotation_approver")
 TEXTS = ("text", "data", "filename")
@@ -22,8 +22,8 @@ LABEL = "label"
 def detect(source: Source) -> str:
     """Claim texts with a list of labels and comments."""
     found = ""
-    for one in members_of(source):
-        columns = set(one.columns)
+    for member in members_of(source):
+        columns = set(member.source.columns)
         if not columns & set(COMMENTS) or not columns & set(TEXTS) or "id" not in columns:
             return ""
         if not columns & set(LABELS):
@@ -37,10 +37,9 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="line", item="id")
     folder = source.kind == "folder"
     empty = 0
-    for one in members_of(source):
-        name = Path(one.name).name.split(".")[0]
-        for line, record in one.each():
-            place = f"{Path(one.name).name}:{line}" if folder else line
+    for member in members_of(source):
+        for line, record in member.source.each():
+            place = f"{member.file}:{line}" if folder else line
             if record.get("id") in (None, ""):
                 study.fault("{n} text{s} without an id", place)
                 continue
@@ -53,7 +52,7 @@ def read(source: Source, task: Task | None) -> Export:
             item = str(record["id"])
             others = {k: v for k, v in record.items() if k not in (*LABELS, *COMMENTS, "id")}
             study.describe(item, others)
-            study.add(item, name, [(LABEL, chosen)], place=place)
+            study.add(item, member.stem, [(LABEL, chosen)], place=place)
     if empty and study.places:
         study.note(
             f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "

@@ -8,7 +8,7 @@ from typing import Any
 from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, Value
+from assay.io.annotation_answers import MODEL, Value, unused_name
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import FilesSource, FolderSource, JsonSource, Source
@@ -117,9 +117,7 @@ def _scorers(header: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         if not isinstance(scorer, Mapping) or not scorer.get("name"):
             continue
         name = str(scorer["name"]).rpartition("/")[2]
-        key, number = name, 1
-        while key in found:  # scorers of one name are numbered
-            key, number = f"{name}{number}", number + 1
+        key = unused_name(name, found, first=1, between="")
         options = scorer.get("options")
         judge = next((options[o] for o in JUDGES if isinstance(options.get(o), str)), "") if (
             isinstance(options, Mapping)
@@ -154,9 +152,7 @@ def _add_sample(
             label = f"{name}: {part}" if part and len(scorers) > 1 else str(part) or name
             missing += _add_score(label, held, answers, graded)
     for rater, (answers, graded) in raters.items():
-        status = "submitted" if answers or graded else "skipped"
-        study.add(item, rater, answers.items(), place=place, group=MODEL, scores=graded,
-                  status=status)  # fmt: skip
+        study.add(item, rater, answers.items(), place=place, group=MODEL, scores=graded)
     return missing
 
 

@@ -88,7 +88,7 @@ def _add_annotation(
         return  # only regions are marked
     study.add(
         item, rater, answers, place=item,
-        status="cancelled" if cancelled else SUBMITTED if answers else "skipped",
+        status="cancelled" if cancelled else SUBMITTED,
         seconds=_number(annotation.get("lead_time")),
     )  # fmt: skip
 

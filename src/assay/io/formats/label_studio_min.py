@@ -9,7 +9,7 @@ import pandas as pd
 
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.annotation_answers import Value
+from assay.io.annotation_answers import Value, number_in
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
@@ -122,10 +122,8 @@ def _add(
         (name, answer) for name in controls
         if (answer := _answer(_unpacked(row.get(name)))) is not None
     ]  # fmt: skip
-    study.add(
-        item, rater, answers, place=place, seconds=_seconds(row.get("lead_time")),
-        status="submitted" if answers else "skipped",
-    )  # fmt: skip
+    seconds = number_in(row.get("lead_time"))
+    study.add(item, rater, answers, place=place, seconds=seconds)
 
 
 def _unpacked(cell: object) -> Any:
@@ -156,13 +154,6 @@ def _answer(cell: object) -> Value | None:
         case list() | dict():
             return None
     return cell if isinstance(cell, int | float) else str(cell)
-
-
-def _seconds(cell: object) -> float | None:
-    try:
-        return None if cell in (None, "") else float(str(cell))
-    except ValueError:
-        return None
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_answers import SUBMITTED, Value, one_or_several
+from assay.io.annotation_answers import SUBMITTED, Value, number_in, one_or_several
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.names import RECOGNISED, bare, squash
@@ -68,8 +68,8 @@ def read(source: Source, task: Task | None) -> Export:
             answers = [*_answers(row, screen.fields), *_packed(study, row.get(PACKED), place)]
             study.add(
                 item, row[WORKER], answers, place=place,
-                seconds=_number(row.get(SECONDS)) if len(screens) == 1 else None,
-                status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
+                seconds=number_in(row.get(SECONDS)) if len(screens) == 1 else None,
+                status="rejected" if withdrawn else SUBMITTED,
             )  # fmt: skip
     _note_items(study, {} if named else items, screens)
     return study.export("mturk", task)
@@ -216,13 +216,6 @@ def _packed(study: Study, cell: object, place: object) -> Iterator[tuple[str, Va
                 yield name, "yes" if value else "no"
             elif isinstance(value, str | int | float) and value != "":
                 yield name, str(value)
-
-
-def _number(cell: object) -> float | None:
-    try:
-        return float(str(cell)) if cell else None
-    except ValueError:
-        return None
 
 
 FORMAT = Format(

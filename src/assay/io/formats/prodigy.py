@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from assay._util.text import counted
@@ -11,7 +10,8 @@ from assay.data.task import Task
 from assay.io.annotation_answers import SUBMITTED, Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source, members_of
+from assay.io.members import members_of
+from assay.io.sources import Source
 
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")
@@ -30,9 +30,10 @@ NOBODY = "annotator"
 def detect(source: Source) -> str:
     """Claim tasks with Prodigy's hashes and answers."""
     found = ""
-    for one in members_of(source):
-        marked = [r for r in one.first if "answer" in r and {TASK, INPUT} & r.keys()]
-        if one.kind != "json" or not marked:
+    for member in members_of(source):
+        first = member.source.first
+        marked = [r for r in first if "answer" in r and {TASK, INPUT} & r.keys()]
+        if member.source.kind != "json" or not marked:
             return ""
         found = f"tasks with `{TASK if TASK in marked[0] else INPUT}` and `answer`"
     return found
@@ -53,10 +54,9 @@ def read(source: Source, task: Task | None) -> Export:
     given: dict[tuple[object, str, int], _Given] = {}
     folder = source.kind == "folder"
     nameless = 0
-    for one in members_of(source):
-        name = Path(one.name).name.split(".")[0]
-        for line, record in one.each():
-            place = f"{Path(one.name).name}:{line}" if folder else line
+    for member in members_of(source):
+        for line, record in member.source.each():
+            place = f"{member.file}:{line}" if folder else line
             item = record.get(TASK) if _is_choice(record) else record.get(INPUT)
             item = record.get(TASK, record.get(INPUT)) if item is None else item
             if item is None or record.get("answer") not in KNOWN:
@@ -66,7 +66,7 @@ def read(source: Source, task: Task | None) -> Export:
             nameless += not rater
             meta = record.get("meta")
             study.describe(item, meta if isinstance(meta, Mapping) else {})
-            _gather(study, given, item, rater or (name if folder else NOBODY), record, place)
+            _gather(study, given, item, rater or (member.stem if folder else NOBODY), record, place)
     for (item, rater, _), said in given.items():
         study.add(item, rater, said.answers.items(), place=said.place, status=said.status)
     if nameless and not folder:

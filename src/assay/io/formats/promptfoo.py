@@ -6,7 +6,7 @@ from typing import Any
 
 from assay._util.text import counted, listed
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL
+from assay.io.annotation_answers import MODEL, unused_name
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import JsonSource, Source
@@ -117,10 +117,7 @@ def _add_result(
             study.fault("{n} assertion{s} without `pass`", place)
             continue
         found = raters.setdefault(_judge(assertion, result), {})
-        name, number = label, 2
-        while name in found:
-            name, number = f"{label} {number}", number + 1
-        found[name] = part
+        found[unused_name(label, found)] = part
     for rater, found in raters.items():
         answers = [(name, PASS if part["pass"] else FAIL) for name, part in found.items()]
         scores = {

@@ -8,6 +8,7 @@ from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
+from assay.io.members import members_of
 from assay.io.sources import FilesSource, FolderSource, Source, TextSource
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
@@ -36,19 +37,17 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(
         source=source, unit="line", controls={LABEL: Control(name=LABEL, kind="number")}
     )  # fmt: skip
-    files = list(_files(source))
+    files = list(members_of(source, any_name=True))
     for one in files:
-        rows = list(_rows(one, study))
+        rows = list(_rows(one.source, study))
         assessors = {who for _, _, who, _, _ in rows}
-        name = Path(one.name).name
         for place, topic, who, document, grade in rows:
-            rater = who if len(assessors) > 1 else name
+            rater = who if len(assessors) > 1 else one.file
             item = f"{topic}/{document}"
             study.describe(item, {"cluster": topic})
-            where = place if len(files) == 1 else f"{name}:{place}"
+            where = place if len(files) == 1 else f"{one.file}:{place}"
             answers = [] if grade == UNJUDGED else [(LABEL, int(float(grade)))]
-            study.add(item, rater, answers, place=where,
-                      status="submitted" if answers else "skipped")  # fmt: skip
+            study.add(item, rater, answers, place=where)
     if len(files) == 1 and len(set(study.rows["rater"])) == 1:
         study.note(
             "the second field is the same everywhere, so that one file is one assessor: give a "
@@ -56,14 +55,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="one-file-one-rater",
         )
     return study.export("qrels", task)
-
-
-def _files(source: Source) -> Iterator[Source]:
-    if isinstance(source, FolderSource | FilesSource):
-        for name in source.files:
-            yield source.member(name)
-    else:
-        yield source
 
 
 def _rows(source: Source, study: Study) -> Iterator[tuple[int, str, str, str, str]]:

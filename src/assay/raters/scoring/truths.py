@@ -156,7 +156,12 @@ def _of_table(table: pd.Series, label: str | None) -> Truth:
     if table.empty or table.isna().all():
         raise RatingsError("the truth is empty; give the class of each item", code="empty-truth")
     categorical = isinstance(table.dtype, pd.CategoricalDtype)
-    values = table.astype("category")
+    try:
+        values = table.astype("category")
+    except TypeError:
+        raise RatingsError(
+            "the truth of an item must be one class, as a word or a number", code="argument-type"
+        ) from None
     codes: Codes = values.cat.codes.to_numpy().astype(np.int16)
     text = not categorical and not pd.api.types.is_numeric_dtype(values.cat.categories.dtype)
     return _plain(

@@ -11,8 +11,6 @@ from assay._util.errors import Problem, RatingsError
 from assay._util.text import some
 
 Ints = NDArray[np.int64]
-PAIR_COLUMNS = ("item", "query_id", "document_id", "stratum", "stratum_size", "weight")
-POOL_COLUMNS = ("query_id", "document_id", "stratum")
 BETWEEN = " | "
 """Separator of stratum and pattern in the name of a cell."""
 MOST_RUNS_APART = 3
@@ -56,8 +54,6 @@ def judged_pool(
     ``pool`` is the top of each ranking that was sampled from; all other documents are in the other
     stratum of their query. The first ``k`` documents of a run count as listed.
     """
-    _require_columns(pairs, PAIR_COLUMNS, "the pairs")
-    _require_columns(pool, POOL_COLUMNS, "the pool")
     keys = ["query_id", "document_id"]
     pairs = pairs.astype({"query_id": str, "document_id": str, "item": str})
     queries = list(dict.fromkeys(pairs["query_id"]))
@@ -95,16 +91,6 @@ def judged_pool(
         others=others,
         runs=list(runs),
     )
-
-
-def _require_columns(table: pd.DataFrame, names: tuple[str, ...], what: str) -> None:
-    if lacking := [name for name in names if name not in table.columns]:
-        raise RatingsError.of(
-            "texts-column",
-            f"{what} have no column {lacking[0]}",
-            what,
-            mend="give the tables that `assay diras sample` wrote",
-        )
 
 
 def _documents(

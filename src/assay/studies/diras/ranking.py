@@ -6,7 +6,7 @@ import pandas as pd
 from assay._util.random import seed_of
 from assay._util.validation import require_count
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
-from assay.studies.diras.sampling import TOP, ranking, stratum_name
+from assay.studies.diras.sampling import TOP, ranking, strata_of, stratum_name
 from assay.studies.texts import read_texts
 
 
@@ -31,7 +31,7 @@ def rank_documents(
     seed = seed_of(rng)
     held = read_texts(documents, "document", id=document_id, text=document_text)
     asked = read_texts(queries, "query", id=query_id, text=query_text)
-    strata = [""] * len(asked) if query_stratum is None else asked.frame[query_stratum].tolist()
+    strata = strata_of(asked, query_stratum)
     scores = scores_of_documents(held.texts, asked.texts, retriever)
     frames = []
     for row, (stratum, found) in enumerate(zip(strata, scores, strict=True)):

@@ -14,9 +14,10 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.text import some
 from assay._util.validation import require_choice, require_count
-from assay.io.sources import open_source
+from assay.comparison.contrasts import rank_table
 from assay.raters.scoring.truths import Truth, positive_classes, read_truth
 from assay.studies.diras.cells import CellModel
+from assay.studies.diras.pair_tables import read_pairs, read_pool
 from assay.studies.diras.pool import JudgedPool, judged_pool
 from assay.studies.diras.runs import read_runs
 
@@ -29,10 +30,10 @@ ESTIMANDS = ("population", "finite")
 class RunRecall:
     """Recall and precision of ranked lists.
 
-    table : a row for each run and metric; ``p_best`` = P(highest), ``hajek`` = weighted ratio
-        without
-        prediction, ``naive`` = unjudged documents taken as not relevant, without weights,
-        ``share_judged`` = judged share of the first k
+    table : a row for each run and metric; ``p_best`` = P(highest), where ties are shared and draws
+        without a value are left out; ``hajek`` = weighted ratio without prediction, ``naive`` =
+        unjudged documents taken as not relevant, without weights; ``share_judged`` = judged share
+        of the first k
     better : differences of each two runs, with ``p_greater``
     recall, precision : draws (draw, run)
     """
@@ -121,7 +122,7 @@ def recall_of_runs(
     require_choice("estimand", estimand, ESTIMANDS)
     generator = generator_of(rng)
     held = read_truth(truth, label=label)
-    found = judged_pool(_table(pairs, "the pairs"), _table(pool, "the pool"), read_runs(runs), k)
+    found = judged_pool(read_pairs(pairs), read_pool(pool), read_runs(runs), k)
     relevant = _relevant(held, found, positive, draws, generator)
     recall, precision, hajek, naive = _estimates(found, relevant, k, generator)
     weights = np.ones((draws, len(found.queries)))
@@ -140,9 +141,9 @@ def recall_of_runs(
     }
     share = _share_judged(found)
     lines = [
-        _line(name, n, values, plain[name], share, level, estimand, found)
+        _line(name, n, values, best, plain[name], share, level, estimand, found)
         for name, values in means.items()
-        for n in range(len(found.runs))
+        for n, best in enumerate(rank_table(values, "higher")["p_best"].tolist())
     ]
     better = [
         line for name, values in means.items() for line in _differences(name, values, found, level)
@@ -153,15 +154,6 @@ def recall_of_runs(
         table=pd.DataFrame(lines), better=pd.DataFrame(better, columns=columns), recall=recalls,
         precision=precisions,
     )  # fmt: skip
-
-
-def _table(source: object, what: str) -> pd.DataFrame:
-    """Read a table; sizes and weights become numbers."""
-    frame = open_source(source, what=what).plain_table().frame.reset_index(drop=True)
-    for name in ("stratum_size", "weight"):
-        if name in frame:
-            frame[name] = pd.to_numeric(frame[name])
-    return frame
 
 
 def _relevant(
@@ -262,19 +254,18 @@ def _plain_mean(values: Floats, pool: JudgedPool) -> Floats:
 
 
 def _line(
-    name: str, run: int, values: Floats, plain: tuple[Floats, Floats], share: Floats, level: float,
-    estimand: str, pool: JudgedPool,
+    name: str, run: int, values: Floats, best: float, plain: tuple[Floats, Floats], share: Floats,
+    level: float, estimand: str, pool: JudgedPool,
 ) -> dict[str, Any]:  # fmt: skip
     own = values[np.isfinite(values[:, run]), run]
     lower, upper = interval_ends(own, level) if len(own) else (np.nan, np.nan)
-    best = np.nanargmax(np.nan_to_num(values, nan=-1.0), axis=1) == run
     return {
         "run": pool.runs[run],
         "metric": name,
         "mean": float(own.mean()) if len(own) else np.nan,
         "lower": float(lower),
         "upper": float(upper),
-        "p_best": float(best.mean()),
+        "p_best": best,
         "hajek": float(plain[0][run]),
         "naive": float(plain[1][run]),
         "share_judged": float(share[run]),

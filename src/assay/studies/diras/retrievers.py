@@ -21,7 +21,7 @@ def scores_of_documents(
     """Yield the scores of all documents for each query, (document,); a callable gives cosines."""
     if callable(retriever):
         return _cosines(documents, queries, retriever)
-    if retriever == BM25:
+    if isinstance(retriever, str) and retriever == BM25:
         return _bm25(documents, queries)
     raise ArgumentError(
         f"{argument('retriever', retriever)}; it must be 'bm25', or a function from a list of "

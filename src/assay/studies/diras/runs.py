@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from assay._util.errors import RatingsError
-from assay._util.text import some
-from assay._util.validation import path_given
+from assay._util.errors import ArgumentError, RatingsError
+from assay._util.text import counted, some
+from assay._util.validation import argument, path_given
+from assay.io.file_names import names_without_suffix, short_names
 
 FIELDS = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
 """Fields of a line of a run file, in order."""
@@ -26,11 +27,21 @@ def read_runs(runs: object) -> dict[str, pd.DataFrame]:
 def _named(runs: Any) -> dict[str, pd.DataFrame]:
     if isinstance(runs, Mapping):
         return {
-            str(name): table if isinstance(table, pd.DataFrame) else _read_trec(Path(table))
+            str(name): table
+            if isinstance(table, pd.DataFrame)
+            else _read_trec(path_given("runs", table))
             for name, table in runs.items()
         }
-    paths = [runs] if isinstance(runs, str | Path) else list(runs)
-    return {Path(path).stem: _read_trec(path_given("runs", path)) for path in paths}
+    if not isinstance(runs, str | Path | list | tuple):
+        raise ArgumentError(
+            f"{argument('runs', runs)}; it must be a path, a list of paths, or a dict of tables",
+            code="argument-type",
+        )
+    given = [runs] if isinstance(runs, str | Path) else runs
+    paths = {str(path): path for path in (path_given("runs", one) for one in given)}
+    files = short_names(paths)
+    names = names_without_suffix(files.values(), first_dot=False)
+    return {names[files[key]]: _read_trec(path) for key, path in paths.items()}
 
 
 def _read_trec(path: Path) -> pd.DataFrame:
@@ -61,10 +72,18 @@ def _is_number(text: str) -> bool:
 
 
 def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    lacking = [column for column in NEEDED if column not in table.columns]
+    lacking = [column for column in NEEDED if list(table.columns).count(column) != 1]
     if lacking:
-        raise RatingsError.of("run-file", f"there is no column {lacking[0]}", f"run {name}")
-    kept = table[list(NEEDED)].astype({"query_id": str, "document_id": str})
+        raise RatingsError.of("run-file", f"there is no one column {lacking[0]}", f"run {name}")
+    kept = table[list(NEEDED)].astype(str)
+    kept["rank"] = pd.to_numeric(kept["rank"], errors="coerce")
+    if kept["rank"].isna().any():
+        raise RatingsError.of(
+            "run-file",
+            f"{counted(int(kept['rank'].isna().sum()), 'rank', 'are')} no numbers",
+            f"run {name}",
+            mend="write the rank of each document as a number, from 1",
+        )
     again = kept.duplicated(["query_id", "document_id"])
     if again.any():
         query, document = kept[again].iloc[0][["query_id", "document_id"]]

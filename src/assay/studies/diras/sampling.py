@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError, FitError
 from assay._util.random import seed_of
 from assay._util.text import counted, some
-from assay._util.validation import require_count
+from assay._util.validation import argument, require_count
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
 from assay.studies.texts import Texts, read_texts
 
@@ -176,7 +176,7 @@ def _draw_queries(
     """Draw queries within strata; all of them without a number."""
     if number is not None:
         require_count("queries_per_stratum", number)
-    strata = _strata(queries, column)
+    strata = strata_of(queries, column)
     sizes = pd.Series(strata).value_counts()
     few = sorted(sizes.index[sizes < (number or 1)])
     if few:
@@ -195,12 +195,13 @@ def _draw_queries(
     return found
 
 
-def _strata(queries: Texts, column: str | None) -> list[str]:
+def strata_of(queries: Texts, column: str | None) -> list[str]:
+    """Return the stratum of each query; all are in one without a column."""
     if column is None:
         return [""] * len(queries)
-    if column not in queries.frame.columns:
+    if not isinstance(column, str) or column not in queries.frame.columns:
         raise ArgumentError(
-            f"`query_stratum={column!r}` is no column of the queries; they have "
+            f"{argument('query_stratum', column)} is no column of the queries; they have "
             f"{some([str(name) for name in queries.frame.columns])}",
             code="texts-column",
         )

@@ -143,8 +143,7 @@ def notes_on_answers(
             how = "token probabilities" if confidence == "token" else "a stated confidence"
             notes.append(
                 Note(
-                    f"{counted(bare, 'guess', 'have').replace('guesss', 'guesses')} no score, for "
-                    f"lack of {how}.",
+                    f"{counted(bare, 'guess', 'have')} no score, for lack of {how}.",
                     code="guesses-without-score",
                     numbers={"guesses": bare},
                 )

@@ -176,3 +176,11 @@ def test_inspect_samples_a_line_without_a_header_number_the_scorers_of_a_name(
     ratings = assay.read_ratings(write_lines(tmp_path, *samples))
     assert list(ratings.raters.index) == ["tone", "tone1"]
     assert ratings.task.label_names == ("label",)
+
+
+def test_inspect_numbers_the_third_scorer_of_a_name_as_the_second() -> None:
+    from assay.io.formats.inspect_ai import _scorers
+
+    assert list(_scorers({"eval": {"scorers": [{"name": "pkg/tone"}] * 3}})) == [
+        "tone", "tone1", "tone2"
+    ]  # fmt: skip

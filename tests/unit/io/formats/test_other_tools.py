@@ -230,3 +230,33 @@ def test_files_in_a_folder_that_nobody_reads_may_be_damaged(tmp_path: Path) -> N
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     assert len(assay.read_ratings(tmp_path, task="single").answers) == 2
+
+
+AIS = {"example": "e", "flagged": "0", "interpretable": "1", "attributable": "1",
+       "n_agree_interpretable": "4", "n_agree_attributable": "3"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n_agree_interpretable": "4.0", "n_agree_attributable": " 3.0"},
+        {"interpretable": "1.0", "flagged": "0.0"},
+        {"interpretable": "True", "flagged": "false", "attributable": "TRUE"},
+    ],
+)
+def test_vote_counts_may_be_written_as_other_numbers(more: dict[str, str], tmp_path: Path) -> None:
+    rows = [AIS | {"example": f"e{n}"} | more for n in range(3)]
+    rows.append(AIS | more | {"example": "flagged", "flagged": more.get("interpretable", "1")})
+    ratings = assay.read_ratings(table(tmp_path / "votes.csv", *rows))
+    assert len(ratings.items) == 3
+    for n in range(3):
+        votes = ratings.answers[ratings.item == n]
+        assert ((votes[:, 1] == 1).sum(), (votes[:, 2] == 1).sum()) == (4, 3)
+
+
+@pytest.mark.parametrize("column", [*AIS][1:])
+@pytest.mark.parametrize("word", ["many", "2.5", "-2", "1e9", "nan"])
+def test_vote_counts_that_are_no_counts_are_refused(column: str, word: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "votes.csv", AIS, AIS | {"example": "f", column: word})
+    with pytest.raises(RatingsError, match="line 3", check=refusal("no-number", cells=1)):
+        assay.read_ratings(path)

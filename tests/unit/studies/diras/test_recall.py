@@ -290,3 +290,20 @@ def test_the_commands_go_from_documents_to_recall(tmp_path: Path) -> None:
     (better,) = [b for b in json.loads(said)["better"] if b["metric"] == "recall_at_10"]
     assert better["run"] == "good"
     assert better["p_greater"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["bm25/run.txt", "dense/run.txt"], ["bm25/run", "dense/run"]),
+        (["bm25.txt", "bm25.run"], ["bm25.txt", "bm25.run"]),
+        (["k1.2.txt", "k1.5.txt"], ["k1.2", "k1.5"]),
+    ],
+)
+def test_each_run_file_is_a_run(files: list[str], names: list[str], tmp_path: Path) -> None:
+    from assay.studies.diras.runs import read_runs
+
+    for file in files:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(RUN)
+    assert list(read_runs([tmp_path / file for file in files])) == names

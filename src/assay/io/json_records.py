@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
+from assay._util.text import counted
 from assay.io.json_stream import damaged_json, stream_records
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 from assay.io.tables import rows_of
@@ -61,7 +62,8 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
             values.append(json.loads(line))
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", error)
-            raise damaged_json(f"line {n} is no JSON: {why}", text, source) from None
+            whole = counted(len(values), "whole record")
+            raise damaged_json(f"line {n} is no JSON: {why}, after {whole}", text, source) from None
         lines.append(n)
     return values, lines
 

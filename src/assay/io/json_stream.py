@@ -18,12 +18,72 @@ def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]
     """Yield the objects of a list with their numbers, or those of all lines with their lines."""
     place = _skip(text, 0)
     values = _of_list(text, place + 1) if text.startswith("[", place) else _of_lines(text, place)
+    records = 0
     try:
         for number, value in values:
             if isinstance(value, dict):
+                records += 1
                 yield number, value
     except (ValueError, RecursionError) as error:
-        raise damaged_json(str(error), text, name) from None
+        what = (
+            f"the JSON is damaged or ends early: {error}, after {counted(records, 'whole record')}"
+        )
+        raise damaged_json(what, text, name) from None
+
+
+def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
+    r"""Return the records of damaged JSON that can be read, their places, and what cannot be.
+
+    Returns
+    -------
+    records : list of dict
+    places : list of int
+        The number of each in a list, or its line.
+    lost : list of int
+        The lines that are no JSON; of a list the place of the record where reading ends.
+
+    Examples
+    --------
+    >>> sound_records('[{"a": 1}, {"a": 2')
+    ([{'a': 1}], [1], [2])
+    >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
+    ([{'a': 1}, {'a': 3}], [1, 3], [2])
+    """
+    found = _sound_in_list(text) if text.lstrip().startswith("[") else _sound_lines(text)
+    records = [(n, value) for n, value in found if isinstance(value, dict)]
+    lost = [n for n, value in found if value is BROKEN]
+    return [value for _, value in records], [n for n, _ in records], lost
+
+
+def _sound_lines(text: str) -> list[tuple[int, Any]]:
+    found: list[tuple[int, Any]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append((number, json.loads(line)))
+            except (ValueError, RecursionError):
+                found.append((number, BROKEN))
+    return found
+
+
+def _sound_in_list(text: str) -> list[tuple[int, Any]]:
+    found: list[tuple[int, Any]] = []
+    try:
+        found.extend(_of_list(text, text.index("[") + 1))
+    except (ValueError, RecursionError):
+        found.append((len(found) + 1, BROKEN))
+    return found
+
+
+def damaged_json(what: str, text: str, source: str) -> RatingsError:
+    """Refuse JSON that cannot be parsed; the records of it that can be are offered."""
+    sound = len(sound_records(text)[0])
+    again = AGAIN
+    if sound:
+        again += f"; or read the {counted(sound, 'record')} that are whole: {as_code(SET_ASIDE)}"
+    return RatingsError.of(
+        "json-file", what, source, mend=again, go_on=SET_ASIDE if sound else None
+    )
 
 
 def _of_list(text: str, place: int) -> Iterator[tuple[int, Any]]:
@@ -55,54 +115,6 @@ def _of_lines(text: str, place: int) -> Iterator[tuple[int, Any]]:
         value, place = decode(text, place)
         yield line, value
         place = _skip(text, place)
-
-
-def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
-    r"""Return the readable records of damaged JSON, their places, and the places of the others.
-
-    Places are lines, or numbers in a list; a list ends at its first record that cannot be read.
-
-    >>> sound_records('[{"a": 1}, {"a": 2')
-    ([{'a': 1}], [1], [2])
-    >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
-    ([{'a': 1}, {'a': 3}], [1, 3], [2])
-    """
-    found = _sound_in_list(text) if text.lstrip().startswith("[") else _sound_lines(text)
-    records = [(n, value) for n, value in found if isinstance(value, dict)]
-    lost = [n for n, value in found if value is BROKEN]
-    return [value for _, value in records], [n for n, _ in records], lost
-
-
-def _sound_lines(text: str) -> list[tuple[int, Any]]:
-    found: list[tuple[int, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                found.append((number, json.loads(line)))
-            except (ValueError, RecursionError):
-                found.append((number, BROKEN))
-    return found
-
-
-def _sound_in_list(text: str) -> list[tuple[int, Any]]:
-    found: list[tuple[int, Any]] = []
-    try:
-        for number, value in _of_list(text, text.index("[") + 1):
-            found.append((number, value))
-    except (ValueError, RecursionError):
-        found.append((len(found) + 1, BROKEN))
-    return found
-
-
-def damaged_json(what: str, text: str, source: str) -> RatingsError:
-    """Refuse JSON that is damaged or ends early, and offer its whole records."""
-    whole = counted(len(sound_records(text)[0]), "whole record")
-    any_whole = not whole.startswith("0")
-    offer = f"; or read the {whole}: {as_code(SET_ASIDE)}" if any_whole else ""
-    return RatingsError.of(
-        "json-file", f"the JSON is damaged or ends early: {what} ({whole})", source,
-        mend=AGAIN + offer, go_on=SET_ASIDE if any_whole else None,
-    )  # fmt: skip
 
 
 def _skip(text: str, place: int) -> int:

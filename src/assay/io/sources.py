@@ -359,7 +359,7 @@ class FolderSource(Source):
         for suffix in SUFFIXES:
             if f"{name}{suffix}" in self.files:
                 return self.member(f"{name}{suffix}").plain_table()
-        held = [file for file in self.files if file.endswith(SUFFIXES)]
+        held = list(filter(is_table_name, self.files))
         near = [*(get_close_matches(f"{name}.csv", held, n=1) if name else []), *held][:1]
         what = f"tables of different columns: {listed(held)}" if held else "no table"
         raise RatingsError(
@@ -380,10 +380,10 @@ class FolderSource(Source):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilesSource(Source):
-    """Several files, of an archive or a list of paths.
+    """Several files: those of an archive, or those of a list of paths.
 
-    contents : functions that return the bytes of each file, by its name
-    paths : the path of each file when it is given alone
+    contents : reads the bytes of each file, by its name
+    paths : path of each file alone, by its name
     chosen : whether the caller named each file
     """
 
@@ -457,8 +457,8 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
         paths = {name: given[path] for path, name in short_names(given).items()}
         return FilesSource(
             name=f"{what} ({len(paths)} files)",
-            contents={name: partial(read_bytes, path) for name, path in paths.items()},
-            paths={name: str(path) for name, path in paths.items()},
+            contents={k: partial(read_bytes, p) for k, p in paths.items()},
+            paths={k: str(p) for k, p in paths.items()},
             chosen=True,
         )
     if not isinstance(source, str | Path):

@@ -8,10 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from assay._util.errors import RatingsError
 from assay.io import read_ratings
 from assay.io.file_names import names_without_suffix, short_names
-from tests.refusals import refusal
 
 QRELS = "".join(f"{n // 5} 0 d{n} {n % 2}\n" for n in range(10))
 DOCCANO = "".join(
@@ -80,12 +78,11 @@ def test_files_in_folders_of_a_folder_are_counted(tmp_path: Path) -> None:
     assert notes["folders-not-read"].numbers == {"files": 2}
 
 
-def test_tables_of_one_name_are_not_read_as_one(tmp_path: Path) -> None:
+def test_tables_of_one_name_are_all_read(tmp_path: Path) -> None:
     table = pd.DataFrame({"item": [1, 2], "rater": ["a", "b"], "label": ["x", "y"]})
-    text = table.to_csv(index=False)
-    paths = written(tmp_path, {"a/ratings.csv": text, "b/ratings.csv": text})
-    with pytest.raises(RatingsError, match="2 files", check=refusal("several-files")):
-        read_ratings(paths)
+    other = table.assign(rater=["c", "d"])
+    texts = {"a/ratings.csv": table.to_csv(index=False), "b/ratings.csv": other.to_csv(index=False)}
+    assert len(read_ratings(written(tmp_path, texts)).answers) == 4
 
 
 def test_names_have_folders_only_where_they_need_them() -> None:

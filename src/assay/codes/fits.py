@@ -29,6 +29,10 @@ FITS = {
         "Single items of known truth decide much of the posterior, so that leave-one-out weights "
         "are rough."
     ),
+    "group-errors-unchecked": (
+        "The ratings are too many for the check whether rater groups err together. Check it with "
+        "assay.predictive_checks."
+    ),
     "groups-err-together": (
         "Raters of one group agree more than the model expects, so that intervals are too narrow."
         " Fit with `reference='groups'` or 'gold'."

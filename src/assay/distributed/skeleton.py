@@ -4,7 +4,7 @@ Rows of the likelihood, contexts and known truth are numbered by the data. A wor
 skeleton of the whole data set before its partition gets the same numbers as every other worker.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from assay._util.errors import FitError
 from assay.data.overlap import ENOUGH, first_meetings
 from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.inference.data_counts import DataCounts, count_data
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
 from assay.inference.pieces import Piece, make_frame, make_piece, take_clusters
@@ -158,11 +159,13 @@ class Numbered:
 
     ratings : with raters in the common order
     places : number of places in ranked lists (system, context)
+    counts : for the warnings of the fit
     """
 
     piece: Piece
     ratings: Ratings
     places: NDArray[np.float64]
+    counts: DataCounts
 
 
 def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
@@ -181,11 +184,21 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     _require_same(structure, frame)
     first = len(skeleton.items)
     pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))
+    own = with_raters(ratings, both.raters)
     return Numbered(
         piece=make_piece(frame, pattern),
-        ratings=with_raters(ratings, both.raters),
+        ratings=own,
         places=_places_from(structure, first),
+        counts=count_data(own, structure.parts, both.systems),
     )
+
+
+def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
+    """On a worker: draw about this share of the clusters, at least one."""
+    codes, names = pd.factorize(numbered.ratings.items["cluster"])
+    count = max(1, round(share * len(names)))
+    chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)
+    return take_items(numbered.ratings, np.flatnonzero(np.isin(codes, chosen)))
 
 
 def _own_clusters(pattern: Pattern, first: int) -> Ints:

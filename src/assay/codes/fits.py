@@ -21,6 +21,10 @@ FITS = {
         "The sampler diverged in some transitions, so that it may have missed a part of the "
         "posterior. Raise target_accept."
     ),
+    "doubts-not-sought": (
+        "An earlier version made the fit and did not look for doubts about classes or data. Fit "
+        "the ratings again."
+    ),
     "empty-class": (
         "Hardly any item is of a class that many answers name. Give the truth of some items "
         "(`truth=`)."

@@ -7,7 +7,7 @@ that it affects.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import xarray as xr
 
@@ -23,6 +23,12 @@ from assay.checks.departures.report import (
 )
 from assay.checks.departures.search import Departure
 from assay.modelling.spec import Spec, covariate_names
+
+NOT_SOUGHT: Final = "doubts-not-sought"
+NOT_SOUGHT_MARK = (
+    "doubts not looked for: an earlier version of assay made this fit and did not look for them; "
+    "fit the ratings again"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,4 +114,6 @@ def differences_doubted(fit: xr.DataTree) -> bool:
 
 
 def _stored(fit: xr.DataTree) -> list[dict[str, Any]]:
-    return list(json.loads(fit.attrs.get("data_doubts", "[]")))  # older fits have none
+    if "data_doubts" not in fit.attrs:
+        return [{"code": NOT_SOUGHT, "mark": NOT_SOUGHT_MARK, "labels": [], "teams": []}]
+    return list(json.loads(fit.attrs["data_doubts"]))

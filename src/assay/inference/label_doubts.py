@@ -19,14 +19,24 @@ from assay._util.text import counted
 from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
+from assay.data.task_files import task_from_json
 from assay.inference.class_drift import LabelSums, denied_labels, reference_drifts
-from assay.inference.data_doubts import DataDoubt, marks_of_difference, marks_of_values
+from assay.inference.data_doubts import (
+    NOT_SOUGHT,
+    NOT_SOUGHT_MARK,
+    DataDoubt,
+    marks_of_difference,
+    marks_of_values,
+)
 from assay.inference.diagnostics import MODE_LIMIT
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
-Code = Literal["class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"]
+Code = Literal[
+    "class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions",
+    "doubts-not-sought",
+]  # fmt: skip
 
 RIVAL = 1.5
 """Least ratio of another answer to the own answer, on items of a class that may have drifted."""
@@ -61,9 +71,10 @@ class LabelDoubt:
 
     code : ``class-drift`` (a class has another meaning), ``empty-class`` (many answers, hardly an
         item), ``mode-weight`` (the reported mode has hardly any evidence, the heavier one has other
-        names), ``scores-alone`` (classes are clusters of scores), or ``prior-confusions`` (a
-        class's confusions are the prior's, a doubt about raters only)
-    classes : the doubted classes
+        names), ``scores-alone`` (classes are clusters of scores), ``prior-confusions`` (a
+        class's confusions are the prior's, a doubt about raters only), or ``doubts-not-sought``
+        (the fit is of an earlier version, which did not look)
+    classes : the doubted classes; empty if nobody looked
     mark : short text beside results
     warning : problem, meaning and remedy; empty if the mark is enough
     numbers : the numbers in the mark and the warning, by name
@@ -98,12 +109,13 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Parameters
     ----------
     fit : xarray.DataTree
-        From :func:`assay.fit`.
+        From :func:`assay.fit` or :func:`assay.fit_dataset`.
 
     Returns
     -------
     tuple of LabelDoubt
-        Empty if no class is doubted.
+        Empty if no class is doubted. A fit of an earlier version that did not look for doubts has
+        one for each label, of code ``doubts-not-sought``.
 
     Notes
     -----
@@ -121,7 +133,13 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     >>> label_doubts(assay.fit(ratings, method="map", draws=2, chains=1, rng=1))
     ()
     """
-    lines = json.loads(fit.attrs.get("label_doubts", "[]"))  # older fits have none
+    if "label_doubts" not in fit.attrs:
+        names = task_from_json(fit.attrs["task"]).label_names
+        return tuple(
+            LabelDoubt(code=NOT_SOUGHT, label=name, classes=(), mark=NOT_SOUGHT_MARK)
+            for name in names
+        )
+    lines = json.loads(fit.attrs["label_doubts"])
     return tuple(
         LabelDoubt(
             **{

@@ -50,10 +50,9 @@ def count_data(ratings: Ratings, parts: Sequence[Part], systems: Sequence[str]) 
     answers = np.zeros((len(groups), ratings.answers.shape[1]), np.int64)
     np.add.at(answers, by_group, ratings.answers >= 0)
     first = len(parts[0].unit) - len(ratings.item)
-    pairs = np.column_stack([ratings.rater, ratings.item])[~ratings.abstained]
-    repeated = 0
-    if not all_apart(ratings.rater, ratings.item, at=~ratings.abstained):
-        repeated = len(pairs) - len(unique_rows(*pairs.T)[0])
+    repeated, told = 0, ~ratings.abstained
+    if not all_apart(ratings.rater, ratings.item, at=told):
+        repeated = int(told.sum()) - len(unique_rows(ratings.rater[told], ratings.item[told])[0])
     return DataCounts(
         ratings=np.concatenate([_by_unit(part, first) for part in parts]),
         known=int(ratings.has_truth.sum()),

@@ -7,7 +7,7 @@ that it affects.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import xarray as xr
 
@@ -24,7 +24,6 @@ from assay.checks.departures.report import (
 from assay.checks.departures.search import Departure
 from assay.modelling.spec import Spec, covariate_names
 
-NOT_SOUGHT: Final = "doubts-not-sought"
 NOT_SOUGHT_MARK = (
     "doubts not looked for: an earlier version of assay made this fit and did not look for them; "
     "fit the ratings again"
@@ -115,5 +114,5 @@ def differences_doubted(fit: xr.DataTree) -> bool:
 
 def _stored(fit: xr.DataTree) -> list[dict[str, Any]]:
     if "data_doubts" not in fit.attrs:
-        return [{"code": NOT_SOUGHT, "mark": NOT_SOUGHT_MARK, "labels": [], "teams": []}]
+        return [{"code": "doubts-not-sought", "mark": NOT_SOUGHT_MARK, "labels": [], "teams": []}]
     return list(json.loads(fit.attrs["data_doubts"]))

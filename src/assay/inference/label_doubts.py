@@ -22,7 +22,6 @@ from assay.data.task import Label, Task
 from assay.data.task_files import task_from_json
 from assay.inference.class_drift import LabelSums, denied_labels, reference_drifts
 from assay.inference.data_doubts import (
-    NOT_SOUGHT,
     NOT_SOUGHT_MARK,
     DataDoubt,
     marks_of_difference,
@@ -136,7 +135,7 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     if "label_doubts" not in fit.attrs:
         names = task_from_json(fit.attrs["task"]).label_names
         return tuple(
-            LabelDoubt(code=NOT_SOUGHT, label=name, classes=(), mark=NOT_SOUGHT_MARK)
+            LabelDoubt(code="doubts-not-sought", label=name, classes=(), mark=NOT_SOUGHT_MARK)
             for name in names
         )
     lines = json.loads(fit.attrs["label_doubts"])

@@ -17,7 +17,7 @@ from assay.distributed import instruments, writing
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.inference.data_counts import DataCounts, count_data
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.label_doubts import NOT_SOUGHT, label_doubts
+from assay.inference.label_doubts import label_doubts
 from assay.inference.subsets import join_ratings, take_items
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
@@ -299,7 +299,7 @@ def test_a_fit_that_did_not_look_for_doubts_says_so_at_its_numbers(tmp_path: Pat
     assert set(assay.summarize(assay.metrics(fit))["doubt"]) == {""}
     del fit.attrs["label_doubts"], fit.attrs["data_doubts"]
     (doubt,) = label_doubts(fit)
-    assert (doubt.code, doubt.level) == (NOT_SOUGHT, "note")
+    assert (doubt.code, doubt.level) == ("doubts-not-sought", "note")
     assert set(assay.summarize(assay.metrics(fit))["doubt"]) == {doubt.mark}
     assert set(assay.compare(fit).pairs["doubt"]) == {doubt.mark}
     claim = assay.check_claim(fit, "prevalence[label=b] of A > -1")

@@ -21,13 +21,13 @@ from assay._util.random import seed_of
 from assay.data.task import Task
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
-from assay.distributed.skeleton import number_partition, take_sample
+from assay.distributed.skeleton import model_sample, take_sample
 from assay.distributed.writing import write_fit
 from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.inference.density import make_density
 from assay.inference.executors import Executor, require_executor
 from assay.inference.fit import RUNS
-from assay.inference.modes import Mode
+from assay.inference.modes import Mode, labels_at, name_trades
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.precision import LARGE
 from assay.inference.settings import Effort, check_answers, check_counts
@@ -171,9 +171,13 @@ def seek_modes(
     share = 1.0 if total <= 2 * LARGE else LARGE / total
     seeds = [(seed, n) for n in range(count)]
     taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
-    sample = number_partition(join_ratings(taken), held.numbering).piece
+    sample = model_sample(join_ratings(taken), held.numbering)
     here, rough = find_centred_modes(
-        sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share
+        sample, make_density(sample), rng, starts=starts, times=1 / share
     )
     density = spread_density(executor, here, executor.map(attrgetter("piece"), held.numbered))
-    return follow_on_workers(sample.structure, here, density, rough)
+    density, modes = follow_on_workers(sample, here, density, rough)
+    if len(modes) > 1:
+        told = [labels_at(sample, density, mode.x[None]) for mode in modes]
+        modes = name_trades(sample, modes, told)
+    return density, modes

@@ -170,6 +170,37 @@ class Numbered:
 
 def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     """Give a partition the common numbers; raise FitError if it changed since the first reading."""
+    structure, pattern = _with_skeleton(ratings, numbering)
+    own = with_raters(ratings, structure.ratings.raters)
+    return Numbered(
+        piece=make_piece(numbering.frame, pattern),
+        ratings=own,
+        places=_places_from(structure, len(numbering.skeleton.items)),
+        counts=count_data(own, structure.parts, structure.ratings.systems),
+    )
+
+
+def model_sample(ratings: Ratings, numbering: Numbering) -> Structure:
+    """Return the model of a sample with its ratings, from which modes get their names.
+
+    Pieces have none, since workers do not need them.
+    """
+    structure, pattern = _with_skeleton(ratings, numbering)
+    first = len(numbering.skeleton.item)
+    frame = numbering.frame.structure
+    return replace(
+        frame,
+        ratings=with_raters(ratings, structure.ratings.raters),
+        pattern=pattern,
+        parts=tuple(
+            replace(bare, unit=part.unit[first:])
+            for bare, part in zip(frame.parts, structure.parts, strict=True)
+        ),
+    )
+
+
+def _with_skeleton(ratings: Ratings, numbering: Numbering) -> tuple[Structure, Pattern]:
+    """Return the model of the skeleton and then the ratings, and the pattern of the latter."""
     skeleton, frame = numbering.skeleton, numbering.frame
     both = join_ratings([skeleton, ratings])
     if not numbering.clusters:
@@ -182,15 +213,8 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
         nodes=frame.structure.difficulty.nodes,
     )
     _require_same(structure, frame)
-    first = len(skeleton.items)
-    pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))
-    own = with_raters(ratings, both.raters)
-    return Numbered(
-        piece=make_piece(frame, pattern),
-        ratings=own,
-        places=_places_from(structure, first),
-        counts=count_data(own, structure.parts, both.systems),
-    )
+    own = _own_clusters(structure.pattern, len(skeleton.items))
+    return structure, take_clusters(structure.pattern, own)[0]
 
 
 def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:

@@ -59,14 +59,16 @@ class Unasked(Here):
         raise AssertionError(function)
 
 
-def table_of(said: np.ndarray, group: Sequence[str] | None = None) -> pd.DataFrame:
-    """Answers 0 and 1 (rater, item) as rows; each item is a cluster."""
+def table_of(
+    said: np.ndarray, group: Sequence[str] | None = None, classes: str = "ab"
+) -> pd.DataFrame:
+    """Codes of answers (rater, item) as rows; each item is a cluster."""
     raters, items = said.shape
     table = pd.DataFrame(
         {
             "item": np.tile([f"i{n:03d}" for n in range(items)], raters),
             "rater": np.repeat([f"r{n}" for n in range(raters)], items),
-            "label": np.array(["a", "b"], object)[said.ravel()],
+            "label": np.array(list(classes), object)[said.ravel()],
         }
     )
     if group is not None:
@@ -137,6 +139,13 @@ def teams() -> pd.DataFrame:
     return table[(table["system"] == "A") == (table["rater"] < "r2")]
 
 
+def two_camps() -> pd.DataFrame:
+    """Two raters call the classes by each other's names."""
+    said = crowd(4, 80)
+    said[2:] = 1 - said[2:]
+    return table_of(said)
+
+
 CASES: dict[str, tuple[pd.DataFrame, str, dict[str, Any], dict[str, Any]]] = {
     "unanimous items denied": (
         table_of(crowd(3, 60, wrong=0.05)), "class-drift", {"method": "map", **WRONG_PRIOR}, {}
@@ -160,6 +169,7 @@ CASES: dict[str, tuple[pd.DataFrame, str, dict[str, Any], dict[str, Any]]] = {
         repeated(), "independent-replicates",
         {"method": "map", "raters": "pooled", "replicates": "independent"}, {"replicate": "copy"},
     ),
+    "two camps": (two_camps(), "other-mode", {"method": "map", "raters": "dawid_skene"}, {}),
     "teams": (teams(), "separate-teams", {"method": "map", "raters": "pooled"}, {}),
 }  # fmt: skip
 
@@ -177,6 +187,28 @@ def fit_partitions(folder: Path, reading: dict[str, Any], **given: Any) -> xr.Da
         folder, task="single", out=folder.parent / "fit.zarr", executor=Here(), reading=reading,
         **QUICK | given,
     )  # fmt: skip
+
+
+def mode_words(fit: xr.DataTree) -> list[tuple[str, bool]]:
+    """How each mode names classes, and whether it says which ones trade places."""
+    return [(text.split(":")[0], "trade places" in text) for text in json.loads(fit.attrs["modes"])]
+
+
+def test_a_mode_that_calls_a_class_otherwise_is_known_over_partitions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.choice(3, 150, p=[0.5, 0.25, 0.25])
+    chance = np.array([[0.8, 0.15, 0.05], [0.15, 0.7, 0.15], [0.05, 0.5, 0.45]])
+    said = np.array([[rng.choice(3, p=chance[k]) for k in truth] for _ in range(4)])
+    table = table_of(said, classes="abc")
+    folder = write_thirds(table, tmp_path / "ratings")
+    given = {"method": "map", "raters": "hierarchical", "starts": 4}
+    here = assay.fit(assay.read_ratings(table, task="single"), **QUICK | given)
+    words = mode_words(fit_partitions(folder, {}, **given))
+    assert words == mode_words(here)
+    assert words[1] == (
+        "raters mostly call a class, or its hard items, by the name of another",
+        True,
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -199,6 +231,7 @@ def test_partitions_have_the_warnings_and_doubts_of_one_file(case: str, tmp_path
         assert mine.numbers == pytest.approx(yours.numbers, abs=1e-3)
     data = [json.loads(fit.attrs["data_doubts"]) for fit in (here, there)]
     assert [line["code"] for line in data[0]] == [line["code"] for line in data[1]]
+    assert mode_words(here) == mode_words(there)
     assert json.loads(here.attrs["assumptions"]) == json.loads(there.attrs["assumptions"])
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from assay._util.text import counted, does, some
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
+from assay.data.task import Task
 
 _finding = findings_on("scores")
 
@@ -120,7 +121,8 @@ def _reader(ratings: Ratings) -> Finding:
     every = ratings.raters["group"].to_numpy(object)
     groups = every[ratings.rater]
     who = list(dict.fromkeys(groups[scored]))
-    if named := without_order(ratings, np.isin(groups, who)):
+    answered = (ratings.answers[np.isin(groups, who)] >= 0).any(axis=0)
+    if named := without_order(ratings.task, answered):
         text = (
             "no fit reads these scores: the family scored takes binary labels and ordered classes "
             f"alone, and these raters answer {', '.join(named)}, whose classes have no order. If "
@@ -135,12 +137,11 @@ def _reader(ratings: Ratings) -> Finding:
     return _finding("note", text, code="scores-reader")
 
 
-def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
-    """Name the labels of three or more unordered classes that the ratings answer."""
-    answered = (ratings.answers[rows] >= 0).any(axis=0)
+def without_order(task: Task, answered: NDArray[np.bool_]) -> list[str]:
+    """Name the answered labels (label,) of three or more unordered classes."""
     return [
         label.name
-        for label, some_answer in zip(ratings.task.labels, answered, strict=True)
+        for label, some_answer in zip(task.labels, answered, strict=True)
         if some_answer and len(label.classes) > 2 and not label.ordered
     ]
 

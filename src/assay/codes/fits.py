@@ -21,6 +21,10 @@ FITS = {
         "The sampler diverged in some transitions, so that it may have missed a part of the "
         "posterior. Raise target_accept."
     ),
+    "doubts-not-sought": (
+        "An earlier version made the fit and did not look for doubts about classes or data. Fit "
+        "the ratings again."
+    ),
     "empty-class": (
         "Hardly any item is of a class that many answers name. Give the truth of some items "
         "(`truth=`)."
@@ -28,6 +32,10 @@ FITS = {
     "gold-decides": (
         "Single items of known truth decide much of the posterior, so that leave-one-out weights "
         "are rough."
+    ),
+    "group-errors-unchecked": (
+        "The ratings are too many for the check whether rater groups err together. Check it with "
+        "assay.predictive_checks."
     ),
     "groups-err-together": (
         "Raters of one group agree more than the model expects, so that intervals are too narrow."

@@ -6,34 +6,32 @@ its region of one store.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from assay._util.errors import FitError, FitWarning
 from assay._util.progress import waiting
 from assay._util.random import seed_of
-from assay.data.ratings import Ratings
 from assay.data.task import Task
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
-from assay.distributed.skeleton import Numbered, number_partition
+from assay.distributed.skeleton import model_sample, take_sample
 from assay.distributed.writing import write_fit
 from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.inference.density import make_density
 from assay.inference.executors import Executor, require_executor
 from assay.inference.fit import RUNS
-from assay.inference.modes import Mode
+from assay.inference.modes import Mode, labels_at, name_trades
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.precision import LARGE
-from assay.inference.settings import Effort, check_arguments
-from assay.inference.subsets import join_ratings, take_items
+from assay.inference.settings import Effort, check_answers, check_counts
+from assay.inference.subsets import join_ratings
 from assay.modelling.priors import Priors
 from assay.modelling.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
 from assay.modelling.structure import refuse_idle
@@ -125,6 +123,7 @@ def fit_dataset(
         raise FitError(
             f"`out={str(out)!r}`; name a .zarr store in a folder that exists", code="output-place"
         )
+    check_counts(draws=draws, chains=chains, starts=starts)
     recipe = DEFAULT_RATERS if raters is None else raters
     spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
@@ -134,7 +133,7 @@ def fit_dataset(
         executor, paths, task, dict(reading or {}), spec, named=raters is not None, show=progress
     )
     refuse_idle(held.structure, priors)
-    check_arguments(held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts)
+    check_answers(held.structure.ratings)
     search, inference = np.random.default_rng(seed).spawn(2)
     with waiting("seeking modes", show=progress, unit="passes"):
         density, modes = seek_modes(held, search, seed, starts=starts)
@@ -172,17 +171,13 @@ def seek_modes(
     share = 1.0 if total <= 2 * LARGE else LARGE / total
     seeds = [(seed, n) for n in range(count)]
     taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
-    sample = number_partition(join_ratings(taken), held.numbering).piece
+    sample = model_sample(join_ratings(taken), held.numbering)
     here, rough = find_centred_modes(
-        sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share
+        sample, make_density(sample), rng, starts=starts, times=1 / share
     )
     density = spread_density(executor, here, executor.map(attrgetter("piece"), held.numbered))
-    return follow_on_workers(sample.structure, here, density, rough)
-
-
-def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
-    """On a worker: draw about this share of the clusters, at least one."""
-    codes, names = pd.factorize(numbered.ratings.items["cluster"])
-    count = max(1, round(share * len(names)))
-    chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)
-    return take_items(numbered.ratings, np.flatnonzero(np.isin(codes, chosen)))
+    density, modes = follow_on_workers(sample, here, density, rough)
+    if len(modes) > 1:
+        told = [labels_at(sample, density, mode.x[None]) for mode in modes]
+        modes = name_trades(sample, modes, told)
+    return density, modes

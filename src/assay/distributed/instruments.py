@@ -1,12 +1,19 @@
-"""The design of a data set on workers: who rated what, and which truth is known."""
+"""The evidence for the warnings of a fit of a data set on workers: its design and its counts."""
 
 from operator import attrgetter
 from typing import Any
 
+from assay.checks.departures.search import MOST_ROWS, SEED, Departure, search
 from assay.checks.double_sampling import Design, find_design
 from assay.checks.gold import gold_sums, squares, unlike
 from assay.checks.items import Counts, Flags, checked_items, coverage
 from assay.distributed.holding import Held
+from assay.distributed.skeleton import take_sample
+from assay.inference.data_counts import DataCounts
+from assay.inference.subsets import join_ratings
+
+SPARE = 2
+"""Ratings of the sample for the search of departures, by the number that it uses."""
 
 
 def double_sampling_on_workers(held: Held) -> Design | None:
@@ -30,6 +37,31 @@ def unlike_gold_on_workers(held: Held) -> str:
     sums = sum(others, start=first)
     squared = sum(executor.gather(executor.map(squares, parts, [sums] * len(parts))))
     return unlike(held.structure.ratings.task, sums, squared)
+
+
+def counts_on_workers(held: Held) -> DataCounts:
+    """Return the counts of the whole data set."""
+    counted = held.executor.map(attrgetter("counts"), held.numbered)
+    first, *others = held.executor.gather(counted)
+    total: DataCounts = sum(others, start=first)
+    return total
+
+
+def departures_on_workers(held: Held) -> tuple[Departure, ...]:
+    """Return departures from raters who err independently, found on a sample of the clusters.
+
+    The search takes a sample of large data on one machine, too.
+    """
+    executor, count = held.executor, len(held.numbered)
+    share = min(1.0, SPARE * MOST_ROWS / rating_count(held))
+    seeds = [(SEED, n) for n in range(count)]
+    taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
+    return search(join_ratings(taken)).found
+
+
+def rating_count(held: Held) -> int:
+    """Return the number of ratings of the whole data set."""
+    return sum(fact.sizes["rating"] for fact in held.facts)
 
 
 def _ratings(held: Held) -> list[Any]:

@@ -4,7 +4,7 @@ Rows of the likelihood, contexts and known truth are numbered by the data. A wor
 skeleton of the whole data set before its partition gets the same numbers as every other worker.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from assay._util.errors import FitError
 from assay.data.overlap import ENOUGH, first_meetings
 from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.inference.data_counts import DataCounts, count_data
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
 from assay.inference.pieces import Piece, make_frame, make_piece, take_clusters
@@ -158,15 +159,48 @@ class Numbered:
 
     ratings : with raters in the common order
     places : number of places in ranked lists (system, context)
+    counts : for the warnings of the fit
     """
 
     piece: Piece
     ratings: Ratings
     places: NDArray[np.float64]
+    counts: DataCounts
 
 
 def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     """Give a partition the common numbers; raise FitError if it changed since the first reading."""
+    structure, pattern = _with_skeleton(ratings, numbering)
+    own = with_raters(ratings, structure.ratings.raters)
+    return Numbered(
+        piece=make_piece(numbering.frame, pattern),
+        ratings=own,
+        places=_places_from(structure, len(numbering.skeleton.items)),
+        counts=count_data(own, structure.parts, structure.ratings.systems),
+    )
+
+
+def model_sample(ratings: Ratings, numbering: Numbering) -> Structure:
+    """Return the model of a sample with its ratings, from which modes get their names.
+
+    Pieces have none, since workers do not need them.
+    """
+    structure, pattern = _with_skeleton(ratings, numbering)
+    first = len(numbering.skeleton.item)
+    frame = numbering.frame.structure
+    return replace(
+        frame,
+        ratings=with_raters(ratings, structure.ratings.raters),
+        pattern=pattern,
+        parts=tuple(
+            replace(bare, unit=part.unit[first:])
+            for bare, part in zip(frame.parts, structure.parts, strict=True)
+        ),
+    )
+
+
+def _with_skeleton(ratings: Ratings, numbering: Numbering) -> tuple[Structure, Pattern]:
+    """Return the model of the skeleton and then the ratings, and the pattern of the latter."""
     skeleton, frame = numbering.skeleton, numbering.frame
     both = join_ratings([skeleton, ratings])
     if not numbering.clusters:
@@ -179,13 +213,16 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
         nodes=frame.structure.difficulty.nodes,
     )
     _require_same(structure, frame)
-    first = len(skeleton.items)
-    pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))
-    return Numbered(
-        piece=make_piece(frame, pattern),
-        ratings=with_raters(ratings, both.raters),
-        places=_places_from(structure, first),
-    )
+    own = _own_clusters(structure.pattern, len(skeleton.items))
+    return structure, take_clusters(structure.pattern, own)[0]
+
+
+def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
+    """On a worker: draw about this share of the clusters, at least one."""
+    codes, names = pd.factorize(numbered.ratings.items["cluster"])
+    count = max(1, round(share * len(names)))
+    chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)
+    return take_items(numbered.ratings, np.flatnonzero(np.isin(codes, chosen)))
 
 
 def _own_clusters(pattern: Pattern, first: int) -> Ints:

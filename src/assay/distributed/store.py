@@ -1,7 +1,7 @@
 """One Zarr store with the layout of ``assay.save``, in which each worker writes its items."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assay.distributed.skeleton import Numbered
 from assay.fits.datatree import ratings_datasets
 from assay.fits.latent_states import Recovered, recover
+from assay.inference.class_drift import LabelSums, label_sums
 from assay.inference.data_on_workers import LABEL_STREAM
 from assay.inference.modes import Mode, align_loadings
 from assay.inference.pieces import Piece
@@ -138,11 +139,11 @@ def write_partition(
     mode: Mode,
     x: Floats,
     seed: int,
-) -> Floats:
+) -> tuple[Floats, list[LabelSums]]:
     """On a worker: draw the states of a partition's items, and write all results.
 
     ``piece`` has the coordinates of ``x`` (chain, draw, value). Return the log-likelihood (chain,
-    draw). Repetition writes the same.
+    draw) and the sums of each label. Repetition writes the same.
     """
     import zarr
 
@@ -168,11 +169,12 @@ def write_partition(
         probabilities += found.probabilities * len(block)
         difficulty += found.difficulty * len(block)
         _write_block(root, found, numbered, regions, number, chain, draws)
-    draws_in_all = x.shape[0] * x.shape[1]
+    probabilities /= x.shape[0] * x.shape[1]
+    difficulty /= x.shape[0] * x.shape[1]
     labels = xr.Dataset(
         {
-            "state_probability": (("item", "state_name"), probabilities / draws_in_all),
-            **difficulty_variables(structure, difficulty / draws_in_all),
+            "state_probability": (("item", "state_name"), probabilities),
+            **difficulty_variables(structure, difficulty),
         },
         coords={"item": constant["item"].values},
     )
@@ -180,7 +182,7 @@ def write_partition(
     named = ratings.items["cluster"].unique() if regions.unit == "cluster" else ratings.items.index
     coords = xr.Dataset(coords={regions.unit: np.asarray(named, object)})
     _write(root, "log_likelihood", coords, regions, number)
-    return total
+    return total, label_sums(replace(structure, ratings=ratings), probabilities)
 
 
 def _write(root: Any, group: str, data: xr.Dataset, regions: Regions, number: int) -> None:

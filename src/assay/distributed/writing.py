@@ -1,18 +1,26 @@
 """The fit of a data set, written into one store by all workers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.files import draft
 from assay._util.progress import unbroken, waiting
 from assay.distributed.holding import Held
-from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
+from assay.distributed.instruments import (
+    counts_on_workers,
+    departures_on_workers,
+    double_sampling_on_workers,
+    rating_count,
+    unlike_gold_on_workers,
+)
 from assay.distributed.store import (
     Regions,
     annotate,
@@ -22,17 +30,18 @@ from assay.distributed.store import (
     write_partition,
     write_statistics,
 )
-from assay.fits.datatree import posterior_dataset
+from assay.fits.datatree import group, parameter_draws, posterior_dataset, structure_of
 from assay.fits.latent_states import Recovered
-from assay.inference.assumptions import learned_assumptions, stated_assumptions
-from assay.inference.data_on_workers import SpreadDensity
-from assay.inference.diagnostics import (
-    design_warnings,
-    diagnose_laplace,
-    gold_warnings,
-    mode_warnings,
-    name_warnings,
+from assay.fits.schema import Method
+from assay.inference.assumptions import (
+    MOST_RATINGS,
+    group_error_warnings,
+    unchecked_group_errors,
 )
+from assay.inference.class_drift import LabelSums
+from assay.inference.data_on_workers import SpreadDensity
+from assay.inference.diagnose import Evidence, diagnose
+from assay.inference.diagnostics import diagnose_laplace
 from assay.inference.modes import Mode, align_loadings
 from assay.inference.to_datatree import assemble, attributes
 from assay.modelling.structure import Structure
@@ -48,7 +57,7 @@ def write_fit(
     stats: dict[str, Any],
     target: Path,
     *,
-    method: str,
+    method: Method,
     seed: int,
     starts: int,
     show: bool,
@@ -70,25 +79,53 @@ def write_fit(
         with unbroken():
             lay_out(store, template, regions)
         with waiting("drawing labels", show=show, total=len(held.numbered), unit="files"):
-            likelihood = write_labels(held, store, regions, density, modes[0], x, seed)
+            likelihood, labels = write_labels(held, store, regions, density, modes[0], x, seed)
         if method == "laplace":
             with waiting("checking the approximation", show=show):
                 stats["lp"] = density.log_prior(x) + likelihood
                 numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
         elif method == "em":
             numbers = {"optimiser": "climb"}
-        notes += [*mode_warnings(modes), *name_warnings(structure, values)]
-        notes += design_warnings(structure.spec, double_sampling_on_workers(held))
-        notes += gold_warnings(structure.spec, partial(unlike_gold_on_workers, held))
-        stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=held.accounting))
-        told = attributes(
-            whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
-        )
+        told = partial(
+            attributes, whole, modes,
+            diagnostics=numbers, method=method, seed=seed, starts=starts,
+        )  # fmt: skip
         with unbroken():
             write_statistics(store, stats)
-            annotate(store, told)
-    return notes
+            annotate(store, told(notes=notes, stated=[]))  # so that the store can be read
+        with waiting("looking for what may mislead", show=show):
+            evidence = _evidence(held, labels, store, seed)
+            found = diagnose(structure, values, modes, evidence, draws=notes, method=method)
+        with unbroken():
+            annotate(store, told(notes=found.notes, stated=found.assumptions) | found.attributes)
+    return found.notes
+
+
+def _evidence(held: Held, labels: Sequence[LabelSums], store: Path, seed: int) -> Evidence:
+    """Return what the finders of warnings need, added up by the workers."""
+    return Evidence(
+        labels=labels,
+        counts=counts_on_workers(held),
+        scores=(),  # partitions with the family of scores are refused
+        design=double_sampling_on_workers(held),
+        unlike_gold=partial(unlike_gold_on_workers, held),
+        departures=partial(departures_on_workers, held),
+        group_errors=partial(_group_errors, held, store, seed),
+    )
+
+
+def _group_errors(held: Held, store: Path, seed: int) -> list[Note]:
+    """Warn of rater groups that err together, from the written fit if it is small enough."""
+    if held.structure.ratings.raters["group"].nunique() < 2:
+        return []
+    if rating_count(held) > MOST_RATINGS:
+        return unchecked_group_errors(held.structure, rating_count(held))
+    with xr.open_datatree(store, engine="zarr", consolidated=False, chunks=None) as fit:
+        states = group(fit, "labels")["state"].to_numpy()
+        states = states.reshape(-1, states.shape[-1])
+        rng = np.random.default_rng(seed)
+        return group_error_warnings(structure_of(fit), parameter_draws(fit), states, rng)
 
 
 def write_labels(
@@ -99,18 +136,24 @@ def write_labels(
     mode: Mode,
     x: Floats,
     seed: int,
-) -> Floats:
-    """Draw and write the states on workers; return the log-likelihood (chain, draw)."""
+) -> tuple[Floats, list[LabelSums]]:
+    """Draw and write the states on workers.
+
+    Return the log-likelihood (chain, draw), and the sums of each label, over all partitions.
+    """
     executor, draws = held.executor, held.executor.send(x)
     total = np.zeros(x.shape[:2])
+    sums: list[list[LabelSums]] = []
     for wave in waves(regions):
         # Partitions of a wave share no chunk of the store.
         alike = [[given] * len(wave) for given in (store, regions, mode, draws, seed)]
         numbered, pieces = ([parts[n] for n in wave] for parts in (held.numbered, density.held))
         found = executor.map(write_partition, numbered, pieces, wave, *alike)
         # To the end, as late workers would create a removed store again.
-        total += sum(executor.gather(found, to_the_end=True))
-    return total
+        for likelihood, labels in executor.gather(found, to_the_end=True):
+            total += likelihood
+            sums.append(labels)
+    return total, [sum(others, start=first) for first, *others in zip(*sums, strict=True)]
 
 
 def _blank(structure: Structure, x: Floats) -> Recovered:
@@ -122,15 +165,3 @@ def _blank(structure: Structure, x: Floats) -> Recovered:
         difficulty=np.zeros((items, structure.difficulty.classes)),
         log_likelihood=np.zeros((draws, len(structure.pattern.cluster_bundle))),
     )
-
-
-def _stated(structure: Structure) -> list[str]:
-    """Return the assumptions; the skeleton does not know the number of repeated ratings."""
-    plain = replace(structure, spec=replace(structure.spec, replicates="together"))
-    found = stated_assumptions(plain)
-    if structure.spec.replicates == "independent":
-        found.append(
-            "Ratings that repeat a rater's rating of the same item are taken for independent given "
-            "the truth (`replicates='independent'`): they count as if other raters had given them."
-        )
-    return found

@@ -1,8 +1,4 @@
-"""Assumptions of a fit, and data that contradict them.
-
-Unanimous raters are the best evidence without known truth. A fit that denies most of such items
-their class has found another meaning of its classes that explains the answers better.
-"""
+"""Assumptions of a fit, and data that contradict them."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -11,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import Note
-from assay._util.grouping import all_apart, unique_rows
 from assay._util.text import counted, some
 from assay.checks.scores import without_order
 from assay.data.overlap import ENOUGH, build_design, build_meetings, count_pairs, groups_tell
-from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.data.ratings import NOT_AUDITED
 from assay.fits.predict import replicates
+from assay.inference.data_counts import DataCounts, rater_groups
 from assay.modelling.spec import GOLD, GROUPS, recipes
 from assay.modelling.structure import Structure, idle_priors
 
+Floats = NDArray[np.float64]
 PRIOR_DRIVEN = 0.8
 """Ratio of posterior SD to prior SD above which the data hardly inform a parameter."""
 LITTLE = 0.5
@@ -40,11 +37,11 @@ AGREED = (
 """Meaning of the truth if groups agree and nothing else is known."""
 
 
-def stated_assumptions(structure: Structure) -> list[str]:
+def stated_assumptions(structure: Structure, counts: DataCounts) -> list[str]:
     """Return the assumptions made before the data were seen."""
-    spec, ratings = structure.spec, structure.ratings
-    audited = bool((ratings.audit != NOT_AUDITED).any())
-    known = audited or bool(ratings.has_truth.any())
+    spec = structure.spec
+    audited = bool((structure.ratings.audit != NOT_AUDITED).any())
+    known = audited or counts.known > 0
     found = []
     if spec.reference is None:
         if not known:
@@ -57,10 +54,10 @@ def stated_assumptions(structure: Structure) -> list[str]:
     elif spec.reference == GOLD:
         found.append(CHOSEN[spec.gold_chosen])
     elif spec.reference == GROUPS:
-        found.append(_agreed(ratings, audited=audited) if known else AGREED)
+        found.append(_agreed(counts.known, audited=audited) if known else AGREED)
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
-    found += [*doubted_alike(structure), *independent_replicates(structure)]
+    found += [*doubted_alike(structure), *independent_replicates(structure, counts)]
     return [*found, *priors_without_use(structure)]
 
 
@@ -92,9 +89,8 @@ def mirrored_labels(structure: Structure) -> list[str]:
     ]
 
 
-def _agreed(ratings: Ratings, *, audited: bool) -> str:
-    """Describe the truth where groups agree and some truth or audits are known."""
-    count = int(ratings.has_truth.sum())
+def _agreed(count: int, *, audited: bool) -> str:
+    """Describe the truth where groups agree, and of some items or in audits it is known."""
     sources = [f"the known truth of {counted(count, 'item')}"] * (count > 0)
     sources += ["what audits say of single answers"] * audited
     return (
@@ -126,14 +122,10 @@ def doubted_alike(structure: Structure) -> list[str]:
     ]
 
 
-def independent_replicates(structure: Structure) -> list[Note]:
+def independent_replicates(structure: Structure, counts: DataCounts) -> list[Note]:
     """Say how many replicates are assumed independent."""
-    if structure.spec.replicates != "independent":
-        return []
-    ratings = structure.ratings
-    pairs = np.column_stack([ratings.rater, ratings.item])[~ratings.abstained]
-    count = len(pairs) - len(np.unique(pairs, axis=0))
-    if not count:
+    count = counts.repeated
+    if structure.spec.replicates != "independent" or not count:
         return []
     text = (
         f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
@@ -143,48 +135,33 @@ def independent_replicates(structure: Structure) -> list[Note]:
     return [Note(text, code="independent-replicates", level="note", numbers={"ratings": count})]
 
 
-def unread_scores(structure: Structure) -> list[Note]:
+def unread_scores(structure: Structure, counts: DataCounts) -> list[Note]:
     """Say how many ratings have only scores, of raters whose family ignores scores."""
-    ratings = structure.ratings
-    alone = ratings.scores_alone
-    if not alone.any():
-        return []
-    groups = ratings.raters["group"].to_numpy(object)[ratings.rater]
-    families = recipes(structure.spec, tuple(dict.fromkeys(groups)))
-    count = {
-        group: int((alone & (groups == group)).sum())
-        for group, recipe in families.items()
-        if recipe.family != "scored"
-    }
-    if not any(count.values()):
-        return []
-    who = " and ".join(repr(group) for group, n in count.items() if n)
-    text = (
-        f"{counted(sum(count.values()), 'rating', 'have')} scores and no answer, and the family of "
-        f"{who} reads answers alone: they tell the model nothing."
-    )
-    if not without_order(ratings, np.isin(groups, [group for group, n in count.items() if n])):
-        text += " `raters='scored'`, for all raters or that group, reads them."
-    return [
-        Note(text, code="scores-unread", level="note", numbers={"ratings": sum(count.values())})
-    ]
-
-
-def replicates_apart(structure: Structure) -> list[str]:
-    """Say how many replicates are assumed independent as they differ in label or drift session."""
-    ratings = structure.ratings
-    keys = ratings.rater, ratings.item
-    if structure.spec.replicates == "independent" or all_apart(*keys, at=~ratings.abstained):
-        return []
-    count = 0
-    for part in structure.parts:
-        here = np.flatnonzero(part.repeats.row >= 0)
-        once, joined = (key[here] for key in keys), (key[here] for key in (*keys, part.repeats.row))
-        count += len(unique_rows(*joined)[0]) - len(unique_rows(*once)[0])
+    names = rater_groups(structure.ratings)
+    families = recipes(structure.spec, names)
+    groups = [
+        n for n, count in enumerate(counts.scores_alone)
+        if count and families[names[n]].family != "scored"
+    ]  # fmt: skip
+    count = int(counts.scores_alone[groups].sum())
     if not count:
         return []
+    who = " and ".join(repr(names[n]) for n in groups)
+    text = (
+        f"{counted(count, 'rating', 'have')} scores and no answer, and the family of "
+        f"{who} reads answers alone: they tell the model nothing."
+    )
+    if not without_order(structure.ratings.task, counts.answers[groups].any(axis=0)):
+        text += " `raters='scored'`, for all raters or that group, reads them."
+    return [Note(text, code="scores-unread", level="note", numbers={"ratings": count})]
+
+
+def replicates_apart(structure: Structure, counts: DataCounts) -> list[str]:
+    """Say how many replicates are assumed independent as they differ in label or drift session."""
+    if structure.spec.replicates == "independent" or not counts.apart:
+        return []
     return [
-        f"{counted(count, 'rating', 'repeat')} a rater's rating of the same item "
+        f"{counted(counts.apart, 'rating', 'repeat')} a rater's rating of the same item "
         "on other labels, or in another session of a rater who drifts: such ratings are taken for "
         "independent given the truth, as if other raters had given them."
     ]
@@ -216,67 +193,6 @@ def learned_assumptions(
     ]
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-VOTES = 3
-"""Least number of raters of an item that count as unanimous."""
-ITEMS = 10
-"""Least number of unanimous items of a class for a comparison with a fit."""
-MOST = 0.5
-"""Share of unanimous items with their class in the fit below which the fit denies it."""
-
-
-def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
-    """Count raters by item and answer to a label, (item, class).
-
-    Repeated answers of a rater count once; negative answers are missing.
-    """
-    told = np.flatnonzero(answers >= 0)
-    if ratings.replicate.any():
-        pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
-        told = told[np.unique(pair * classes + answers[told], return_index=True)[1]]
-    cell = ratings.item[told] * classes + answers[told]
-    size = len(ratings.items), classes
-    return np.bincount(cell, minlength=size[0] * classes).reshape(size)
-
-
-def denied_labels(
-    structure: Structure, probabilities: Floats
-) -> list[tuple[str, tuple[str, ...], Note]]:
-    """Return label, class and warning where a fit denies a class to most unanimous items.
-
-    Items with known truth are left out. With a reference, a whole group may be wrong, so there is
-    no warning.
-    """
-    ratings = structure.ratings
-    if structure.spec.reference is not None:
-        return []
-    states = structure.prevalence.space.states
-    found: list[tuple[str, tuple[str, ...], Note]] = []
-    tells = "the truth of some items (`truth=`) would tell"
-    if ratings.has_truth.any():
-        tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
-    for n, label in enumerate(ratings.task.labels):
-        votes = label_votes(ratings, ratings.answers[:, n], len(label.classes))
-        alike = (votes.max(axis=1) >= VOTES) & (votes.max(axis=1) == votes.sum(axis=1))
-        alike &= ratings.truth[:, n] < 0
-        for k, name in enumerate(label.classes):
-            here = alike & (votes[:, k] > 0)
-            held = probabilities[here][:, states[:, n] == k].sum(axis=1)
-            if here.sum() >= ITEMS and held.mean() < MOST:
-                text = (
-                    f"All raters of {here.sum()} items, {VOTES} or more of each, say {name!r} "
-                    f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
-                    "what its classes stand for is something else than their names, or all raters "
-                    "err alike. Another recipe (`raters='hierarchical'`) may explain the answers "
-                    f"as they are meant; {tells}."
-                )
-                numbers = {"items": here.sum(), "share": held.mean()}
-                note = Note(text, code="class-drift", numbers=numbers)
-                found.append((label.name, (name,), note))
-    return found
-
-
 REPLICATES = 99
 MOST_RATINGS = 20_000
 MOST_MEETINGS = 500_000
@@ -298,10 +214,10 @@ def group_error_warnings(
     sees what others disagree on. With perception layers there is no warning.
     """
     ratings = structure.ratings
-    if structure.spec.reference is not None or len(ratings.item) > MOST_RATINGS:
+    if structure.spec.reference is not None:
         return []
-    if count_pairs(ratings.item) > 2 * MOST_MEETINGS:
-        return []
+    if len(ratings.item) > MOST_RATINGS or count_pairs(ratings.item) > 2 * MOST_MEETINGS:
+        return unchecked_group_errors(structure, len(ratings.item))
     meetings = build_meetings(ratings, build_design(ratings))
     if meetings is None:
         return []
@@ -326,6 +242,19 @@ def group_error_warnings(
     )
     numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
     return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]
+
+
+def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
+    """Say that there are too many ratings to find whether rater groups err together."""
+    if structure.spec.reference is not None or structure.ratings.raters["group"].nunique() < 2:
+        return []
+    text = (
+        f"Whether rater groups err together was not checked: {ratings} ratings are too many to "
+        "simulate again and again. If they do, intervals are too narrow. assay.predictive_checks "
+        "of the fit checks it, however many there are."
+    )
+    numbers = {"ratings": ratings}
+    return [Note(text, code="group-errors-unchecked", level="note", numbers=numbers)]
 
 
 def _is_clear(shares: Floats) -> NDArray[np.bool_]:

@@ -21,10 +21,13 @@ from assay.checks.departures.report import (
     teams_warning,
     warning,
 )
-from assay.checks.departures.search import search
-from assay.checks.departures.teams import separate_teams
-from assay.data.ratings import Ratings
+from assay.checks.departures.search import Departure
 from assay.modelling.spec import Spec, covariate_names
+
+NOT_SOUGHT_MARK = (
+    "doubts not looked for: an earlier version of assay made this fit and did not look for them; "
+    "fit the ratings again"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,24 +51,24 @@ class DataDoubt:
         return Note(self.warning, code=self.code, numbers=self.numbers)
 
 
-def find_data_doubts(ratings: Ratings, spec: Spec, *, quick: bool) -> list[DataDoubt]:
-    """Return departures that a model does not cover; with ``quick`` only those of the design."""
+def find_data_doubts(
+    spec: Spec, teams: Sequence[tuple[str, ...]], departures: Sequence[Departure]
+) -> list[DataDoubt]:
+    """Return separate teams of systems, and the departures that a model does not cover."""
     found = []
-    if teams := separate_teams(ratings):
+    if teams:
         found.append(
             DataDoubt(
                 code=TEAMS, mark=TEAMS_MARK, warning=teams_warning(teams), teams=tuple(teams),
                 numbers={"teams": len(teams)},
             )
         )  # fmt: skip
-    if quick:
-        return found
     return found + [
         DataDoubt(
             code=one.code, mark=MEANINGS[one.code].mark, warning=warning(one), labels=one.labels,
             numbers=plain_numbers(numbers(one)),
         )
-        for one in search(ratings).found
+        for one in departures
         if not has_part_for(one.code, spec)
     ]  # fmt: skip
 
@@ -110,4 +113,6 @@ def differences_doubted(fit: xr.DataTree) -> bool:
 
 
 def _stored(fit: xr.DataTree) -> list[dict[str, Any]]:
-    return list(json.loads(fit.attrs.get("data_doubts", "[]")))  # older fits have none
+    if "data_doubts" not in fit.attrs:
+        return [{"code": "doubts-not-sought", "mark": NOT_SOUGHT_MARK, "labels": [], "teams": []}]
+    return list(json.loads(fit.attrs["data_doubts"]))

@@ -1,7 +1,7 @@
 """Diagnostics of a fit as numbers and warnings: approximation, modes and meaning of classes."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assay._util.errors import Note, note_from
 from assay._util.text import sentence
 from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
+from assay.inference.class_drift import CLEARLY
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
 from assay.inference.laplace import laplace_log_density
 from assay.inference.modes import Mode
@@ -33,8 +34,6 @@ ROUGH = 0.05
 """Effective share of the draws below which means are wrong, not only intervals too wide."""
 SURE = 0.8
 """Share of the draws that must show a class called by another name before a warning."""
-CLEARLY = 1.5
-"""Least ratio of another answer's probability to the own answer's, on items of a class."""
 BETTER_MISNAMED = (
     " It explains the answers better, but a class is what raters call it: items that differ in how "
     "hard they are may hide behind a name that is seldom given. The truth of some items (`truth=`) "
@@ -50,10 +49,6 @@ CLEARLY_OF_TWO = 9.0
 """The ratio ``CLEARLY`` for two classes, where raters often miss most items of one class."""
 LOOKED_AT = 100
 """Draws used for a mean."""
-FEW_VOTES = 2
-"""Least number of equal votes from a reference group that make a consensus."""
-FEW_ITEMS = 10
-"""Least number of items with a consensus, or of answers of a class, for a comparison with a fit."""
 FEW_FOR_PSIS = 25
 """Least number of draws for PSIS, which fits the tail, a fifth of them."""
 
@@ -122,7 +117,7 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     return [Note(text, code="laplace-wrong", numbers=numbers)]
 
 
-def mode_warnings(modes: list[Mode]) -> list[Note]:
+def mode_warnings(modes: Sequence[Mode]) -> list[Note]:
     """Warn of draws in other posterior modes, and of weighty modes that draws miss."""
     found = []
     for mode in modes[1:]:
@@ -172,13 +167,15 @@ def name_warnings(
     structure: Structure,
     values: Mapping[str, NDArray[Any]],
     told: Collection[tuple[str, str]] = (),
+    ratings: NDArray[np.integer] | None = None,
 ) -> list[Note]:
     """Warn of classes whose items mostly get the answer of another class.
 
     A class can drift from its name if another meaning explains the answers better. ``told`` holds
-    the pairs of label and class that another warning names already.
+    the pairs of label and class that another warning names already, and ``ratings`` the number of
+    ratings of each unit, if ``structure`` has part of the data.
     """
-    mean = structure.mean_reliability(_some(values))
+    mean = structure.mean_reliability(_some(values), ratings=ratings)
     parts = structure.spec.rater_parts
     leans = "the leaning of raters to one answer (ability_bias), " * ("hierarchical" in parts)
     looks = "blind answers of raters who do not look (lapses), " * ("lapses" not in parts)
@@ -212,52 +209,6 @@ def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return about ``LOOKED_AT`` of the draws."""
     draws = len(next(iter(values.values())))
     return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-
-
-def reference_drifts(
-    structure: Structure, probabilities: Floats
-) -> list[tuple[str, tuple[str, ...], Note]]:
-    """Return label, class and warning where a fit contradicts the reference group's consensus.
-
-    Single raters of the group may err. A class that most of them call otherwise has drifted.
-    """
-    ratings, reference = structure.ratings, structure.spec.reference
-    mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
-    states = structure.prevalence.space.states
-    found: list[tuple[str, tuple[str, ...], Note]] = []
-    for n, label in enumerate(ratings.task.labels):
-        told = mine & (ratings.answers[:, n] >= 0)
-        votes = np.zeros((len(ratings.items), len(label.classes)))
-        np.add.at(votes, (ratings.item[told], ratings.answers[told, n]), 1)
-        clear = (votes.max(axis=1) >= FEW_VOTES) & (votes.max(axis=1) > votes.sum(axis=1) / 2)
-        for k, name in enumerate(label.classes):
-            held = probabilities[:, states[:, n] == k].sum(axis=1)
-            given, here = held @ votes, clear & (votes.argmax(axis=1) == k)
-            most = int(given.argmax())
-            seen, numbers = "", {}
-            if given.sum() >= FEW_ITEMS and given[most] > CLEARLY * given[k]:
-                seen = (
-                    f"items that are {name!r} by this fit ({label.name}) get the answer "
-                    f"{label.classes[most]!r} from it more often than their own "
-                    f"({given[most] / given.sum():.0%} and {given[k] / given.sum():.0%})"
-                )
-                numbers = {"other": given[most] / given.sum(), "own": given[k] / given.sum()}
-            elif here.sum() >= FEW_ITEMS and held[here].mean() < 0.5:
-                seen = (
-                    f"of the {here.sum()} items that most of its raters call {name!r} "
-                    f"({label.name}) this fit takes {held[here].mean():.0%} for it"
-                )
-                numbers = {"items": here.sum(), "share": held[here].mean()}
-            if seen:
-                text = (
-                    f"The consensus of {reference} is the truth by definition, but {seen}: what "
-                    "holds classes together is something else. The truth of some items (`truth=`) "
-                    f"tells the model what is meant; a recipe for {reference} without layers, or "
-                    "prior counts, hold names in their place."
-                )
-                note = Note(text, code="class-drift", numbers=numbers)
-                found.append((label.name, (name,), note))
-    return found
 
 
 def design_warnings(spec: Spec, design: Design | None) -> list[Note]:

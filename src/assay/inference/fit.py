@@ -14,40 +14,29 @@ from numpy.typing import NDArray
 from assay._util.errors import FitError, FitWarning, Note
 from assay._util.progress import waiting
 from assay._util.random import seed_of
-from assay._util.text import sentence
-from assay.checks.disagreement import check_score_directions
+from assay.checks.departures.search import search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
 from assay.data.ratings import Ratings
 from assay.fits.datatree import posterior_dataset
 from assay.fits.latent_states import Recovered, recover
 from assay.fits.schema import Method
-from assay.inference.assumptions import (
-    group_error_warnings,
-    independent_replicates,
-    learned_assumptions,
-    replicates_apart,
-    stated_assumptions,
-    unread_scores,
-)
+from assay.inference.assumptions import group_error_warnings
+from assay.inference.class_drift import label_sums
 from assay.inference.coordinates import Start, walk_of
-from assay.inference.data_doubts import find_data_doubts
+from assay.inference.data_counts import count_data
 from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
 from assay.inference.density import Density, make_density
+from assay.inference.diagnose import Evidence, diagnose
 from assay.inference.diagnostics import (
-    design_warnings,
     diagnose_interruption,
     diagnose_laplace,
     diagnose_nuts,
-    gold_warnings,
-    mode_warnings,
-    name_warnings,
     result_draws,
 )
 from assay.inference.em import Maximisation, closed_form, find_em_modes
 from assay.inference.executors import Executor
-from assay.inference.label_doubts import doubts_json, find_doubts, mode_doubts
-from assay.inference.label_switching import exchange_warnings
+from assay.inference.label_doubts import scores_alone
 from assay.inference.laplace import laplace_draws, mode_root
 from assay.inference.mode_search import require_density
 from assay.inference.modes import Mode, align_loadings, labels_at, name_trades, visits
@@ -261,7 +250,7 @@ def fit(
     modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
     posterior = posterior_dataset(structure, values, len(x))
     numbers: dict[str, Any] = {}
-    found: list[Note] = []
+    notes: list[Note] = []
     if len(modes) > 1:
         told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
         modes = name_trades(structure, modes, told)
@@ -269,50 +258,25 @@ def fit(
             modes = visits(modes, told, drawn.recovered.states)
     if method == "nuts":
         results = result_draws(structure, posterior["prevalence"], values, drawn.recovered.states)
-        numbers, found = diagnose_nuts(posterior, stats, results, target_accept=target_accept)
-        found += diagnose_interruption(x, chains=chains, draws=draws)
-        found += exchange_warnings(structure, values)
+        numbers, notes = diagnose_nuts(posterior, stats, results, target_accept=target_accept)
+        notes += diagnose_interruption(x, chains=chains, draws=draws)
     elif method == "laplace":
         stats["lp"] = _log_density(drawn)
         with waiting("checking the approximation", show=progress):
-            numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
+            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    doubts = find_doubts(structure, drawn.recovered.probabilities)
-    doubts += mode_doubts(structure, modes)
-    told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
-    notes = [*drawn.notes, *found, *mode_warnings(modes)]
-    notes += [doubt.note() for doubt in doubts if doubt.warning]
-    notes += name_warnings(structure, values, told_of)
-    notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
-        spec, partial(unlike_gold, ratings)
-    )
-    about_data = find_data_doubts(ratings, spec, quick=method not in ("nuts", "laplace"))
-    notes += [doubt.note() for doubt in about_data]
-    if method in ("nuts", "laplace"):
-        notes += group_error_warnings(
-            structure, values, drawn.recovered.states, np.random.default_rng(seed)
-        )
-    if "scored" in spec.rater_parts:
-        notes += [
-            Note(sentence(f.text), code=f.code, numbers=f.numbers)
-            for f in check_score_directions(ratings).findings
-        ]
-    notes += unread_scores(structure) + independent_replicates(structure)
-    for note in notes:
+    found = diagnose(
+        structure, values, modes, _evidence(structure, drawn, seed),
+        draws=[*drawn.notes, *notes], method=method,
+    )  # fmt: skip
+    for note in found.notes:
         warnings.warn(FitWarning.of(note), stacklevel=2)
     tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
-    stated = [
-        *stated_assumptions(structure),
-        *replicates_apart(structure),
-        *learned_assumptions(structure, values),
-    ]
-    tree.attrs = attributes(
-        structure, modes, notes, stated, numbers, method=method, seed=seed, tune=tune,
-        target_accept=target_accept, starts=starts,
+    tree.attrs = found.attributes | attributes(
+        structure, modes, found.notes, found.assumptions, numbers, method=method, seed=seed,
+        tune=tune, target_accept=target_accept, starts=starts,
     )  # fmt: skip
-    tree.attrs["label_doubts"] = doubts_json(doubts)
-    tree.attrs["data_doubts"] = doubts_json(about_data)
     return tree
 
 
@@ -334,6 +298,22 @@ class _Drawn:
     notes: list[Note]
     values: dict[str, Floats]
     recovered: Recovered
+
+
+def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
+    """Return what the finders of warnings need, from all data on this machine."""
+    ratings, found = structure.ratings, drawn.recovered
+    return Evidence(
+        labels=label_sums(structure, found.probabilities),
+        counts=count_data(ratings, structure.parts, ratings.systems),
+        scores=list(scores_alone(structure, found.probabilities)),
+        design=double_sampling(ratings),
+        unlike_gold=partial(unlike_gold, ratings),
+        departures=lambda: search(ratings).found,
+        group_errors=lambda: group_error_warnings(
+            structure, drawn.values, found.states, np.random.default_rng(seed)
+        ),
+    )
 
 
 def _draw(

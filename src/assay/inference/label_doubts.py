@@ -19,14 +19,23 @@ from assay._util.text import counted
 from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
-from assay.inference.assumptions import denied_labels, label_votes
-from assay.inference.data_doubts import DataDoubt, marks_of_difference, marks_of_values
-from assay.inference.diagnostics import MODE_LIMIT, reference_drifts
+from assay.data.task_files import task_from_json
+from assay.inference.class_drift import LabelSums, denied_labels, reference_drifts
+from assay.inference.data_doubts import (
+    NOT_SOUGHT_MARK,
+    DataDoubt,
+    marks_of_difference,
+    marks_of_values,
+)
+from assay.inference.diagnostics import MODE_LIMIT
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
-Code = Literal["class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"]
+Code = Literal[
+    "class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions",
+    "doubts-not-sought",
+]  # fmt: skip
 
 RIVAL = 1.5
 """Least ratio of another answer to the own answer, on items of a class that may have drifted."""
@@ -61,9 +70,10 @@ class LabelDoubt:
 
     code : ``class-drift`` (a class has another meaning), ``empty-class`` (many answers, hardly an
         item), ``mode-weight`` (the reported mode has hardly any evidence, the heavier one has other
-        names), ``scores-alone`` (classes are clusters of scores), or ``prior-confusions`` (a
-        class's confusions are the prior's, a doubt about raters only)
-    classes : the doubted classes
+        names), ``scores-alone`` (classes are clusters of scores), ``prior-confusions`` (a
+        class's confusions are the prior's, a doubt about raters only), or ``doubts-not-sought``
+        (the fit is of an earlier version, which did not look)
+    classes : the doubted classes; empty if nobody looked
     mark : short text beside results
     warning : problem, meaning and remedy; empty if the mark is enough
     numbers : the numbers in the mark and the warning, by name
@@ -98,12 +108,13 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Parameters
     ----------
     fit : xarray.DataTree
-        From :func:`assay.fit`.
+        From :func:`assay.fit` or :func:`assay.fit_dataset`.
 
     Returns
     -------
     tuple of LabelDoubt
-        Empty if no class is doubted.
+        Empty if no class is doubted. A fit of an earlier version that did not look for doubts has
+        one for each label, of code ``doubts-not-sought``.
 
     Notes
     -----
@@ -121,7 +132,13 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     >>> label_doubts(assay.fit(ratings, method="map", draws=2, chains=1, rng=1))
     ()
     """
-    lines = json.loads(fit.attrs.get("label_doubts", "[]"))  # older fits have none
+    if "label_doubts" not in fit.attrs:
+        names = task_from_json(fit.attrs["task"]).label_names
+        return tuple(
+            LabelDoubt(code="doubts-not-sought", label=name, classes=(), mark=NOT_SOUGHT_MARK)
+            for name in names
+        )
+    lines = json.loads(fit.attrs["label_doubts"])
     return tuple(
         LabelDoubt(
             **{
@@ -196,22 +213,21 @@ def _with_gates(task: Task, name: str) -> list[str]:
     return [name, *(other for gate in before for other in _with_gates(task, gate))]
 
 
-def find_doubts(structure: Structure, probabilities: Floats) -> list[LabelDoubt]:
-    """Return the doubts about all labels, from state probabilities (item, state)."""
-    told = [
-        *denied_labels(structure, probabilities),
-        *reference_drifts(structure, probabilities),
-    ]
+def find_doubts(
+    structure: Structure, sums: Sequence[LabelSums], scores: Sequence[LabelDoubt] = ()
+) -> list[LabelDoubt]:
+    """Return the doubts about all labels; ``scores`` are those of :func:`scores_alone`."""
     found = [
         LabelDoubt(
-            code="class-drift", label=label, classes=classes, warning=text, numbers=text.numbers,
-            mark=f"class drift: classes of {label} may mean something else than their names",
+            code="class-drift", label=drift.label, classes=(drift.name,), warning=drift.note,
+            numbers=drift.note.numbers,
+            mark=f"class drift: classes of {drift.label} may mean something else than their names",
         )
-        for label, classes, text in told
+        for drift in (*denied_labels(structure, sums), *reference_drifts(structure, sums))
     ]  # fmt: skip
-    found += _scores_alone(structure, probabilities)
-    for number, label in enumerate(structure.ratings.task.labels):
-        found += _of_label(structure, probabilities, number, label)
+    found += scores
+    for label, of_label in zip(structure.ratings.task.labels, sums, strict=True):
+        found += _of_label(label, of_label, anchored=structure.spec.anchored)
     return found
 
 
@@ -233,43 +249,13 @@ def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]
     ]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Shares:
-    """A label's classes in the fit and in the answers, over items that have any.
-
-    items : expected number of items (class,)
-    answers : expected number of answers (column) to items of a class (row)
-    said : share of the answers, averaged over items (class,)
-    """
-
-    items: Floats
-    answers: Floats
-    said: Floats
-
-
-def _shares(structure: Structure, probabilities: Floats, label: int, classes: int) -> _Shares:
-    """Count items and answers of each class of a label."""
-    ratings, states = structure.ratings, structure.prevalence.space.states
-    votes = label_votes(ratings, ratings.answers[:, label], classes)
-    rated = votes.sum(axis=1) > 0
-    votes = votes[rated]
-    member = states[:, label, None] == np.arange(classes)
-    held = probabilities[rated] @ member
-    said = (votes / votes.sum(axis=1, keepdims=True)).mean(axis=0) if len(votes) else held.sum(0)
-    return _Shares(items=held.sum(axis=0), answers=held.T @ votes, said=said)
-
-
-def _of_label(
-    structure: Structure, probabilities: Floats, number: int, label: Label
-) -> Iterator[LabelDoubt]:
+def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[LabelDoubt]:
     """Yield doubts about classes that have drifted, are empty, or rest on the prior alone."""
-    found = _shares(structure, probabilities, number, len(label.classes))
     if found.answers.sum() < MIN_ITEMS:
         return
-    truth = structure.ratings.truth[:, number]
-    known = np.array([(truth == k).sum() for k in range(len(label.classes))])
+    known, said = found.known, found.said / found.rated
     share = found.items / max(found.items.sum(), 1e-12)
-    open_to_doubt = not structure.spec.anchored
+    open_to_doubt = not anchored
     for k, name in enumerate(label.classes):
         own, rivals = found.answers[k, k], found.answers[k].copy()
         rivals[k] = -1
@@ -277,19 +263,19 @@ def _of_label(
         if (
             open_to_doubt
             and known[k] < MIN_ITEMS <= found.items[k]
-            and share[k] > GROWN * found.said[k]
+            and share[k] > GROWN * said[k]
             and rivals[rival] > RIVAL * own
         ):
             shown = own / total, rivals[rival] / total
-            yield _drift(label, k, rival, (share[k], found.said[k], *shown))
+            yield _drift(label, k, rival, (share[k], said[k], *shown))
         elif (
             open_to_doubt
             and known.sum() < MIN_ITEMS
             and found.items[k] < EMPTY_ITEMS
-            and found.said[k] >= MANY_SAY
-            and share[k] < EMPTY * found.said[k]
+            and said[k] >= MANY_SAY
+            and share[k] < EMPTY * said[k]
         ):
-            yield _empty(label, name, share[k], found.said[k])
+            yield _empty(label, name, share[k], said[k])
         elif found.items[k] < MIN_CLASS_ITEMS:
             mark = (
                 f"prior alone: {found.items[k]:.1f} items are {name!r} ({label.name}) by this fit, "
@@ -341,7 +327,7 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
     )  # fmt: skip
 
 
-def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelDoubt]:
+def scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelDoubt]:
     """Yield a doubt about each label whose classes are clusters of scores."""
     ratings, spec = structure.ratings, structure.spec
     if spec.anchored or "scored" not in spec.rater_parts:

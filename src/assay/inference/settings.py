@@ -61,8 +61,18 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
     require_number(
         "target_accept", target_accept, lambda x: 0 < x < 1, allowed="a number between 0 and 1"
     )
+    check_counts(**counts)
+    check_answers(ratings)
+
+
+def check_counts(**counts: int) -> None:
+    """Raise FitError for numbers of draws, chains or starts out of range."""
     for name, value in counts.items():
         require_count(name, value)
+
+
+def check_answers(ratings: Ratings) -> None:
+    """Raise FitError if no rating has an answer or a score."""
     if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
         raise FitError(
             "no rating has an answer; there is nothing to learn from", code="no-answer-given"

@@ -181,16 +181,20 @@ class Structure:
         return np.concatenate(by_part, axis=1)
 
     def mean_reliability(
-        self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
+        self,
+        values: Mapping[str, NDArray[np.float64]],
+        position: float = 0.0,
+        ratings: NDArray[np.integer] | None = None,
     ) -> NDArray[np.float64]:
         """Return confusions averaged over raters, and over ratings.
 
         They are (2, draw, label, true, reported class). Many raters with few ratings dominate the
         first, a rater with most ratings the second. Units without ratings are left out; NaN without
-        any unit.
+        any unit. ``ratings`` has the number of each unit, by default that of these data.
         """
         by_unit = self.reliability(values, position)
-        ratings = np.concatenate([part.n_ratings for part in self.parts])
+        if ratings is None:
+            ratings = np.concatenate([part.n_ratings for part in self.parts])
         weights = np.stack([ratings > 0, ratings]).astype(float)
         told = np.isfinite(by_unit)
         total = np.einsum("wu,du...->wd...", weights, np.where(told, by_unit, 0.0))

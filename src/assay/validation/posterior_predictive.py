@@ -23,7 +23,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors, vector_name
 from assay.fits.datatree import ratings_of
 from assay.fits.predict import predict_answers
-from assay.inference.assumptions import VOTES, label_votes
+from assay.inference.class_drift import VOTES, label_votes
 from assay.raters.agreements.coefficients import WHOLE, column_names
 from assay.raters.agreements.within_raters import replicated_statistics
 from assay.validation.independence import MOST_REPLICATES, independence_lines

@@ -15,6 +15,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.inference.assumptions import unread_scores
+from assay.inference.data_counts import count_data
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
@@ -152,7 +153,8 @@ def test_a_fit_names_the_family_of_scores_only_where_it_takes_them(named: Label)
     ratings = rated({"j": "models", "k": "models"}, labels=(GRADE, named), scored=("j",))
     alone = ratings.rater == 0
     ratings = replace(ratings, answers=np.where(alone[:, None], MISSING, ratings.answers))
-    (said,) = unread_scores(build_structure(ratings, make_spec("hierarchical")))
+    structure = build_structure(ratings, make_spec("hierarchical"))
+    (said,) = unread_scores(structure, count_data(ratings, structure.parts, ratings.systems))
     assert bool(advised([said])) == (named is BINARY)
 
 

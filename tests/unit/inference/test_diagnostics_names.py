@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.inference.diagnostics import name_warnings, reference_drifts
+from assay.inference.class_drift import Drift, label_sums, reference_drifts
+from assay.inference.diagnostics import name_warnings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -61,13 +62,17 @@ def with_reference(reference: str | None) -> tuple[Structure, np.ndarray]:
     return build_structure(ratings, make_spec(raters, "dirichlet", reference)), truth
 
 
+def drifts(structure: Structure, probabilities: np.ndarray) -> list[Drift]:
+    return list(reference_drifts(structure, label_sums(structure, probabilities)))
+
+
 def test_a_reference_whose_consensus_is_not_the_fit_s_is_told() -> None:
     structure, truth = with_reference("person")
     share = np.where(truth == 1, 0.9, 0.1)
     probabilities = np.stack([1 - share, share], axis=1)
-    assert reference_drifts(structure, probabilities) == []
+    assert drifts(structure, probabilities) == []
     probabilities[truth == 1] = [0.8, 0.2]
-    ((_, _, said),) = reference_drifts(structure, probabilities)
+    ((_, _, said),) = drifts(structure, probabilities)
     assert (said.code, said.numbers["items"]) == ("class-drift", 15)
     assert said.numbers["share"] == pytest.approx(0.2)
 
@@ -75,7 +80,7 @@ def test_a_reference_whose_consensus_is_not_the_fit_s_is_told() -> None:
 def test_a_class_that_a_reference_calls_otherwise_is_told() -> None:
     structure, truth = with_reference("person")
     share = np.where(truth == 1, 0.0, 0.95)
-    found = reference_drifts(structure, np.stack([1 - share, share], axis=1))
+    found = drifts(structure, np.stack([1 - share, share], axis=1))
     said = [note for _, _, note in found]
     assert [note.code for note in said] == ["class-drift"] * 2
     assert said[0].numbers == pytest.approx({"other": 0.95, "own": 0.05}, abs=0.005)
@@ -85,4 +90,4 @@ def test_a_class_that_a_reference_calls_otherwise_is_told() -> None:
 def test_without_a_reference_raters_may_be_wrong_together() -> None:
     structure, truth = with_reference(None)
     share = np.where(truth == 1, 0.2, 0.8)
-    assert reference_drifts(structure, np.stack([1 - share, share], axis=1)) == []
+    assert drifts(structure, np.stack([1 - share, share], axis=1)) == []

@@ -19,6 +19,7 @@ from assay.display.rater_tables import rater_tables
 from assay.display.terminal import make_console
 from assay.fits.datatree import ratings_of
 from assay.inference.assumptions import WHICH_CLASS
+from assay.inference.class_drift import label_sums
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.label_doubts import LabelDoubt, doubts_json, find_doubts, label_doubts
 from assay.modelling.spec import make_spec
@@ -64,7 +65,7 @@ def doubts_of(structure: Structure, *shares: float) -> list[LabelDoubt]:
     b, c = (round(100 * share) for share in shares)
     probabilities[: 100 - b - c, 0] = probabilities[100 - b - c : 100 - c, 1] = 1
     probabilities[100 - c :, 2] = 1
-    return find_doubts(structure, probabilities)
+    return find_doubts(structure, label_sums(structure, probabilities))
 
 
 def test_a_class_much_more_common_than_its_name_has_drifted() -> None:

@@ -1,12 +1,16 @@
 """Systems that share no raters: their difference may be one of raters."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from assay._util.sums import Sums
 from assay.checks.departures.null_model import Ints
 from assay.data.ratings import Ratings
 
@@ -16,32 +20,61 @@ at most half of the answers to the smaller one.
 """
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Links(Sums):
+    """What connects systems, over their items with an answer.
+
+    answers : by system and rater (system, rater)
+    common : items in the lists of both (system, system)
+    known : items of known truth (system,)
+    """
+
+    answers: NDArray[np.float64]
+    common: NDArray[np.float64]
+    known: NDArray[np.float64]
+
+
 def separate_teams(ratings: Ratings) -> list[tuple[str, ...]]:
     """Return the systems in unconnected groups; empty if all are connected.
 
     Systems are connected by raters who answered items of both, by items in the lists of both, and
     by known truth of items of both.
     """
+    systems = ratings.systems
+    return teams_of(systems, count_links(ratings, systems))
+
+
+def count_links(ratings: Ratings, systems: Sequence[str]) -> Links:
+    """Count what connects the systems."""
     used = np.flatnonzero(ratings.answered)
     rated = np.bincount(ratings.item[used], minlength=len(ratings.items)) > 0
     places = ratings.panels.loc[ratings.panels["system"] != "", ["system", "item"]]
     places = places[rated[places["item"].to_numpy()]].drop_duplicates()
-    at, systems = pd.factorize(places["system"], sort=True)
-    if len(systems) < 2:
-        return []
-    item = places["item"].to_numpy()
-    listed = _counts(at, item, (len(systems), len(rated)))
+    at = pd.Index(list(systems)).get_indexer(pd.Index(places["system"]))
+    listed = _counts(at, places["item"].to_numpy(), (len(systems), len(rated)))
     answers = listed @ _counts(
         ratings.item[used], ratings.rater[used], (len(rated), len(ratings.raters))
     )
-    known = listed @ ratings.has_truth
-    both = np.minimum(answers.toarray()[:, None], answers.toarray()[None]).sum(axis=-1)
-    both = np.maximum(both, (listed @ listed.T).toarray())
+    return Links(
+        answers=answers.toarray(),
+        common=(listed @ listed.T).toarray(),
+        known=listed @ ratings.has_truth.astype(float),
+    )
+
+
+def teams_of(systems: Sequence[str], links: Links) -> list[tuple[str, ...]]:
+    """Return the answered systems in unconnected groups; empty if all are connected."""
+    there = np.flatnonzero(links.answers.any(axis=1))
+    if len(there) < 2:
+        return []
+    answers, known = links.answers[there], links.known[there]
+    both = np.minimum(answers[:, None], answers[None]).sum(axis=-1)
+    both = np.maximum(both, links.common[np.ix_(there, there)])
     both = np.maximum(both, np.minimum(known[:, None], known[None]))
-    total = np.asarray(answers.sum(axis=1)).ravel()
+    total = answers.sum(axis=1)
     enough = np.minimum(BRIDGE, np.minimum(total[:, None], total[None]) / 2)
     parts, part = connected_components(sparse.csr_array(both >= enough), directed=False)
-    names = np.asarray(systems, object)
+    names = np.array(systems, object)[there]
     return [tuple(map(str, names[part == n])) for n in range(parts)] if parts > 1 else []
 
 

@@ -10,6 +10,7 @@ from refusals import refusal
 import assay
 from assay._util.errors import ModelError
 from assay.inference.assumptions import stated_assumptions
+from assay.inference.data_counts import count_data
 from assay.modelling.layers import difficulty_of
 from assay.modelling.priors import Prior
 from assay.modelling.spec import make_spec
@@ -313,7 +314,9 @@ def test_without_tilt_misperception_does_not_move_the_prevalence():
     ],
 )
 def test_who_is_doubted_alike_is_said(raters: str | dict[str, str], alike: str):
-    said = stated_assumptions(structure_of(raters=raters, reference="gold"))
+    structure = structure_of(raters=raters, reference="gold")
+    ratings = structure.ratings
+    said = stated_assumptions(structure, count_data(ratings, structure.parts, ratings.systems))
     assert any("misperceive all items" in text for text in said) == bool(alike)
     assert any(text.startswith(alike) for text in said)
 

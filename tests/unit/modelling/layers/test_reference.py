@@ -16,6 +16,7 @@ from assay.data.ratings import Ratings
 from assay.fits.datatree import spec_of
 from assay.inference import assumptions
 from assay.inference.assumptions import group_error_warnings, stated_assumptions
+from assay.inference.data_counts import count_data
 from assay.inference.diagnostics import fit_warnings
 from assay.modelling.layers.reference import check_reference, layered_groups, telling_items
 from assay.modelling.spec import make_spec
@@ -212,7 +213,8 @@ def test_groups_beside_known_truth_are_not_said_to_be_all_that_tells(
     truth = np.where(np.arange(len(ratings.items))[:, None] < gold, 0, ratings.truth)
     audit = np.where(audited & (np.arange(len(ratings.item)) == 0)[:, None], 1, ratings.audit)
     known = replace(ratings, truth=truth, audit=audit.astype(ratings.audit.dtype))
-    assumed, *_ = stated_assumptions(build_structure(known, make_spec(reference="groups")))
+    structure = build_structure(known, make_spec(reference="groups"))
+    assumed, *_ = stated_assumptions(structure, count_data(known, structure.parts, known.systems))
     assert assumed.startswith(f"The truth is what the rater groups agree on{said}")
     assert ("cannot be told from these data" in assumed) == (not (gold or audited))
 
@@ -310,9 +312,12 @@ def test_where_very_many_meet_on_few_items_replicates_are_not_waited_for(monkeyp
     )
     structure = build_structure(ratings, make_spec())
     monkeypatch.setattr(assumptions, "MOST_MEETINGS", 499)
-    assert (
-        group_error_warnings(structure, {}, np.zeros((1, 10), np.int16), np.random.default_rng(1))
-        == []
+    states = np.zeros((1, 10), np.int16)
+    (said,) = group_error_warnings(structure, {}, states, np.random.default_rng(1))
+    assert (said.code, said.level, said.numbers) == (
+        "group-errors-unchecked",
+        "note",
+        {"ratings": 100},
     )
 
 

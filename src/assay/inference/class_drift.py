@@ -1,0 +1,186 @@
+"""Classes that may mean something else than their names, by sums over items.
+
+Only the prior names a latent class. Unanimous raters, and the consensus of a reference group, are
+the best evidence without known truth. A fit that denies most of such items their class has found
+another meaning of its classes that explains the answers better. All sums add over parts of the
+data, so that workers can compute them by partition.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import Note
+from assay._util.sums import Sums
+from assay.data.ratings import Ratings
+from assay.modelling.structure import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+VOTES = 3
+"""Least number of raters of an item that count as unanimous."""
+MIN_AGREED = 10
+"""Least number of items on which raters agree, or answers of a class, for a comparison with a fit.
+"""
+DENIED = 0.5
+"""Share of the agreed items with their class in the fit below which the fit denies it."""
+CONSENSUS_VOTES = 2
+"""Least number of equal votes from a reference group that make a consensus."""
+CLEARLY = 1.5
+"""Least ratio of another answer to the own answer, on items of a class."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelSums(Sums):
+    """A label's classes in the answers and in a fit, as sums over items.
+
+    known : items of known truth (class,)
+    rated : items with an answer
+    items : expected items of each class among these (class,)
+    answers : expected number of raters' answers (column) to items of a class (row)
+    said : share of the answers, summed over rated items (class,)
+    unanimous : items without known truth whose raters, at least ``VOTES``, all say the class
+        (class, 2): their number, and how many of them are of the class by the fit
+    reference_answers : as ``answers``, of the reference group alone
+    consensus : as ``unanimous``, for the majority of the reference group
+    """
+
+    known: Ints
+    rated: int
+    items: Floats
+    answers: Floats
+    said: Floats
+    unanimous: Floats
+    reference_answers: Floats
+    consensus: Floats
+
+
+def label_sums(structure: Structure, probabilities: Floats) -> list[LabelSums]:
+    """Return the sums of each label, from state probabilities (item, state)."""
+    ratings, states = structure.ratings, structure.prevalence.space.states
+    group = ratings.raters["group"].to_numpy(object)
+    mine = (group == structure.spec.reference)[ratings.rater]
+    found = []
+    for n, label in enumerate(ratings.task.labels):
+        classes, said = len(label.classes), ratings.answers[:, n]
+        held = probabilities @ (states[:, n, None] == np.arange(classes))
+        votes = label_votes(ratings, said, classes)
+        of_group = np.zeros_like(votes)
+        told = mine & (said >= 0)
+        np.add.at(of_group, (ratings.item[told], said[told]), 1)
+        total, most = votes.sum(axis=1), votes.max(axis=1)
+        alike = (most >= VOTES) & (most == total) & (ratings.truth[:, n] < 0)
+        top = of_group.max(axis=1)
+        clear = (top >= CONSENSUS_VOTES) & (top > of_group.sum(axis=1) / 2)
+        rated = total > 0
+        found.append(
+            LabelSums(
+                known=(ratings.truth[:, n, None] == np.arange(classes)).sum(axis=0),
+                rated=int(rated.sum()),
+                items=held[rated].sum(axis=0),
+                answers=held.T @ votes,
+                said=(votes[rated] / total[rated, None]).sum(axis=0),
+                unanimous=_agreed(alike, votes, held),
+                reference_answers=held.T @ of_group,
+                consensus=_agreed(clear, of_group, held),
+            )
+        )
+    return found
+
+
+def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
+    """Count raters by item and answer to a label, (item, class).
+
+    Repeated answers of a rater count once; negative answers are missing.
+    """
+    told = np.flatnonzero(answers >= 0)
+    if ratings.replicate.any():
+        pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
+        told = told[np.unique(pair * classes + answers[told], return_index=True)[1]]
+    cell = ratings.item[told] * classes + answers[told]
+    size = len(ratings.items), classes
+    return np.bincount(cell, minlength=size[0] * classes).reshape(size)
+
+
+def _agreed(chosen: NDArray[np.bool_], votes: Ints, held: Floats) -> Floats:
+    """Count chosen items by their commonest answer, and those of that class by the fit."""
+    items = np.flatnonzero(chosen)
+    said = votes[items].argmax(axis=1)
+    found = np.zeros((votes.shape[1], 2))
+    np.add.at(found, said, np.column_stack([np.ones(len(items)), held[items, said]]))
+    return found
+
+
+class Drift(NamedTuple):
+    """A class that seems to have another meaning."""
+
+    label: str
+    name: str
+    note: Note
+
+
+def denied_labels(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[Drift]:
+    """Yield the classes that a fit denies to most unanimous items.
+
+    With a reference, a whole group may be wrong, so there is no warning.
+    """
+    if structure.spec.reference is not None:
+        return
+    tells = "the truth of some items (`truth=`) would tell"
+    if any(found.known.any() for found in sums):
+        tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
+    for label, found in zip(structure.ratings.task.labels, sums, strict=True):
+        for name, agreed in zip(label.classes, found.unanimous, strict=True):
+            if numbers := _denied(agreed):
+                text = (
+                    f"All raters of {numbers['items']} items, {VOTES} or more of each, say "
+                    f"{name!r} ({label.name}), and this fit takes {numbers['share']:.0%} of these "
+                    "items for it: what its classes stand for is something else than their names, "
+                    "or all raters err alike. Another recipe (`raters='hierarchical'`) may explain "
+                    f"the answers as they are meant; {tells}."
+                )
+                yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
+
+
+def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[Drift]:
+    """Yield the classes in which a fit contradicts the reference group's consensus.
+
+    Single raters of the group may err. A class that most of them call otherwise has drifted.
+    """
+    reference = structure.spec.reference
+    for label, found in zip(structure.ratings.task.labels, sums, strict=True):
+        for k, name in enumerate(label.classes):
+            given = found.reference_answers[k]
+            most, total = int(given.argmax()), given.sum()
+            seen, numbers = "", _denied(found.consensus[k])
+            if total >= MIN_AGREED and given[most] > CLEARLY * given[k]:
+                numbers = {"other": given[most] / total, "own": given[k] / total}
+                seen = (
+                    f"items that are {name!r} by this fit ({label.name}) get the answer "
+                    f"{label.classes[most]!r} from it more often than their own "
+                    f"({numbers['other']:.0%} and {numbers['own']:.0%})"
+                )
+            elif numbers:
+                seen = (
+                    f"of the {numbers['items']} items that most of its raters call {name!r} "
+                    f"({label.name}) this fit takes {numbers['share']:.0%} for it"
+                )
+            if seen:
+                text = (
+                    f"The consensus of {reference} is the truth by definition, but {seen}: what "
+                    "holds classes together is something else. The truth of some items (`truth=`) "
+                    f"tells the model what is meant; a recipe for {reference} without layers, or "
+                    "prior counts, hold names in their place."
+                )
+                yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
+
+
+def _denied(agreed: Floats) -> dict[str, float]:
+    """Return the agreed items of a class and its share of them in the fit, if it is denied."""
+    items, held = int(agreed[0]), float(agreed[1])
+    if items < MIN_AGREED or held >= DENIED * items:
+        return {}
+    return {"items": items, "share": held / items}

@@ -211,6 +211,16 @@ def test_unconstrain_is_the_inverse_of_constrain(family: str):
     np.testing.assert_allclose(unconstrain(density, density.constrain(x)), x, atol=1e-11)
 
 
+@pytest.mark.parametrize("far", [-1000.0, 60.0])
+@pytest.mark.parametrize("recipe", ["by rater", "joint", "easy and hard"])
+def test_what_is_rounded_to_the_edge_of_its_range_stays_finite(recipe: str, far: float):
+    density = make_density(structure_with_layers("retrieval", recipe))
+    bounded = [p.prior.name not in ("Normal", "Dirichlet") for p in density.parameters]
+    sizes = np.diff(density.starts)
+    x = np.where(np.repeat(bounded, sizes), far, 0.0)
+    assert np.isfinite(unconstrain(density, density.constrain(x))).all()
+
+
 def _against_pymc(structure: Structure, mode: object) -> None:
     """Value and gradient at two points."""
     import pytensor

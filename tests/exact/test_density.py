@@ -8,6 +8,7 @@ from small import (
     SHIPPED,
     in_sessions,
     repeated,
+    resolved,
     small_ratings,
     task_named,
     with_covariates,
@@ -146,9 +147,8 @@ def _simplex_jacobian(p: np.ndarray) -> float:
     return float(np.linalg.slogdet(matrix)[1])
 
 
-@pytest.mark.parametrize("resolve", ["retry", "repair"])
+@pytest.mark.parametrize(("name", "resolve"), resolved(*SHIPPED, "gated"))
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
 def test_value_and_gradient(name: str, family: str, resolve: str):
     agree(structure_of_all(name, family, resolve))
 
@@ -273,7 +273,17 @@ def test_pymc_agrees_with_covariates():
     _against_pymc(structure_with_covariates("ais"), _interpreted())
 
 
+def test_pymc_agrees_as_rewritten():
+    """With all that PyTensor does to a graph before it compiles it, which takes a minute."""
+    from pytensor.compile.mode import Mode
+
+    played = Mode(linker="py", optimizer="fast_run")
+    _against_pymc(structure_of_all("retrieval", "hierarchical", "repair"), played)
+
+
+@pytest.mark.slow
 def test_pymc_agrees_compiled():
+    """In CI the sampler of PyMC compiles a model."""
     _against_pymc(structure_of_all("retrieval", "hierarchical", "repair"), None)
 
 

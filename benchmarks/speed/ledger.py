@@ -404,14 +404,14 @@ def resident_megabytes() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def measure_here(name: str, side: str) -> Cost:
-    """Do a side of a step, in this process."""
+def measure_here(name: str, side: str, times: int | None = None) -> Cost:
+    """Do a side of a step, in this process; ``times`` other than the step says."""
     step = STEPS[name]
     run = step.run if side == "run" else step.reference
     before = 0.0 if name in {"import", "first_use"} else resident_megabytes()
     seconds = []
     apart = name == "first_use"
-    for turn in range(step.times + (not apart)):
+    for turn in range((times or step.times) + (not apart)):
         begin = cpu_seconds()
         run()
         if turn or apart:
@@ -419,22 +419,25 @@ def measure_here(name: str, side: str) -> Cost:
     return Cost(seconds=min(seconds), megabytes=max(0.0, peak_megabytes() - before))
 
 
-def measure_apart(name: str, side: str) -> Cost:
+def measure_apart(name: str, side: str, times: int | None = None) -> Cost:
     """Do a side of a step in a process of its own, on one core for each of its threads."""
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), "--one", name, side],
+        [sys.executable, str(Path(__file__).resolve()), "--one", name, side, str(times or 0)],
         check=True, capture_output=True, text=True,
         env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     )  # fmt: skip
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def measure(name: str, turns: int = TURNS) -> dict[str, Any]:
-    """Measure both sides of a step in turns: a line of the ledger."""
+def measure(name: str, turns: int = TURNS, times: int | None = None) -> dict[str, Any]:
+    """Measure both sides of a step in turns: a line of the ledger.
+
+    ``times`` is how often a turn does the step after it has warmed up, if not as the step says.
+    """
     found: dict[str, list[Cost]] = {"run": [], "reference": []}
     for _ in range(turns):
         for side, costs in found.items():
-            costs.append(measure_apart(name, side))
+            costs.append(measure_apart(name, side, times))
     ours, theirs = (min(cost.seconds for cost in costs) for costs in found.values())
     memory, their_memory = (min(cost.megabytes for cost in costs) for costs in found.values())
     return {
@@ -488,11 +491,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="what CI holds")
     parser.add_argument("--write", action="store_true", help="into ledger.csv and docs/speed.md")
-    parser.add_argument("--one", nargs=2, metavar=("STEP", "SIDE"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=3, metavar=("STEP", "SIDE", "TIMES"), help=argparse.SUPPRESS)
     parser.add_argument("steps", nargs="*", help="all, if none is named")
     given = parser.parse_args()
     if given.one:
-        sys.stdout.write(f"{json.dumps(vars(measure_here(*given.one)))}\n")
+        name, side, times = given.one
+        sys.stdout.write(f"{json.dumps(vars(measure_here(name, side, int(times))))}\n")
         return
     lines = measure_all(given.steps or [n for n in STEPS if STEPS[n].short or not given.short])
     if given.write:

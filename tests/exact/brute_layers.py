@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from brute_prevalence import contexts, terms
-from brute_responses import states
+from brute_responses import Vector, states
 
 from assay.modelling.structure import Structure
 
@@ -138,17 +139,33 @@ def hard_states(
             for each in mean
         ]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
-        for state, share in zip(every, now, strict=True):
-            alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]
-            classes = sorted({z[n] for z in alike})
-            then[every.index(state)] += kept * share
-            for k in classes:
-                away = {z: np.sum(np.array(z) != state) for z in alike if z[n] == k}
-                nearest = [z for z, d in away.items() if d == min(away.values())]
-                for z in nearest:
-                    then[every.index(z)] += (1 - kept) * share / len(classes) / len(nearest)
+        for here, share in enumerate(now):
+            then[here] += kept * share
+            nearest = nearest_by_class(tuple(every), here, n)
+            for places in nearest:
+                for place in places:
+                    then[place] += (1 - kept) * share / len(nearest) / len(places)
         now = then
     return now
+
+
+@cache
+def nearest_by_class(every: tuple[Vector, ...], here: int, label: int) -> list[list[int]]:
+    """Of each class of a label, the states with it that differ from one on the fewest labels.
+
+    They are asked the same questions.
+    """
+    state, found = every[here], []
+    asked = [a < 0 for a in state]
+    alike = {i: z for i, z in enumerate(every) if [a < 0 for a in z] == asked}
+    for k in sorted({z[label] for z in alike.values()}):
+        away = {
+            i: sum(a != b for a, b in zip(z, state, strict=True))
+            for i, z in alike.items()
+            if z[label] == k
+        }
+        found.append([i for i, d in away.items() if d == min(away.values())])
+    return found
 
 
 def walk(values: dict, walker: int, group: int, label: int, session: int) -> float:

@@ -96,6 +96,7 @@ class Scores:
         task = structure.ratings.task
         coords = {p.name: p.coords for p in structure.parameters()}
         self.intercept, self.slope = [], []
+        self.cache: dict[float, list[float]] = {}
         for state in states(task):
             x = terms(task, state)
             names = list(coords["main"]["term"])
@@ -123,6 +124,12 @@ class Scores:
 
     def __call__(self, u: float) -> list[float]:
         """Probabilities of the states at one value of the cluster effect."""
+        if u not in self.cache:
+            self.cache[u] = self.at(u)
+        return self.cache[u]
+
+    def at(self, u: float) -> list[float]:
+        """Probabilities of the states, of odds that a state has by its score."""
         score = [a + b * u for a, b in zip(self.intercept, self.slope, strict=True)]
         top = max(score)
         odds = [math.exp(s - top) for s in score]
@@ -145,8 +152,9 @@ def prevalences(structure: Structure, values: dict) -> list[Callable[[float], li
         return [lambda u, p=p: p for p in map(mixed, shares)]
     made: dict[str, Scores] = {}
     pairs = list(zip(shares, shifts(structure, values), strict=True))
-    for share, shift in pairs:
-        made.setdefault(repr((share, shift)), Scores(structure, values, share, shift))
+    for pair in pairs:
+        if repr(pair) not in made:
+            made[repr(pair)] = Scores(structure, values, *pair)
     return [made[repr(pair)] for pair in pairs]
 
 

@@ -50,8 +50,13 @@ def obeying_paths(key: str, text: str) -> frozenset[Vector]:
 
 def states(task: Task) -> list[Vector]:
     """Every path that obeys the hard rules."""
-    hard = [obeying_paths(task.to_json(), r.expression) for r in task.rules if r.truth == "hard"]
-    return [v for v in paths(task) if all(v in obeying for obeying in hard)]
+    return list(_states(task.to_json()))
+
+
+@cache
+def _states(key: str) -> tuple[Vector, ...]:
+    rules = [r.expression for r in task_from_json(key).rules if r.truth == "hard"]
+    return tuple(v for v in _paths(key) if all(v in obeying_paths(key, r) for r in rules))
 
 
 class Rater:
@@ -79,6 +84,7 @@ class Rater:
         self.block = [v for r, v in obeying.items() if r.response == "block"]
         self.paths = paths(self.task)
         self.cache: dict = {}
+        self.options: dict = {}
 
     def factor(self, label: int, true: int, reported: int) -> float:
         """Chance of one answer; 1 if there is none."""
@@ -94,19 +100,29 @@ class Rater:
             self.cache[state, answered] = self._menu(state, answered)
         return self.cache[state, answered]
 
-    def _menu(self, state: Vector, answered: Vector) -> dict[Vector, float]:
+    def ruled(self, answered: Vector) -> dict[Vector, tuple[float, bool]]:
+        """What can be recorded on the labels that are answered: what warnings leave, if blocked."""
         extensions: dict[Vector, list[Vector]] = {}
         for path in self.paths:
             shown = tuple(c if a else MISSING for c, a in zip(path, answered, strict=True))
             extensions.setdefault(shown, []).append(path)
-        raw, blocked = {}, {}
+        found = {}
         for option, longer in extensions.items():
-            chance = math.prod(self.factor(n, state[n], y) for n, y in enumerate(option))
+            left = 1.0
             for obeying, omega in self.warned:
                 if not any(v in obeying for v in longer):
-                    chance *= omega
-            raw[option] = chance * math.exp(self.residual(state, option))
-            blocked[option] = not any(all(v in rule for rule in self.block) for v in longer)
+                    left *= omega
+            blocked = not any(all(v in rule for rule in self.block) for v in longer)
+            found[option] = (left, blocked)
+        return found
+
+    def _menu(self, state: Vector, answered: Vector) -> dict[Vector, float]:
+        if answered not in self.options:
+            self.options[answered] = self.ruled(answered)
+        raw, blocked = {}, {}
+        for option, (left, blocked[option]) in self.options[answered].items():
+            chance = math.prod(self.factor(n, state[n], y) for n, y in enumerate(option))
+            raw[option] = chance * left * math.exp(self.residual(state, option))
         if self.resolve == "retry":
             kept = {v: p for v, p in raw.items() if not blocked[v]}
             return {v: p / math.fsum(kept.values()) for v, p in kept.items()}

@@ -54,6 +54,12 @@ def with_strengths(task: Task, truths: tuple[str, ...], responses: tuple[str, ..
     return replace(task, rules=rules)
 
 
+def resolved(*names: str) -> list[tuple[str, str]]:
+    """Tasks with each way to resolve blocked answers; one where no rule blocks, as both are one."""
+    ways = ("retry", "repair")
+    return [(name, way) for name in names for way in ways[: 1 + bool(task_named(name).rules)]]
+
+
 def small_ratings(
     task: Task,
     seed: int,

@@ -8,6 +8,7 @@ from small import (
     SHIPPED,
     in_sessions,
     repeated,
+    resolved,
     small_ratings,
     task_named,
     with_covariates,
@@ -146,9 +147,8 @@ def _simplex_jacobian(p: np.ndarray) -> float:
     return float(np.linalg.slogdet(matrix)[1])
 
 
-@pytest.mark.parametrize("resolve", ["retry", "repair"])
+@pytest.mark.parametrize(("name", "resolve"), resolved(*SHIPPED, "gated"))
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
 def test_value_and_gradient(name: str, family: str, resolve: str):
     agree(structure_of_all(name, family, resolve))
 
@@ -211,6 +211,16 @@ def test_unconstrain_is_the_inverse_of_constrain(family: str):
     np.testing.assert_allclose(unconstrain(density, density.constrain(x)), x, atol=1e-11)
 
 
+@pytest.mark.parametrize("far", [-1000.0, 60.0])
+@pytest.mark.parametrize("recipe", ["by rater", "joint", "easy and hard"])
+def test_what_is_rounded_to_the_edge_of_its_range_stays_finite(recipe: str, far: float):
+    density = make_density(structure_with_layers("retrieval", recipe))
+    bounded = [p.prior.name not in ("Normal", "Dirichlet") for p in density.parameters]
+    sizes = np.diff(density.starts)
+    x = np.where(np.repeat(bounded, sizes), far, 0.0)
+    assert np.isfinite(unconstrain(density, density.constrain(x))).all()
+
+
 def _against_pymc(structure: Structure, mode: object) -> None:
     """Value and gradient at two points."""
     import pytensor
@@ -263,7 +273,17 @@ def test_pymc_agrees_with_covariates():
     _against_pymc(structure_with_covariates("ais"), _interpreted())
 
 
+def test_pymc_agrees_as_rewritten():
+    """With all that PyTensor does to a graph before it compiles it, which takes a minute."""
+    from pytensor.compile.mode import Mode
+
+    played = Mode(linker="py", optimizer="fast_run")
+    _against_pymc(structure_of_all("retrieval", "hierarchical", "repair"), played)
+
+
+@pytest.mark.slow
 def test_pymc_agrees_compiled():
+    """In CI the sampler of PyMC compiles a model."""
     _against_pymc(structure_of_all("retrieval", "hierarchical", "repair"), None)
 
 

@@ -7,6 +7,7 @@ from small import (
     FAMILIES,
     SHIPPED,
     draw_values,
+    resolved,
     small_ratings,
     task_named,
     with_strengths,
@@ -47,8 +48,9 @@ def test_every_family_on_every_task(name: str, family: str, seed: int):
 
 @pytest.mark.parametrize("family", ["joint", "ordinal"])
 @pytest.mark.parametrize("partial", ["lost", "draft"])
-@pytest.mark.parametrize("resolve", ["retry", "repair"])
-@pytest.mark.parametrize("name", ["retrieval", "grounding", "generation", "ais", "gated"])
+@pytest.mark.parametrize(
+    ("name", "resolve"), resolved("retrieval", "grounding", "generation", "ais", "gated")
+)
 def test_families_of_some_tasks(name: str, resolve: str, partial: str, family: str):
     ratings = small_ratings(task_named(name), 6, missing=0.2, partial=partial, resolve=resolve)
     agree(ratings, 6, family)
@@ -71,9 +73,8 @@ def test_every_strength_of_rules(name: str, truth: str, response: str, resolve: 
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("resolve", ["retry", "repair"])
 @pytest.mark.parametrize("partial", ["lost", "draft"])
-@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
+@pytest.mark.parametrize(("name", "resolve"), resolved(*SHIPPED, "gated"))
 def test_missing_answers(name: str, partial: str, resolve: str, seed: int):
     task = task_named(name)
     ratings = small_ratings(task, seed, missing=0.3, partial=partial, resolve=resolve)

@@ -28,7 +28,7 @@ def with_loadings(structure: Structure, size: float, seed: int) -> dict[str, np.
     return values | {"cluster_loading": size * signs}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", SHIPPED)
 def test_loadings_from_their_prior(name: str, seed: int):
     structure = clustered(name, seed)

@@ -23,7 +23,9 @@ ROWS = st.lists(
     max_size=25,
     unique_by=lambda row: row[:2],
 )
-RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def table_of(rows: list[tuple[int, int, str, str, str]]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.data.ratings import Ratings, take_ratings
 from assay.fits.latent_states import recover
 from assay.inference.convergence import ESS_LIMIT
 from assay.inference.density import make_density
@@ -45,12 +46,22 @@ def test_textual_entailment_is_decided_as_the_experts_did(family: str, shared_da
     assert line["log_loss"] < line["vote_log_loss"]
 
 
+def most_active(ratings: Ratings, count: int) -> Ratings:
+    """The ratings of those raters who gave most."""
+    kept = np.sort(np.argsort(-np.bincount(ratings.rater), kind="stable")[:count])
+    place = np.full(len(ratings.raters), -1)
+    place[kept] = np.arange(count)
+    some = take_ratings(ratings, place[ratings.rater] >= 0)
+    return replace(some, raters=some.raters.iloc[kept], rater=place[some.rater])
+
+
 def test_exchanged_classes_are_not_reported(shared_data: Path) -> None:
     """Five classes and few ratings each: from scattered starts raters exchange the classes.
 
-    Which modes are found, and which has the higher evidence, hangs on the last digits.
+    Which modes are found, and which has the higher evidence, hangs on the last digits. The 15
+    raters with most ratings gave 2,594 of 6,025. Their labels are right on 0.81 of the known items.
     """
-    ratings = real_sets.read_set(shared_data, "weather_amt", gold=True)
+    ratings = most_active(real_sets.read_set(shared_data, "weather_amt", gold=True), 15)
     unknown = replace(ratings, truth=np.full_like(ratings.truth, -1))
     structure = build_structure(unknown, make_spec("hierarchical"))
     density = make_density(structure)

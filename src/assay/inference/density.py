@@ -205,21 +205,24 @@ def make_density(
 
 
 def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
-    """Return the unconstrained vector of parameters, the inverse of ``constrain``."""
-    x = np.empty(density.size)
+    """Return the unconstrained vector of parameters, the inverse of ``constrain``.
+
+    A value that is rounded to the edge of its range, such as 0, is taken as the nearest inside.
+    """
+    x, tiny = np.empty(density.size), np.finfo(float).tiny
     for n, parameter in enumerate(density.parameters):
         value = np.asarray(values[parameter.name], float)
         match parameter.prior.name:
             case "Normal":
                 free = value if parameter.basis is None else value @ parameter.basis.T
             case "Beta":
-                free = np.log(value) - np.log1p(-value)
+                inside = np.clip(value, tiny, 1 - np.finfo(float).epsneg)
+                free = np.log(inside) - np.log1p(-inside)
             case "Dirichlet":
-                # A tiny share of many may be rounded to 0.
-                logs = np.log(np.maximum(value, np.finfo(float).tiny))
+                logs = np.log(np.maximum(value, tiny))
                 free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
             case _:
-                free = np.log(value)
+                free = np.log(np.maximum(value, tiny))
         x[density.starts[n] : density.starts[n + 1]] = free.ravel()
     for n, parameter in enumerate(density.parameters):
         if parameter.name in density.centred:

@@ -154,7 +154,7 @@ def test_json_is_all_that_stands_on_standard_output(command: str, fit_file: Path
 def test_a_fit_is_one_whatever_its_name(fit_file: Path, tmp_path: Path) -> None:
     named = tmp_path / "fit-of-monday"
     named.write_bytes(fit_file.read_bytes())
-    done = run("report", named, "-o", tmp_path / "report.html", "--no-budget", "--quiet")
+    done = run("report", named, "-o", tmp_path / "report.html", "--no-budget", "--short", "--quiet")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "report.html").is_file()
 
@@ -323,9 +323,9 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
 
 
 def test_results_say_what_became_of_incomplete_panels(tmp_path: Path) -> None:
-    ratings = simulate("retrieval", n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1)
+    ratings = simulate("retrieval", n_items=60, n_raters=4, n_systems=2, n_clusters=15, rng=1)
     unrated = ratings.item == 0
-    strata = np.where(ratings.items["cluster"] < "cluster_12", "de", "en")
+    strata = np.where(ratings.items["cluster"] < "cluster_07", "de", "en")
     ratings = replace(
         ratings, answers=np.where(unrated[:, None], MISSING, ratings.answers),
         items=ratings.items.assign(stratum=strata),
@@ -403,7 +403,8 @@ def test_a_fit_says_what_the_reader_decided(
 
     def notes_of(command: str, output: str) -> list[str]:
         options = ["--task", "single", "-o", tmp_path / output, *small]
-        done = run(command, source, *options, *["--no-budget"] * (command == "report"))
+        quick = ["--no-budget", "--short"] if command == "report" else []
+        done = run(command, source, *options, *quick)
         assert "note: " not in done.stdout
         return [line for line in done.stderr.splitlines() if line.startswith("note: ")]
 
@@ -430,7 +431,8 @@ def test_a_claim_decides_the_exit_status(
     assert done.exit_code == status
     assert [line["verdict"] for line in json.loads(done.stdout)["claims"]] == [verdict]
     path = tmp_path / "report.html"
-    told = run("report", fit_file, "-o", path, "--claim", claim, "--no-budget", "-q")
+    quick = ("--no-budget", "--short", "-q")
+    told = run("report", fit_file, "-o", path, "--claim", claim, *quick)
     assert told.exit_code == status
     assert verdict.capitalize() in told.stdout
     assert verdict in path.read_text(encoding="utf-8")
@@ -632,7 +634,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1_if_strict(
     ratings_file: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "fit.nc"
-    size = ["--draws", 20, "--tune", 20, "--chains", 2, "--quiet"]
+    size = ["--draws", 20, "--tune", 20, "--chains", 2, "--starts", 1, "--quiet"]
     done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size)
     assert done.exit_code == 0
     assert (
@@ -651,7 +653,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1_if_strict(
         assert later.exit_code == 0, command
         assert run(*command, "--json", "--strict").exit_code == 1, command
         assert json.loads(later.stdout)
-    report = ["report", path, "-o", tmp_path / "report.html", "--no-budget", "-q"]
+    report = ["report", path, "-o", tmp_path / "report.html", "--no-budget", "--short", "-q"]
     claims = {"ndcg_at_k of system_1 < 1.5": (0, 1), "ndcg_at_k of system_1 > 1.5": (3, 3)}
     for claim, (status, strictly) in claims.items():
         for command in (["compare", path], report):

@@ -2,8 +2,11 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,16 +69,41 @@ def test_values_do_not_depend_on_the_seed() -> None:
     assert not np.array_equal(one.truth, two.truth)
 
 
-@pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+@dataclass(frozen=True)
+class Told:
     """What the demo prints at 80 columns and what it keeps, made with few draws."""
+
+    text: str
+    folder: Path
+    real: demo.RealStudy
+    simulated: demo.SimulatedStudy
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("demo") / "kept"
-    stream = StringIO()
+    stream, made = StringIO(), []
+
+    def kept(part: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **options: Any) -> Any:
+            made.append(part(*arguments, **options))
+            return made[-1]
+
+        return run
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "QUICK", SMALL)
+        patch.setattr(demo, "real_study", kept(demo.real_study))
+        patch.setattr(demo, "simulated_study", kept(demo.simulated_study))
         console = Console(file=stream, width=80)
         demo.run_demo(console, quick=True, keep=folder, progress=False)
-    return stream.getvalue(), folder
+    real, simulated = made
+    return Told(text=stream.getvalue(), folder=folder, real=real, simulated=simulated)
+
+
+@pytest.fixture(scope="module")
+def output(told: Told) -> tuple[str, Path]:
+    return told.text, told.folder
 
 
 def test_each_simulated_table_says_so(output: tuple[str, Path]) -> None:
@@ -122,8 +150,8 @@ def test_the_reports_say_what_they_are_about(output: tuple[str, Path]) -> None:
 
 
 @pytest.fixture(scope="module")
-def study() -> demo.SimulatedStudy:
-    return demo.simulated_study(SMALL)
+def study(told: Told) -> demo.SimulatedStudy:
+    return told.simulated
 
 
 def test_tally_counts_intervals_that_hold_the_truth(study: demo.SimulatedStudy) -> None:
@@ -144,9 +172,8 @@ def test_truth_of_the_raters_is_that_of_the_simulation(study: demo.SimulatedStud
     assert len(lines) == demo.ACCURACY.size
 
 
-def test_data_of_the_demo_are_json(study: demo.SimulatedStudy) -> None:
-    real = demo.real_study(SMALL)
-    found = json.loads(json.dumps(demo.demo_data(real, study)))
+def test_data_of_the_demo_are_json(told: Told) -> None:
+    found = json.loads(json.dumps(demo.demo_data(told.real, told.simulated)))
     assert set(found) == {"real", "SIMULATED"}
     assert len(found["SIMULATED"]["metrics"]) == 24
     assert len(found["real"]["labels"]) == 45

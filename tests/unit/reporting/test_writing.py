@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from pages import material_of
 
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
@@ -68,7 +69,7 @@ def fit() -> xr.DataTree:
 @pytest.fixture(scope="module")
 def material(fit: xr.DataTree) -> Material:
     claims = ("B > A on ndcg_at_k", "ndcg_at_k of B < 1.5")
-    return Material(fit=fit, claims=claims, budget=False, command="assay report fit.nc")
+    return material_of(fit, claims=claims, command="assay report fit.nc")
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +80,10 @@ def page(material: Material) -> Page:
 @pytest.fixture(scope="module")
 def html(fit: xr.DataTree, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    report(
-        fit, path, claims=["B > A on ndcg_at_k"], budget=False, notice="SIMULATED", title="A < B"
-    )
+    told = {"notice": "SIMULATED", "title": "A < B"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assay.reporting.writing.Material", material_of)
+        report(fit, path, claims=["B > A on ndcg_at_k"], budget=False, **told)  # type: ignore[arg-type]
     assert path.stat().st_size < 2_000_000
     return path.read_text(encoding="utf-8")
 
@@ -162,7 +164,7 @@ def test_what_could_not_run_is_listed_with_its_key(page: Page) -> None:
 
 
 def test_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
-    plain = make_page(Material(fit=fit, budget=False))
+    plain = make_page(material_of(fit))
     said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
     assert "(`truth=`)" in said
     assert "unlock it with `group=`" in said
@@ -307,7 +309,7 @@ def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
 
 
 def test_people_alone_are_shown_where_they_are_named(fit: xr.DataTree) -> None:
-    material = Material(fit=fit, human=("rater 1", "rater 2", "rater 3"), budget=False)
+    material = material_of(fit, human=("rater 1", "rater 2", "rater 3"))
     page = make_page(material)
     assert "human-only" in texts(section(page, "approaches"))
     assert "human=" not in texts(section(page, "gaps"))
@@ -346,7 +348,7 @@ def test_a_section_that_fails_is_a_gap(fit: xr.DataTree, monkeypatch: pytest.Mon
         raise ModelError("labels cannot be told apart")
 
     monkeypatch.setitem(assay.reporting.writing.SECTIONS, "Labels", broken)
-    page = make_page(Material(fit=fit, budget=False))
+    page = make_page(material_of(fit))
     assert "labels cannot be told apart" in texts(section(page, "gaps"))
     assert "labels" not in [one.key for one in page.sections]
 
@@ -354,7 +356,7 @@ def test_a_section_that_fails_is_a_gap(fit: xr.DataTree, monkeypatch: pytest.Mon
 def test_a_fit_that_is_not_to_be_trusted_is_the_first_finding(fit: xr.DataTree) -> None:
     tree = fit.copy()
     tree.attrs = {**fit.attrs, "warnings": json.dumps(["The chains do not agree."])}
-    page = make_page(Material(fit=tree, budget=False))
+    page = make_page(material_of(tree, like=fit))
     assert page.findings[0].text.endswith("The chains do not agree.")
 
 
@@ -410,7 +412,7 @@ def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) ->
 def test_agreement_that_is_not_expected_is_told_with_its_level(
     monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree
 ) -> None:
-    found = Material(fit=fit).agreed
+    found = material_of(fit).agreed
     table = found.table.assign(expected=0.5, expected_lower=0.4, expected_upper=0.6, value=0.5)
     monkeypatch.setattr(Material, "agreed", replace(found, table=table))
     assert "Outside the" not in texts(agreement_section(Material(fit=fit)))
@@ -493,8 +495,9 @@ def test_budget_says_what_binds(fit: xr.DataTree) -> None:
 
 def test_three_systems_have_a_budget_of_each_contrast(fit: xr.DataTree) -> None:
     """That of a difference is not the sum of two: what the systems share cancels."""
-    ratings = assay.simulate("generation", n_items=90, n_systems=3, n_clusters=30, rng=1)
-    three = assay.fit(ratings, method="map", draws=200, chains=2, starts=1, rng=1)
+    ratings = assay.simulate("generation", n_items=30, n_systems=3, n_clusters=10, rng=1)
+    model = {"raters": "pooled", "method": "map", "starts": 1}
+    three = assay.fit(ratings, draws=60, chains=2, rng=1, **model)  # type: ignore[arg-type]
     page = budget_section(Material(fit=three))
     assert isinstance(page, Section)
     (table,) = [b for b in page.blocks if isinstance(b, Table) and b.key == "budget_of_contrasts"]

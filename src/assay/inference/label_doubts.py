@@ -20,7 +20,7 @@ from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.data.task_files import task_from_json
-from assay.inference.class_drift import LabelSums, denied_labels, reference_drifts
+from assay.inference.class_drift import CLEARLY, LabelSums, denied_labels, reference_drifts
 from assay.inference.data_doubts import (
     NOT_SOUGHT_MARK,
     DataDoubt,
@@ -37,12 +37,10 @@ Code = Literal[
     "doubts-not-sought",
 ]  # fmt: skip
 
-RIVAL = 1.5
-"""Least ratio of another answer to the own answer, on items of a class that may have drifted."""
 GROWN = 2.0
 """Ratio of a class's share of items to its share of answers above which it may have drifted.
 
-In 54 simulated data sets of the fitted model, none of 256 classes met this and ``RIVAL``, nor
+In 54 simulated data sets of the fitted model, none of 256 classes met this and ``CLEARLY``, nor
 did any in 20 real data sets. A drifted class of ConvAbuse had ratios of 2.6 to 5.4.
 """
 EMPTY = 0.1
@@ -264,7 +262,7 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
             open_to_doubt
             and known[k] < MIN_ITEMS <= found.items[k]
             and share[k] > GROWN * said[k]
-            and rivals[rival] > RIVAL * own
+            and rivals[rival] > CLEARLY * own
         ):
             shown = own / total, rivals[rival] / total
             yield _drift(label, k, rival, (share[k], said[k], *shown))

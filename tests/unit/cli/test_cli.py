@@ -323,9 +323,9 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
 
 
 def test_results_say_what_became_of_incomplete_panels(tmp_path: Path) -> None:
-    ratings = simulate("retrieval", n_items=60, n_raters=4, n_systems=2, n_clusters=15, rng=1)
+    ratings = simulate("retrieval", n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1)
     unrated = ratings.item == 0
-    strata = np.where(ratings.items["cluster"] < "cluster_07", "de", "en")
+    strata = np.where(ratings.items["cluster"] < "cluster_12", "de", "en")
     ratings = replace(
         ratings, answers=np.where(unrated[:, None], MISSING, ratings.answers),
         items=ratings.items.assign(stratum=strata),

@@ -65,6 +65,14 @@ def table_of(page: Page, key: str) -> Table:
     return next(b for b in blocks if isinstance(b, Table) and b.key == key)
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate fewer sets of new ratings for the expected widths."""
+    monkeypatch.setattr("assay.evaluation.widths.SETS", 4)
+    monkeypatch.setattr("assay.evaluation.widths.DRAWS", 30)
+
+
+@pytest.mark.usefixtures("quick")
 def test_it_names_the_better_system_the_weak_rater_and_what_to_do(two: xr.DataTree) -> None:
     front = front_of(two, budget=True)
     said = dict(front.sentences)
@@ -76,6 +84,7 @@ def test_it_names_the_better_system_the_weak_rater_and_what_to_do(two: xr.DataTr
     assert "Weakest rater: z, right in" in front.data
 
 
+@pytest.mark.usefixtures("quick")
 def test_no_sentence_is_longer_than_a_reader_reads(two: xr.DataTree, three: xr.DataTree) -> None:
     single = assay.simulate("single", n_items=40, n_raters=4, rng=1)
     alone = assay.fit(single, method="laplace", draws=50, chains=1, starts=1, rng=1)

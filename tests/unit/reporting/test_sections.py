@@ -127,7 +127,7 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
     assert material.spec.rater_parts == ("pooled",)
     assert drift_section(material) is None
     assert scores_section(material) is None
-    assert "That raters err independently of each other." in texts(limits_section(material))
+    assert "Raters are assumed to err independently" in texts(limits_section(material))
 
 
 def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
@@ -150,8 +150,8 @@ def test_truth_that_is_known_is_not_asked_for() -> None:
         known = int((ratings.truth != MISSING).any(axis=1).sum())
         assert material.n_known == known
         limits = texts(limits_section(material))
-        told.append("Known truth of some items would show it." in limits)
-        assert (f"the {known} of 30 items whose truth is known" in limits) is (known > 0)
+        told.append("Known truth of some items would reveal it." in limits)
+        assert (f"The truth of {known} of 30 items is known." in limits) is (known > 0)
         assert (f"known truth of some items: {known} items." in texts(asked_section(material))) is (
             known > 0
         )
@@ -162,7 +162,7 @@ def test_truth_that_is_known_is_not_asked_for() -> None:
     ("raters", "said"),
     [
         ("hierarchical + item_difficulty", "err together only on items that are hard for all"),
-        ("hierarchical", "That raters err independently of each other."),
+        ("hierarchical", "Raters are assumed to err independently, given the truth."),
     ],
 )
 def test_what_the_model_takes_for_independent_is_said(raters: str, said: str) -> None:
@@ -196,8 +196,8 @@ def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
     fit = assay.fit(ratings, reference="person", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
     limits = texts(limits_section(material))
-    assert limits.count("by definition") == 1
-    assert "it is the truth here by definition" in limits
+    assert limits.count("truth is defined") == 1
+    assert "by definition" not in limits
     assert "err together only" not in limits
     card = card_section(material)
     assert "Perception: A layer: what an item looks like to a group" in texts(card)

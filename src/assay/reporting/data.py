@@ -115,8 +115,8 @@ def _before_table(material: Material) -> Block:
         table,
         {"metric": "Metric", "told": "Prior"},
         note=(
-            f"For {counted(len(material.ratings.items), 'item')} like these, all panels pooled. A "
-            "narrow prior interval means that the results depend on the prior more than on ratings."
+            f"For {counted(len(material.ratings.items), 'item')} like these, all panels pooled. "
+            "If an interval is narrow, the prior strongly influences the results."
         ),
         export=table.drop(columns="told"),
     )

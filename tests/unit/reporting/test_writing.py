@@ -361,7 +361,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_the_first_finding(fit: xr.DataTree) 
 def test_a_mode_alone_is_called_that(page: Page) -> None:
     said = texts(section(page, "convergence"))
     assert "Trust with care" in said
-    assert "The mode alone" in said
+    assert "Posterior mode only" in said
     assert "the fit is the mode alone" in page.findings[0].text
 
 

@@ -327,9 +327,9 @@ def test_check_warns_where_three_groups_could_tell() -> None:
 
 def test_the_report_says_that_a_family_errs_together(together) -> None:
     said = str(misfit_section(Material(fit=together[None])).blocks)
-    assert "fewer independent witnesses" in said
+    assert "agree with each other more often than the model expects" in said
     assert "reference='groups'" in said
-    assert "fewer independent witnesses" not in str(
+    assert "agree with each other more often than the model expects" not in str(
         misfit_section(Material(fit=together["groups"])).blocks
     )
 
@@ -344,7 +344,7 @@ def said_of_agreement(reference: str | None, *, across: float) -> str:
 
 
 def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing() -> None:
-    advised = "fewer independent witnesses"
+    advised = "agree with each other more often than the model expects"
     assert advised in said_of_agreement(None, across=0.7)
     assert advised not in said_of_agreement(None, across=0.9)
     assert advised not in said_of_agreement("groups", across=0.7)

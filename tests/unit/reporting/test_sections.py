@@ -440,7 +440,7 @@ class TestStability:
             self.line(variant="without q", warnings=f"its sign can turn {rough}"),
         ]
         said = texts(self.section(lines, sampled, monkeypatch))
-        assert "2 of 2 refits came with a warning: with so few draws the ends of 1 of their" in said
+        assert "2 of 2 refits came with a warning: with so few draws, the ends of 1 of" in said
         said = texts(self.section(lines[:2], sampled, monkeypatch))
         assert "1 of 1 refits came with a warning. For the texts" in said
 

@@ -182,9 +182,9 @@ def gold_section(material: Material) -> Section | Gap | None:
         blocks=(
             prose(
                 f"The known truth of each of {known} items is predicted from the ratings, without "
-                f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the "
-                f"geometric mean probability of the truth is {np.exp(-loss):.2f}.{together} If the "
-                "items with gold are a random sample, other items are predicted about as well. Of two models "
+                f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the geometric "
+                f"mean probability of the truth is {np.exp(-loss):.2f}.{together} If items with "
+                "gold are a random sample, other items are predicted about as well. Of two models "
                 "of the same ratings and gold, prefer the one with the lower loss "
                 "(assay.loo_gold, arviz.compare)."
             ),

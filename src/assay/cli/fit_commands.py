@@ -215,7 +215,7 @@ def raters(
     fit_file: FitFile,
     kind: Annotated[
         Literal["recorded", "raw"],
-        typer.Option(help="Of what ends up in the data, or before the interface blocks."),
+        typer.Option(help="Of the recorded answers, or before the interface blocks."),
     ] = "recorded",
     by_class: Annotated[
         bool,

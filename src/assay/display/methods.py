@@ -31,10 +31,8 @@ SOFTWARE = {
 METHODS = {
     "nuts": "The posterior was sampled with NUTS",
     "laplace": "The posterior was approximated by a normal distribution at its mode (Laplace)",
-    "map": "Parameters were set to their posterior mode, so that intervals leave out their "
-    "uncertainty",
-    "em": "Parameters were set to their posterior mode by EM, so that intervals leave out their "
-    "uncertainty",
+    "map": "Parameters were set to their posterior mode, so intervals omit their uncertainty",
+    "em": "EM set parameters to their posterior mode, so intervals omit their uncertainty",
 }
 CITED = {"nuts": ("nuts", "pymc", "rhat"), "laplace": ("tierney", "psis", "pymc"),
          "map": ("pymc",), "em": ("em",)}  # fmt: skip
@@ -128,7 +126,7 @@ def _data(fit: xr.DataTree) -> str:
     strict = [rule.expression for rule in ratings.task.rules if rule.response == "block"]
     rules = (
         f" The interface refused answers that break {counted(len(strict), 'rule')} "
-        f"({'; '.join(strict)}); the likelihood is normalised over the answers that it admits."
+        f"({'; '.join(strict)}); the likelihood is normalised over the admissible answers."
         if strict
         else ""
     )
@@ -150,10 +148,10 @@ def _model(entries: list[dict[str, object]], spec: Spec) -> str:
         if changed
         else (" Priors were the defaults of the package.")
     )
-    covariates = f" Prevalence has the covariates {spec.formula}." if spec.formula else ""
+    covariates = f" Prevalence depends on the covariates {spec.formula}." if spec.formula else ""
     return (
-        f"The model of the raters is {' with '.join(parts)}; that of the prevalence: {last}. The "
-        f"true classes were summed out exactly.{covariates}{priors}"
+        f"The model of the raters is {' with '.join(parts)}; that of the prevalence is {last}. "
+        f"The true classes were summed out exactly.{covariates}{priors}"
     )
 
 
@@ -161,10 +159,10 @@ def _truth(fit: xr.DataTree) -> str:
     reference = str(fit.attrs["reference"])
     if is_consensus(reference):
         return (
-            f"Truth means the {reference}; how often all raters err together is not identified by "
-            "these data."
+            f"The truth is defined as the {reference}; how often all raters err together is not "
+            "identifiable from these data."
         )
-    return f"Truth means: {reference}."
+    return f"The truth is defined as: {reference}."
 
 
 def _inference(fit: xr.DataTree, method: str) -> str:

@@ -17,7 +17,7 @@ LISTED = 3
 """Most metrics of the commonest estimand that are named; more are "all others"."""
 ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
 KIND_WORDS = {
-    "recorded": "of what ends up in the data",
+    "recorded": "of the recorded answers",
     "raw": "before the interface blocks contradictions",
 }
 
@@ -35,9 +35,9 @@ def scores_said(ratings: Ratings) -> str:
     if not names:
         return ""
     return (
-        f"Scores alone came from {some(names)}: what counts as an answer there is the part of 0 to "
-        "1, one of equal parts for each class, in which the score lies. Scores that all lie in one "
-        "part can tell a lot all the same: 'What the scores mean' in the report, or "
+        f"Raters with scores but no answers: {some(names)}. Their scores are converted to answers "
+        "by dividing 0 to 1 into equal parts, one for each class. Scores that all lie in one part "
+        "can still be informative: see 'What the scores mean' in the report, or "
         "assay.score_calibration."
     )
 
@@ -53,7 +53,9 @@ def panels_said(draws: xr.Dataset) -> str:
     unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
     said = []
     if dropped:
-        said.append(f"{counted(dropped, 'panel', 'are')} left out for items without a rating")
+        said.append(
+            f"{counted(dropped, 'panel', 'are')} left out because of items without a rating"
+        )
     if unrated:
         whose = "its" if unrated == 1 else "their"
         said.append(
@@ -61,7 +63,7 @@ def panels_said(draws: xr.Dataset) -> str:
         )
     for name, metric in draws.data_vars.items():
         if share := metric.attrs.get("undefined_panels", 0.0):
-            said.append(f"{name} is undefined on {share:.1%} of the panels, and leaves them out")
+            said.append(f"{name} is undefined on {share:.1%} of the panels, which are left out")
     if names := draws.attrs.get("left_out"):
         told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out"
         said.append(f"{told}. {draws.attrs['left_out_because'].removesuffix('.')}")
@@ -100,15 +102,13 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
                 f"size {_number(numbers['ess_min'], 0)}{_of_results(numbers)}, {diverged}."
             )
             if sizes["chain"] == 1:
-                words += " One chain has no other to agree with: it may have missed a mode."
+                words += " Convergence cannot be checked with one chain: it may miss a mode."
         case "laplace":
-            words = (
-                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"
-            )
+            words = f"Laplace approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"
             worth = numbers.get("draws_worth")
-            words += "." if worth is None else f", a draw is worth {worth:.2g} of the posterior's."
+            words += "." if worth is None else f", a draw is worth {worth:.2g} posterior draws."
         case _:
-            words = "The mode alone: intervals leave out the uncertainty of the parameters."
+            words = "Posterior mode only: intervals omit the uncertainty of the parameters."
     return [words, *fit_warnings(fit)]
 
 
@@ -120,7 +120,7 @@ def doubts(fit: xr.DataTree) -> list[Note]:
 def _of_results(numbers: Mapping[str, float | None]) -> str:
     """Add the smallest effective sample size of the results, which older fits lack."""
     least = numbers.get("ess_results")
-    return "" if least is None else f" ({least:.0f} of what results rest on)"
+    return "" if least is None else f" ({least:.0f} for the reported results)"
 
 
 def _number(value: float | None, decimals: int) -> str:

@@ -25,10 +25,9 @@ from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
 AGREES = "agreement"
 AGREES_MEANS = (
-    "Agreement: mean share of the other raters' answers to the same items that are the rater's own "
-    "(no model)."
+    "Agreement: mean share of the other raters who gave the same answer to an item (no model)."
 )
-BY_AGREEMENT = " Where all numbers of a label are marked, the least agreement stands first."
+BY_AGREEMENT = " If all numbers of a label are marked, the lowest agreement comes first."
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
@@ -105,8 +104,9 @@ def worth_tables(worth: pd.DataFrame) -> list[Group]:
          str(line["raters"]), words]
         for line, words in lines
     ]  # fmt: skip
-    title = f"What groups are worth, mean ({percent(worth['level'].iloc[0])} interval)"
-    caption = "Raters who err on the same items are no independent witnesses of them."
+    level = percent(worth["level"].iloc[0])
+    title = f"How many independent raters a group is worth, mean ({level} interval)"
+    caption = "Raters who err on the same items are not independent."
     reference = f" Reference: {worth['reference'].iloc[0]}."
     return [make_table(title, heads, rows, caption=caption + reference)]
 
@@ -114,7 +114,7 @@ def worth_tables(worth: pd.DataFrame) -> list[Group]:
 def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
     """State how often each group misperceives an item, including groups of one rater."""
     return [
-        f"To {line['group']} an item looks like another with a chance of {words}"
+        f"Probability that {line['group']} misperceives an item: {words}"
         f"{told_by_prior(line['prior_share'])}."
         for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
     ]
@@ -131,17 +131,14 @@ def consistency_said(consistency: pd.DataFrame) -> str:
         said.append(f"{interval(mean, lower, upper)}{who}")
     if not said:
         return ""
-    return (
-        "By the model, a repeated rating is the earlier one again instead of a fresh one with a "
-        f"chance of {', '.join(said)}."
-    )
+    return f"Probability that a repeated rating copies the earlier one (model): {', '.join(said)}."
 
 
 def told_by_prior(share: float) -> str:
     """State the influence of the prior; ``share`` is the posterior's SD over the prior's."""
     if share > PRIOR_DRIVEN:
-        return ", as the prior alone says"
-    return f", of which the data tell little (SD {share:.2f} of the prior's)" * (share > LITTLE)
+        return ", from the prior alone"
+    return f", mostly from the prior (SD {share:.2f} of the prior's)" * (share > LITTLE)
 
 
 def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
@@ -181,11 +178,9 @@ def kinds_said(
     for line in lines_of(found):
         sure, ends = f"P = {line[f'p_{line["given_mode"]}']:.2f}", (line["lower"], line["upper"])
         if not line["behaviour"]:
-            sure += (
-                f" in the mode that is reported, which has a weight of {line['mode_weight']:.2g}"
-            )
+            sure += f" in the reported mode, which has weight {line['mode_weight']:.2g}"
         if mode_alone:
-            sure, ends = "by the mode alone, of unknown probability", (np.nan, np.nan)
+            sure, ends = "posterior mode only, probability unknown", (np.nan, np.nan)
         number = interval(line["informedness"], *ends)
         said.append(
             f"Rater {line['rater']} on {line['label']}: {line['given_mode']} ({sure}; informedness "
@@ -212,10 +207,10 @@ def _accuracy_table(accuracy: pd.DataFrame) -> Group:
     what, caption = _about(accuracy)
     return make_table(
         f"Raters: probability of a right answer, {what}",
-        ["label, rater", "right", AGREES, "commonest mistake"],
+        ["label, rater", "right", AGREES, "most frequent error"],
         rows,
-        caption=f"Worst first; classes count by their prevalence. {AGREES_MEANS} Beside a mistake, "
-        f"the chance of that answer where the first class is true. {caption}{_notes_said(notes)}",
+        caption=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
+        f"probability of that answer if the first class is true. {caption}{_notes_said(notes)}",
     )
 
 
@@ -240,7 +235,7 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
     ]
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
-    heads = ["rater", "right", "most often instead"]
+    heads = ["rater", "right", "most frequent error"]
     said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
     return make_table(title, heads, rows, caption=said)
 

@@ -31,7 +31,7 @@ def task_text(ratings: Ratings, name: str, item: Sequence[str] = ()) -> str:
 def _lines(ratings: Ratings, name: str, item: Sequence[str]) -> Iterator[str]:
     task, gates = ratings.task, regular_gates(ratings)
     yield f"# Drafted from {counted(len(ratings.answers), 'rating')}. Lines that begin with # are"
-    yield "# suggestions: remove the # of those that are true of your questions."
+    yield "# suggestions: remove the # of those that apply to your questions."
     yield f"name = {_text(name)}"
     yield 'description = ""'
     yield f"metrics = {_list(task.metrics)}"
@@ -79,13 +79,13 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
     if label.ordered:
         yield "ordered = true"
     elif many and numbers_of(label) is not None and graded(label):
-        yield "ordered = true  # they are numbers; remove this if these are only codes"
+        yield "ordered = true  # the classes are numbers; remove this line if they are only codes"
     elif many:
         yield "# ordered = true  # if a later class is a higher one"
     if label.better:
         yield f"better = {_text(label.better)}"
     else:
-        yield '# better = "higher"  # or "lower": which end of the classes is the good one'
+        yield '# better = "higher"  # or "lower": which classes are better'
     yield f"description = {_text(label.description)}"
     if label.asked_if:
         yield f"asked_if = {_text(label.asked_if)}"
@@ -112,7 +112,7 @@ def _rule(rule: Regularity) -> Iterator[str]:
     )
     yield f"# expression = {_text(rule.expression)}"
     yield f'# truth = "{"hard" if never else "soft"}"'
-    yield f'# response = "{"block" if never else "off"}"  # what the form did with such answers'
+    yield f'# response = "{"block" if never else "off"}"  # what the form did if answers broke it'
 
 
 def _text(text: str) -> str:
@@ -162,7 +162,9 @@ def _states_table(task: Task) -> Group:
     """Return a table of the admissible truths, with a column for each label."""
     names = list(task.label_names)
     if any(not label.classes for label in task.labels):
-        return make_table("States", names, [], caption="They follow from the classes of the data.")
+        return make_table(
+            "States", names, [], caption="The states follow from the classes in the data."
+        )
     try:
         states = state_space(task).states
     except TaskError as error:
@@ -178,6 +180,6 @@ def _states_table(task: Task) -> Group:
     said = [f"{more} more states"] if more > 0 else []
     said += ["-: not asked"] if (states[:SHOWN_STATES] == NOT_ASKED).any() else []
     return make_table(
-        f"{counted(len(states), 'state')}: what can be true of an item", names, rows,
+        f"{counted(len(states), 'state')}: possible truths of an item", names, rows,
         caption="; ".join(said),
     )  # fmt: skip

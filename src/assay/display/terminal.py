@@ -124,8 +124,8 @@ def _short(cell: object) -> str:
 
 
 ALIKE = (
-    "Model-based: by the model systems differ alike in all strata, so that these lines do not tell "
-    "how strata differ; --estimand finite does, of these items."
+    "Model-based: the model assumes the same difference between systems in all strata. To compare "
+    "strata, use --estimand finite."
 )
 MEAN = "(mean)"
 """Name of the mean of the groups, in the column of groups."""
@@ -272,7 +272,7 @@ def _ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Group:
     heads = ["metric, system", "P(best)", "expected loss"]
     caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
-        caption += " Metrics that are better neither way have no best system."
+        caption += " Metrics without a better direction have no best system."
     caption += notes_said(notes, "\n")
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
 
@@ -311,8 +311,8 @@ def _groups_caption(groups: pd.DataFrame, notes: Mapping[str, str]) -> str:
     return (
         # The last line is the mean of the groups; a group that lacks a system has no estimand.
         f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
-        f"{groups['reference'].iloc[0]}. Clusters with either system. Pooled, and P: drawn towards "
-        f"the {MEAN} of the groups the more, the less they differ.{alike}{marks}"
+        f"{groups['reference'].iloc[0]}. Clusters with either system. Pooled and P: shrunk towards "
+        f"the {MEAN} of the groups, more so if the groups differ little.{alike}{marks}"
         + f"\nsome are {left_out}"
         * bool(left_out)
     )

@@ -44,15 +44,14 @@ def agreement_section(material: Material) -> Section | Gap:
     if found.table["value"].isna().all():
         return NO_OVERLAP
     figure = plot_agreement(found, width=WIDTH)
-    words = "Coefficients of agreement, and what the fitted model expects of them."
+    words = "Coefficients of agreement: observed, and expected by the fitted model."
     slight = _slight(found)
     blocks: list[Block] = [
         prose(
-            "Agreement is not accuracy: raters can agree and be wrong together. Where what was "
-            "observed lies far from what the model expects, the model misses something about the "
-            "raters."
+            "Agreement is not accuracy: raters can agree and be wrong together. A coefficient far "
+            "from its expected value shows that the model does not describe the raters well."
         ),
-        *(Callout(word="Hardly any", text=text, level="doubt") for text in slight),
+        *(Callout(word="Slight agreement", text=text, level="doubt") for text in slight),
         *_misfit(found.table, found.level),
         Picture(svg=to_svg(figure, name="agreement", words=words), caption=words),
         _table(found.table, found.level, found.draws),
@@ -61,7 +60,13 @@ def agreement_section(material: Material) -> Section | Gap:
         shown = {"rater": "Rater", "label": "Label", "n": "Items", "percent": "Agreement"}
         said = consistency_said(material.consistency)
         blocks.append(
-            table_of("intra_rater", "Raters with themselves", found.intra_rater, shown, note=said)
+            table_of(
+                "intra_rater",
+                "Agreement of raters with their own earlier ratings",
+                found.intra_rater,
+                shown,
+                note=said,
+            )
         )
     findings = tuple(
         Finding(weight=WEIGHT, text=text, section="agreement", code="slight-agreement")
@@ -80,10 +85,9 @@ def _slight(found: Agreement) -> list[str]:
         if line["n_items"] >= ENOUGH and line["upper"] < SLIGHT:
             told.append(
                 f"Raters agree on {label} hardly more than by chance: Krippendorff's alpha "
-                f"{interval(line['value'], line['lower'], line['upper'])}. Their answers say "
-                "little about which items have which truth; what the model says of single items, "
-                "and how many have a class, comes mostly from its prior and from its assumptions "
-                "about raters."
+                f"{interval(line['value'], line['lower'], line['upper'])}. Their answers carry "
+                "little information about the truth. The model's labels and shares depend mostly "
+                "on the prior and on assumptions about raters."
             )
     return told
 
@@ -99,9 +103,9 @@ def _misfit(table: pd.DataFrame, level: float) -> list[Block]:
         return []
     names = "; ".join(f"{s} of {la}" for la, s in zip(odd["label"], odd["statistic"], strict=True))
     text = (
-        f"Outside the {percent(level)} interval that the model expects: {names}. Of "
-        f"{table['expected'].notna().sum()} coefficients, which go together, a few may lie outside "
-        "by chance; tail probabilities stand under 'Does the model fit?'."
+        f"Outside the {percent(level)} interval that the model expects: {names}. A few of "
+        f"{table['expected'].notna().sum()} correlated coefficients may lie outside by chance. "
+        "For tail probabilities, see 'Does the model fit?'."
     )
     return [Callout(word="Model check", text=text, level="doubt")]
 

@@ -45,7 +45,7 @@ BY_A_HAIR = 0.25
 SHOWN_PAIRS = 30
 FRONT_LINES = 8
 """Differences of two systems on page one."""
-NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
+NEITHER = "Better is neither: the task does not say whether higher or lower values are good."
 NO_SYSTEMS = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
@@ -53,9 +53,9 @@ NO_SYSTEMS = Gap(
     code="too-few-systems",
 )
 NO_PEOPLE = Gap(
-    what="People's ratings alone beside the model",
-    why="nobody said which raters are people, and it is never guessed",
-    enable="the names of the raters or rater groups that are people (`human=`)",
+    what="Human ratings alone, beside the model",
+    why="the human raters were not named",
+    enable="the names of the human raters or rater groups (`human=`)",
     code="people-not-named",
 )
 
@@ -67,13 +67,17 @@ def comparison_section(material: Material) -> Section | Gap:
     found, sides = material.comparison, material.sides
     said = [_titled_sentence(text, material.titles) for text in sides.sentences()]
     other = [text for text in said if CHANGED in text]
-    note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
+    note = f"Reference: {material.reference}. Differences are computed draw by draw."
     blocks: list[Block] = [
         _pairs_table(found, note, material),
         *_best(found.systems, material.titles),
-        *bullets(other, "Where other approaches lead to another conclusion:"),
-        *([] if other else [prose("On no metric does another approach conclude otherwise.")]),
-        *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
+        *bullets(other, "Other approaches lead to other conclusions:"),
+        *(
+            []
+            if other
+            else [prose("Other approaches lead to the same conclusion on every metric.")]
+        ),
+        *bullets(sides.warnings, "Warnings of the fit to human ratings alone:"),
     ]
     turned = _turned(_told(sides.table, found), sides.sentences())
     turned = [replace(one, text=_titled_sentence(one.text, material.titles)) for one in turned]
@@ -121,10 +125,14 @@ def _people_alone(material: Material) -> Section:
             f"Reference: {material.reference}.",
             material.titles,
         ),
-        *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
+        *bullets(sides.warnings, "Warnings of the fit to human ratings alone:"),
     )
     return Section(
-        key="sides", title="People alone", blocks=blocks, gaps=(NO_SYSTEMS,), is_appendix=False
+        key="sides",
+        title="Human ratings alone",
+        blocks=blocks,
+        gaps=(NO_SYSTEMS,),
+        is_appendix=False,
     )
 
 
@@ -214,11 +222,11 @@ def _sides_table(
     shown = {"quantity": "System or contrast"} | {name: str(name) for name in cells.columns}
     return table_of(
         "side_by_side",
-        "The same numbers by other approaches",
+        "Results by other approaches",
         cells.reset_index(),
         shown,
         under="metric",
-        note="naive: the majority vote of all raters with a cluster bootstrap; corrected: the "
+        note="naive: majority vote of all raters, with a cluster bootstrap; corrected: the "
         f"model, estimand {estimand_words(table[table['approach'] == CORRECTED])}. {note}"
         + notes_said(notes),
         export=table if export is None else export,

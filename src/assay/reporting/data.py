@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.text import counted, does, interval, percent, sentence, some, without_folders
+from assay._util.text import counted, interval, percent, sentence, some, without_folders
 from assay.checks.double_sampling import RECIPE, TURNS
 from assay.checks.findings import Finding as Checked
 from assay.checks.findings import Proposal
@@ -25,12 +25,12 @@ from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
-    "retry": "starts afresh until the interface accepts the answers",
-    "repair": "changes the fewest answers that make them acceptable",
+    "retry": "starts again until the interface accepts the answers",
+    "repair": "changes as few answers as possible to make them acceptable",
 }
 PARTIAL = {
-    "lost": "cells were lost after submission and are summed out",
-    "draft": "only the labels that were answered had to be admissible",
+    "lost": "missing answers were lost after submission and are summed out",
+    "draft": "only the answered labels had to be admissible",
 }
 
 
@@ -41,15 +41,15 @@ def card_section(material: Material) -> Section:
     modes = material.attribute("modes") or []
     blocks: list[Block] = [
         prose(
-            "The states of the items (the admissible truth vectors) are summed out exactly; draws "
-            "of them are recovered from their exact conditional distribution.",
+            "The states of the items (the admissible truth vectors) are summed out exactly. Their "
+            "draws come from the exact conditional distribution.",
         ),
         Code(text="\n".join([EQUATION, *(e["equation"] for e in entries if "equation" in e)])),
         *bullets([f"{e['title']}: {e['description']}" for e in entries], "Parts of the model:"),
         *_process(material.ratings),
         _priors_table(material),
         _before_table(material),
-        *bullets(modes, "Modes of the posterior that were looked for and found:"),
+        *bullets(modes, "Modes of the posterior found by the mode search:"),
         *bullets(_references(entries), "References:"),
     ]
     return Section(key="model", title="Model card", blocks=tuple(blocks))
@@ -99,8 +99,8 @@ def _priors_table(material: Material) -> Block:
         "parameter": "Parameter", "prior": "Prior", "dims": "One for each", "name": "Its name",
         "source": "From",
     }  # fmt: skip
-    note = " ".join(f"In place of the catalogue's: {n} = {text}." for n, text in changed.items())
-    return table_of("priors", "Every unknown and its prior", pd.DataFrame(lines), shown, note=note)
+    note = " ".join(f"Instead of the default prior: {n} = {text}." for n, text in changed.items())
+    return table_of("priors", "Parameters and their priors", pd.DataFrame(lines), shown, note=note)
 
 
 def _before_table(material: Material) -> Block:
@@ -111,12 +111,12 @@ def _before_table(material: Material) -> Block:
     table["told"] = [interval(*line) for line in table[["median", "lower", "upper"]].to_numpy()]
     return table_of(
         "before",
-        f"Metrics before any rating was seen: prior median ({percent(material.level)} interval)",
+        f"Metrics under the prior: prior median ({percent(material.level)} interval)",
         table,
         {"metric": "Metric", "told": "Prior"},
         note=(
-            f"Of {counted(len(material.ratings.items), 'item')} like these, all panels pooled. A "
-            "narrow prior would speak for itself, whatever the raters said."
+            f"For {counted(len(material.ratings.items), 'item')} like these, all panels pooled. "
+            "If an interval is narrow, the prior strongly influences the results."
         ),
         export=table.drop(columns="told"),
     )
@@ -139,7 +139,7 @@ def _range(value: Any) -> str:
 
 TRUTH_WORDS = {
     "hard": "always true",
-    "soft": "usually true; how often is learned",
+    "soft": "usually true; the rate is estimated",
     "off": "not assumed",
 }
 RESPONSE_WORDS = {
@@ -157,8 +157,8 @@ def asked_section(material: Material) -> Section:
     blocks: list[Block] = [
         prose(
             f"Task {task.name}. {task.description}",
-            f"Truth means: {material.reference}{known}. Every number names its estimand: finite is "
-            "about these items, population about clusters like these.",
+            f"Truth means: {material.reference}{known}. Every number names its estimand. The "
+            "estimand finite is about these items, population about clusters like these.",
         ),
         _labels_table(task),
     ]
@@ -188,7 +188,7 @@ def _rules_table(task: Task) -> Block:
             "response": [RESPONSE_WORDS[rule.response] for rule in task.rules],
         }
     )
-    shown = {"rule": "Rule", "truth": "Of the truth", "response": "Of the answers"}
+    shown = {"rule": "Rule", "truth": "For the truth", "response": "For the answers"}
     return table_of("task_rules", "Rules between labels", frame, shown)
 
 
@@ -211,7 +211,7 @@ def data_section(material: Material) -> Section:
     if len(accounting.set_aside):
         blocks.append(_set_aside_table(accounting))
     blocks += bullets(
-        list(map(without_folders, accounting.notes)), "What the reader of the file decided:"
+        list(map(without_folders, accounting.notes)), "Decisions made when the file was read:"
     )
     found = _still_true(material)
     for finding in found:
@@ -219,9 +219,9 @@ def data_section(material: Material) -> Section:
             level = LEVELS[finding.level]
             blocks.append(Callout(word=finding.level, text=sentence(finding.text), level=level))
     notes = [f.text for f in found if f.level == "note" and f.topic not in SAID]
-    blocks += bullets(notes, "What a check of the ratings found besides:")
+    blocks += bullets(notes, "Other findings of the check:")
     fine = [f.text for f in found if f.level == "ok" and f.topic not in SAID]
-    blocks += bullets(fine, "What is as it should be:")
+    blocks += bullets(fine, "Checks without a problem:")
     if len(accounting.roles):
         blocks.append(_roles_table(accounting))
     return Section(
@@ -261,8 +261,8 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
     signs = (
         Finding(
             weight=WEIGHT,
-            text=f"{sentence(f.text.partition(TURNS)[0] + TURNS)} What to fit instead stands "
-            "there.",
+            text=f"{sentence(f.text.partition(TURNS)[0] + TURNS)} For a remedy, see the "
+            "section on the data.",
             section="data",
             code=f.code,
             numbers=f.numbers,
@@ -284,9 +284,9 @@ def _sizes(ratings: Ratings) -> str:
         parts.append(f"of {counted(len(systems), 'system')} ({some(systems)})")
     once, more = int((per_item == 1).sum()), int((per_item > 1).sum())
     none = len(per_item) - once - more
-    kinds = {"several ratings": more, "one": once, "none": none}
-    told = [f"{count} {does(count, 'have')} {kind}" for kind, count in kinds.items() if count]
-    return f"{' '.join(parts)}. Of the items, {', '.join(told)}."
+    kinds = {"several ratings": more, "one rating": once, "no rating": none}
+    told = [f"{counted(n, 'item', 'have')} {kind}" for kind, n in kinds.items() if n]
+    return f"{' '.join(parts)}. {'; '.join(told)}."
 
 
 def _rows(accounting: Accounting) -> str:
@@ -297,7 +297,7 @@ def _rows(accounting: Accounting) -> str:
     return (
         f"{accounting.rows_read} rows were read from {without_folders(accounting.source)}, "
         f"{accounting.rows_used} "
-        f"used and {aside} set aside{'.' if aside else ': nothing was left out.'}"
+        f"used and {aside} set aside."
     )
 
 
@@ -321,7 +321,7 @@ def _set_aside_table(accounting: Accounting) -> Block:
 
 
 def _roles_table(accounting: Accounting) -> Block:
-    shown = {"column": "Column", "role": "Taken for", "evidence": "Because"}
+    shown = {"column": "Column", "role": "Used as", "evidence": "Reason"}
     told = accounting.roles.replace({"role": {"": "not used"}})
     return table_of(
         "roles", "Columns of the source", told, shown, export=accounting.roles, is_prose=True

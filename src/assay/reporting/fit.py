@@ -8,7 +8,7 @@ import xarray as xr
 
 from assay._util.errors import FitError, Note
 from assay._util.progress import unbroken
-from assay._util.text import counted, intervals, percent
+from assay._util.text import counted, does, intervals, percent
 from assay._util.validation import cut
 from assay.data.ratings import Ratings
 from assay.data.states import vector_name
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 5
-WHAT = "Leave-one-out: how well the model foretells ratings that it has not seen"
+WHAT = "Leave-one-out: how well the model predicts ratings that were left out"
 
 
 def left_out_section(material: Material) -> Section | Gap:
@@ -47,26 +47,25 @@ def left_out_section(material: Material) -> Section | Gap:
     unit = str(table.columns[0])
     blocks: list[Block] = [
         prose(
-            f"The ratings of each {unit} are foretold by the model of all others. Expected log "
+            f"The ratings of each {unit} are predicted from those of all others. Expected log "
             f"predictive density: {found.elpd:.1f} (standard error {found.se:.1f}), with "
-            f"{found.p:.1f} effective parameters. The number means nothing by itself: of two "
-            "models of the same ratings, the one with the higher number foretells better "
-            "(arviz.compare)."
+            f"{found.p:.1f} effective parameters. Use this number only to compare models of the "
+            "same ratings: the higher number predicts better (arviz.compare)."
         ),
         _verdict(table, unit, float(found.good_k)),
         _table(table, unit),
     ]
-    return Section(key="loo", title="Ratings that the model has not seen", blocks=tuple(blocks))
+    return Section(key="loo", title="Prediction of ratings left out", blocks=tuple(blocks))
 
 
 def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
     """Return why a fit's draws do not allow leave-one-out; None if they do."""
     if fit.attrs["method"] != "nuts":
-        why = "it needs draws of the posterior, and this fit approximates it"
+        why = "it needs draws of the exact posterior, and this fit approximates the posterior"
         return Gap(what=what, why=why, enable="`method='nuts'`", code="approximate-draws")
     draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     if draws < FEW_FOR_PSIS:
-        why = f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all"
+        why = f"it needs more draws than the {draws} of this fit"
         return Gap(
             what=what,
             why=why,
@@ -116,12 +115,13 @@ def _verdict(table: pd.DataFrame, unit: str, good: float) -> Callout:
     """State whether a unit has so much influence that the approximation fails."""
     bad = int((table["pareto_k"] > good).sum())
     if not bad:
-        text = f"No {unit} has a Pareto k above {good:.2f}: none decides the posterior by itself."
+        text = f"No {unit} has a Pareto k above {good:.2f}, so none dominates the posterior."
         return Callout(word="Approximation holds", text=text, level="good")
-    without, whose = ("it", "its") if bad == 1 else ("one of these", "their")
+    whose = "its" if bad == 1 else "their"
     text = (
-        f"{bad} of {len(table)} {unit}s: Pareto k above {good:.2f}. Without {without} the "
-        f"posterior would be another, and the number above is rough. Look at {whose} ratings first."
+        f"{bad} of {len(table)} {unit}s {does(bad, 'have')} a Pareto k above {good:.2f}. The "
+        f"posterior depends strongly on {whose} ratings, so the number above is unreliable. Check "
+        f"{whose} ratings first."
     )
     return Callout(word="Influential", text=text, level="doubt")
 
@@ -136,11 +136,11 @@ def _table(table: pd.DataFrame, unit: str) -> Block:
         "pareto_k": "Pareto k",
         "elpd": "Log predictive density",
     }
-    caption = f"The {len(shown)} of {len(table)} with most influence on the posterior"
+    caption = f"The {len(shown)} of {len(table)} {unit}s with the most influence on the posterior"
     return table_of("loo", caption, words, columns, export=table)
 
 
-WHAT_GOLD = "Gold left out: how well the model foretells known truth that it has not seen"
+WHAT_GOLD = "Gold left out: how well the model predicts known truth that was left out"
 FEW = 10
 """Items with gold below which their mean is not reported."""
 SHOWN_GOLD = 5
@@ -160,7 +160,7 @@ def gold_section(material: Material) -> Section | Gap | None:
     if gap is not None:
         return gap
     if known < FEW:
-        why = f"the truth of {counted(known, 'item')} alone is known"
+        why = f"the truth of only {counted(known, 'item')} is known"
         return Gap(
             what=WHAT_GOLD,
             why=why,
@@ -178,21 +178,21 @@ def gold_section(material: Material) -> Section | Gap | None:
     columns = {name: HEADINGS.get(str(name), str(name).capitalize()) for name in table.columns}
     return Section(
         key="gold",
-        title="Gold that the model has not seen",
+        title="Prediction of gold left out",
         blocks=(
             prose(
-                f"The known truth of each of {known} items is foretold from the ratings by the "
-                f"model of all others: log loss {loss:.3f} (standard error {error:.3f}), "
-                f"that of a probability of {np.exp(-loss):.2f} for what is true.{together} Other "
-                "items are foretold about as well if those with gold are a random sample. Of two "
-                "models of the same ratings and gold, the one with less loss knows better what is "
-                "meant (assay.loo_gold, arviz.compare)."
+                f"The known truth of each of {known} items is predicted from the ratings, without "
+                f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the geometric "
+                f"mean probability of the truth is {np.exp(-loss):.2f}.{together} If items with "
+                "gold are a random sample, other items are predicted about as well. Of two models "
+                "of the same ratings and gold, prefer the one with the lower loss "
+                "(assay.loo_gold, arviz.compare)."
             ),
             *_doubt(found, unit),
             table_of(
                 "gold",
-                f"The {len(shown)} of {counted(len(table), unit)} whose gold is foretold worst: "
-                "look whether the gold, or their ratings, are right",
+                f"The {len(shown)} of {counted(len(table), unit)} with the worst predicted gold: "
+                "check the gold and the ratings",
                 words,
                 columns,
                 export=table,
@@ -207,9 +207,9 @@ def _doubt(found: "ELPDData", unit: str) -> list[Block]:
     if high <= UNTOLD:
         return []
     text = (
-        f"{high:.0%} of the {unit}s with gold have a Pareto k above {K_HAT_LIMIT}: without the "
-        "gold of one of these the posterior would be another, and the log loss above is not to be "
-        "believed. More gold helps, or a simpler model."
+        f"{high:.0%} of the {unit}s with gold have a Pareto k above {K_HAT_LIMIT}. The posterior "
+        "depends strongly on their gold, so the log loss above is unreliable. Add gold, or fit a "
+        "simpler model."
     )
     return [Callout(word="Influential", text=text, level="doubt")]
 
@@ -273,7 +273,7 @@ def convergence_section(material: Material) -> Section:
 def _finding(doubt: Note, least: float) -> Finding:
     """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit."""
     rough = doubt.code == "low-ess" and least >= FEW_DRAWS
-    text = str(doubt) if rough else f"The fit is not to be trusted as it is: {doubt}"
+    text = str(doubt) if rough else f"Do not rely on this fit yet: {doubt}"
     return Finding(
         weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
         numbers=doubt.numbers,
@@ -282,20 +282,20 @@ def _finding(doubt: Note, least: float) -> Finding:
 
 def _too_narrow() -> Finding:
     text = (
-        "All intervals are too narrow: the fit is the mode alone, and leaves out the uncertainty "
-        "of the parameters, which a fit with `method='nuts'` has."
+        "All intervals are too narrow: the fit is a posterior mode, which omits the uncertainty "
+        "of the parameters. To include it, fit with `method='nuts'`."
     )
     return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence", code="mode-alone")
 
 
 def _explanation() -> Block:
     return prose(
-        f"R-hat compares chains that started apart: at most {R_HAT_LIMIT} means that they agree, "
-        "and of many parameters the largest may be a little above by chance. The effective sample "
-        f"size says how many independent draws the chains are worth: with {ESS_LIMIT} or more, "
-        f"means and ends of intervals are stable to the digits shown. Both limits are those of "
-        f"{SOURCE}. What counts are the shares of the classes and the raters' accuracies; "
-        "parameters that no result reports, such as SDs, may mix more slowly."
+        f"R-hat compares chains with different starting points: they agree if it is at most "
+        f"{R_HAT_LIMIT}. The largest of many values may be slightly higher by chance. The "
+        "effective sample size is the number of independent draws that the chains are worth. With "
+        f"{ESS_LIMIT} or more, means and interval ends are stable to the digits shown. Source of "
+        f"both limits: {SOURCE}. Class shares and rater accuracies matter most; parameters that no "
+        "result reports, such as SDs, may mix more slowly."
     )
 
 
@@ -306,8 +306,8 @@ def _worst(material: Material) -> Block:
     shown = {
         "parameter": "Parameter",
         "r_hat": "R-hat",
-        "ess_bulk": "Effective size, middle",
-        "ess_tail": "Effective size, tails",
+        "ess_bulk": "Bulk ESS",
+        "ess_tail": "Tail ESS",
     }
     rounded = worst.round({"r_hat": 3, "ess_bulk": 0, "ess_tail": 0})
     words = rounded.assign(
@@ -315,7 +315,7 @@ def _worst(material: Material) -> Block:
         ess_tail=rounded["ess_tail"].map("{:.0f}".format),
         r_hat=rounded["r_hat"].map("{:.3f}".format),
     )
-    caption = f"The {len(worst)} parameters that converged worst"
+    caption = f"The {len(worst)} parameters with the worst convergence"
     return table_of("convergence", caption, words, shown, export=table)
 
 
@@ -331,9 +331,9 @@ def misfit_section(material: Material) -> Section:
     odd = table[table["tail"] < LIMIT]
     blocks: list[Block] = [
         prose(
-            "Answers drawn from the fitted model, of the same raters on the same items, beside "
-            "those that were given. A small tail probability is a gross misfit; a large one is no "
-            "proof: on few items it hardly shows here that raters err together on hard ones."
+            "These checks compare the answers with replicates from the fitted model, for the same "
+            "raters and items. A small tail probability is a misfit. A large one does not prove "
+            "that the model fits: with few items, shared errors are hard to detect."
         ),
         _model_checks_verdict(odd, len(table)),
         *([] if material.spec.reference else _together(odd)),
@@ -377,14 +377,13 @@ def _together(odd: pd.DataFrame) -> list[Block]:
     if more.empty:
         return []
     groups = [name for name in dict.fromkeys(more["group"]) if name]
-    who = f"the raters of {', '.join(groups)}" if groups else "raters of one group"
+    who = f"Raters of {', '.join(groups)}" if groups else "Raters of one group"
     return [
         prose(
-            f"That {who} agree with each other more than the model expects says that they err "
-            "together, and are fewer independent witnesses than they are raters; or that another "
-            "group does, which makes most of the consensus. A perception layer takes that into "
-            "account; known truth (`reference='gold'`), a group whose consensus is the truth "
-            "(`reference=`), or three groups (`reference='groups'`) tell it how often."
+            f"{who} agree with each other more often than the model expects. Either they err "
+            "together, or the group that dominates the consensus does. A perception layer models "
+            "shared errors. To estimate their rate, fit with known truth (`reference='gold'`), "
+            "with a reference group (`reference=`), or with three groups (`reference='groups'`)."
         )
     ]
 
@@ -396,11 +395,10 @@ def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
         return []
     return [
         prose(
-            "That all raters of an item say the same more often than the model expects says that "
-            "they do not err independently: items differ in how hard they are for everybody, or in "
-            "what they look like. Layers of difficulty (item_difficulty, "
-            "item_difficulty_continuous, item_difficulty_by_class) say so, and with them shares "
-            "and intervals may be others."
+            "Raters are unanimous more often than the model expects, so they do not err "
+            "independently: some items are harder than others, or look like another class. A "
+            "layer of difficulty (item_difficulty, item_difficulty_continuous, "
+            "item_difficulty_by_class) models this, and may change shares and intervals."
         )
     ]
 
@@ -411,10 +409,10 @@ def _repeating(odd: pd.DataFrame) -> list[Block]:
         return []
     return [
         prose(
-            "All raters of a recipe share one chance that a repeated rating is the earlier one "
-            "again; some of these repeat themselves more often than others. What is said of their "
-            "reliability is too sure or not sure enough. Raters who repeat themselves alike can "
-            "be a group (`group=`) with a recipe of its own (`raters={group: recipe}`)."
+            "The model gives all raters of a recipe the same probability of repeating an earlier "
+            "rating, but some repeat themselves more often than others. The intervals of their "
+            "reliability are therefore too narrow or too wide. Put raters with similar "
+            "consistency in a group (`group=`) with its own recipe (`raters={group: recipe}`)."
         )
     ]
 
@@ -435,5 +433,5 @@ def _model_checks_table(table: pd.DataFrame, level: float) -> Block:
         "model": f"Expected ({percent(level)} interval)",
         "tail": "Tail probability",
     }
-    caption = f"The {len(shown)} features of the answers that fit worst, of {len(table)}"
+    caption = f"The {len(shown)} of {len(table)} features of the answers with the worst fit"
     return table_of("checks", caption, words, columns, export=table)

@@ -106,23 +106,23 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
     """Return answer and certainty if no system can be called best."""
     size = pairs["difference"].abs()
     if size.isna().all():
-        return "No difference of two systems is defined.", "Nothing can be said."
+        return "No difference between two systems is defined.", "Unknown."
     line = lines_of(pairs.loc[[size.idxmax()]])[0]
     misleads = bool((pairs["doubt"] != "").all())
-    why = "every metric may mislead" if misleads else "no metric says which values are better"
+    why = "every metric may mislead" if misleads else "no metric has a better direction"
     told = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
     about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval"
     ends = line["difference_lower"], line["difference_upper"]
     sure = (
-        "they may still be equal"
+        "they may be equal"
         if not sign(*ends)
-        else ("its sign rests on doubtful labels" if line["doubt"] else "its sign is clear")
+        else ("its sign depends on doubtful labels" if line["doubt"] else "its sign is clear")
     )
     return (
         shortest(
-            f"No system can be called best, since {why}; systems differ most on "
+            f"No system can be called best because {why}. The systems differ most on "
             f"{material.titles[line['metric']]}.",
-            f"No system can be called best, since {why}.",
+            f"No system can be called best because {why}.",
         ),
         shortest(f"{about}; {sure}.", f"{about}."),
     )
@@ -143,14 +143,14 @@ def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
     if not won and not lost:
         best = shortest(
             f"Neither is clearly better: {first} is ahead of {other} on {ahead} of "
-            f"{counted(count, 'metric')}, and every interval of a difference holds 0.",
-            f"Neither is clearly better: on {counted(count, 'metric')} every interval holds 0.",
+            f"{counted(count, 'metric')}, but every interval of a difference includes 0.",
+            f"Neither is clearly better: on {counted(count, 'metric')} every interval includes 0.",
         )
     else:
         told = [f"{first} is better than {other} on {some(won, 2)}"] * bool(won)
         told += [f"{other} is better than {first} on {some(lost, 2)}"] * bool(lost)
         rest = count - len(won) - len(lost)
-        is_open = [f"{rest} of {count} metrics stay open"] * bool(rest)
+        is_open = [f"{rest} of {count} metrics are undecided"] * bool(rest)
         best = shortest(
             f"{'; '.join([*told, *is_open])}.",
             f"{'; '.join(told)}.",
@@ -169,7 +169,7 @@ def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: 
     at = int(np.argmin(chances)), int(np.argmax(chances))
     low, high = (material.titles[lines["metric"].iloc[n]] for n in at)
     return shortest(
-        f"P({first} is better) runs from {least} ({low}) to {most} ({high}).",
+        f"P({first} is better) is between {least} ({low}) and {most} ({high}).",
         f"P({first} is better): {least} to {most}.",
     )
 
@@ -196,13 +196,13 @@ def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
     if len(mine) == 1:
         loss = fixed(mine["expected_loss"].iloc[0], 3)
         return best, (
-            f"P(best) {chance_said(chances.iloc[0])}; choosing it loses {loss} on average "
-            "against the system that is truly best."
+            f"P(best) {chance_said(chances.iloc[0])}; the expected loss against the best system "
+            f"is {loss}."
         )
     least, most = chance_cell(chances.min()), chance_cell(chances.max())
     if least == most:
         return best, f"P({first} is best) {chance_said(chances.min())} on all of these metrics."
-    return best, f"P({first} is best) runs from {least} to {most} over these metrics."
+    return best, f"P({first} is best) is between {least} and {most} on these metrics."
 
 
 def _of_one(material: Material) -> tuple[str, str, str]:
@@ -222,7 +222,7 @@ def _of_one(material: Material) -> tuple[str, str, str]:
     frame = material.labels
     sure = float((frame["probability"] >= material.level).mean())
     return (
-        f"What is true of the items ({names})?",
+        f"What are the true labels of the items ({names})?",
         best,
         f"{sure:.0%} of {counted(len(frame), 'label')} are known with probability "
         f"{material.level:.2f} or more.",
@@ -242,8 +242,8 @@ def _unknown(material: Material) -> str:
     if material.n_known:
         return ""
     if is_consensus(material.reference):
-        return "Known truth of some items would show errors that all raters share"
-    return f"Known truth of some items would show errors of the {material.reference}"
+        return "Known truth of some items would reveal errors that all raters share"
+    return f"Known truth of some items would reveal errors of the {material.reference}"
 
 
 def _more_data(material: Material) -> str:
@@ -258,7 +258,7 @@ def _more_data(material: Material) -> str:
         return ""
     widths = material.widths
     if (widths["binds"] == OVERLAP).any():
-        return "second ratings of some items come first"
+        return "second ratings of some items would help most"
     bound = widths[widths["binds"].isin(list(COLUMNS)) & (widths["width"] > 0)]
     if bound.empty:
         return ""
@@ -277,7 +277,7 @@ def _cautions(material: Material, findings: Sequence[Finding]) -> tuple[str, ...
     if reasons := "; ".join(dict.fromkeys(filter(None, doubts))):
         said.append(f"Metrics marked * support no conclusion ({reasons}).")
     if len(said) > 2:
-        return said[0], f"{counted(len(said) - 1, 'more warning')}: see the appendix."
+        return said[0], f"For {counted(len(said) - 1, 'more warning')}, see the appendix."
     return tuple(said)
 
 
@@ -295,7 +295,7 @@ def _shown(material: Material) -> tuple[Table, Picture]:
     if several and material.baseline is None:
         return _systems_table(material), _systems_picture(material)
     pairs = found.pairs.dropna(subset=["difference"]).head(SHOWN_LINES)
-    words = "Differences of the systems: density, mean and interval"
+    words = "Differences between systems: density, mean and interval"
     svg = to_svg(
         draw_comparison(found, material.titles, width=WIDTH, most=SHOWN_LINES),
         name="answer", words=words,
@@ -456,4 +456,4 @@ def weakest_said(material: Material) -> str:
         if material.fit.attrs["method"] in MODES_ALONE
         else (f", P(worse than the median rater) {chance_said(line['p_worse'])}")
     )
-    return f" Weakest rater: {line['rater']}, right in {line['mean']:.0%}{chance}."
+    return f" Weakest rater: {line['rater']}, right in {line['mean']:.0%} of cases{chance}."

@@ -18,7 +18,7 @@ def labels_section(material: Material) -> Section:
     blocks: list[Block] = [
         prose(
             f"{sure:.0%} of the {len(frame)} labels are known with probability "
-            f"{material.level:.2f} or more. A second look at the items below teaches most."
+            f"{material.level:.2f} or more. To improve the labels, check the items below first."
         ),
         table_of(
             "labels",

@@ -9,6 +9,7 @@ import xarray as xr
 
 from assay._util.text import (
     UNDEFINED,
+    counted,
     decimals_for,
     fixed,
     interval,
@@ -73,7 +74,7 @@ def _callout(result: ClaimResult) -> Callout:
     return Callout(word=result.verdict, text=text, level=LEVELS[result.verdict])
 
 
-UNTOLD = "cannot be told"
+UNTOLD = "not identifiable"
 WEIGHT = 2.0
 WORTH_TELLING = 0.01
 SHOWN_CONTRASTS = 60
@@ -86,11 +87,11 @@ BINDS = {
 }
 COLUMNS = {kind: column for column, kind in BUYS.items()}
 ALONE = (
-    "Of more data, second raters of some items come first: no item has two raters and no truth is "
-    "known, so that nothing tells errors from truth, and more items or clusters would not."
+    "No item has two raters and no truth is known, so rater errors are not identifiable. Collect "
+    "second ratings of some items first; more items or clusters do not help."
 )
 NOT_ASKED = Gap(
-    what="Variance budget, and what more data would buy",
+    what="Variance budget, and the effect of more data",
     why="it was left out of this report",
     enable="a report with `budget=True`",
     code="budget-not-asked",
@@ -104,11 +105,11 @@ def budget_section(material: Material) -> Section | Gap:
     variance, widths = material.variance, material.widths
     estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."
-    words = "Shares of the posterior variance of each metric; the table has them."
+    words = "Shares of the posterior variance of each metric, as in the table."
     blocks: list[Block] = [
         prose(
-            "Parameters: what is not known of the raters and of the prevalence. Labels: what is "
-            "not known of the items when the raters are known. Clusters: which ones were sampled."
+            "Parameters: uncertainty about raters and prevalence. Labels: uncertainty about the "
+            "true classes, given the parameters. Clusters: sampling of the clusters."
         ),
         Picture(
             svg=to_svg(
@@ -124,7 +125,7 @@ def budget_section(material: Material) -> Section | Gap:
     ]
     return Section(
         key="budget",
-        title="Where the uncertainty comes from, and what more data would buy",
+        title="Sources of uncertainty, and the effect of more data",
         blocks=tuple(blocks),
         findings=_findings(widths),
     )
@@ -138,7 +139,7 @@ def _contrasts_table(
         return []
     note = f"Estimand {estimand_words(variance)}. Reference: {reference}."
     if len(variance) > SHOWN_CONTRASTS:
-        note += f" The first {SHOWN_CONTRASTS} of {len(variance)}; the exported table has all."
+        note += f" The first {SHOWN_CONTRASTS} of {len(variance)} lines. All: `tables=`."
     title = f"{SHARES}, of each difference of two systems"
     words, shown, note = _shares_told(variance, note)
     shown = {"system": "Systems"} | shown
@@ -194,7 +195,7 @@ def _widths_table(
         "one_more_rater": "One more rater",
         "most": "Narrows it most",
     }
-    caption = f"Width of the {percent(level)} interval to expect with more data"
+    caption = f"Expected width of the {percent(level)} interval with more data"
     note = f"{note} First-order approximations.{f' {ALONE}' if untold.any() else ''}"
     return table_of("more_data", caption, words, shown, note=note, export=widths)
 
@@ -217,8 +218,8 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
     if not shrink or sum(shrink) / len(shrink) < WORTH_TELLING:
         return ()
     text = (
-        f"Of more data, {BINDS[most]} would narrow {len(lines)} of {len(widths)} intervals most, "
-        f"by about {sum(shrink) / len(shrink):.0%}."
+        f"For {len(lines)} of {len(widths)} intervals, {BINDS[most]} would help most: it would "
+        f"narrow them by about {sum(shrink) / len(shrink):.0%}."
     )
     return (
         Finding(
@@ -236,9 +237,9 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
 
 
 WEIGHT_METRICS = 1.0
-WORDS = {"majority-vote-off": "Majority vote", "equal-difficulty": "Rests on the model"}
+WORDS = {"majority-vote-off": "Majority vote", "equal-difficulty": "Depends on the model"}
 """Heading of each finding in the section, by code."""
-ALIKE = "ratings read without their weights (`weight=''`), if all items may count alike"
+ALIKE = "ratings read without weights (`weight=''`), if all items may have equal weight"
 FIRST = 1000.0
 """Weight of a finding that a number depends on the model: it precedes all others."""
 
@@ -266,12 +267,12 @@ def metrics_section(material: Material) -> Section:
     if len(material.equal_difficulty):
         text = difficulty_sentence(material.equal_difficulty)
         off.append(Finding(weight=FIRST, text=text, section="metrics", code="equal-difficulty"))
-    words = "The task's metrics from the model and from a majority vote; the table has them."
+    words = "The task's metrics from the model and from a majority vote, as in the table."
     blocks: list[Block] = [
         *(Callout(word=WORDS[f.code], text=f.text, level="doubt") for f in off),
         prose(
-            f"{_held(material)} Those of the majority vote take the vote for the truth"
-            f"{', by design weights' if weights.nunique() > 1 else ''}."
+            f"{_held(material)} Majority-vote intervals treat the vote as the truth"
+            f"{', with design weights' if weights.nunique() > 1 else ''}."
         ),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
         _table(summaries, vote, note, material),
@@ -295,10 +296,10 @@ def _legend(draws: xr.Dataset) -> Block:
     ]
     shown = {
         "metric": "Metric", "title": "Title", "better": "Better is", "unit": "Unit",
-        "description": "What it is",
+        "description": "Definition",
     }  # fmt: skip
     return table_of(
-        "metric_names", "What the metrics are", pd.DataFrame(said), shown, is_prose=True
+        "metric_names", "Definitions of the metrics", pd.DataFrame(said), shown, is_prose=True
     )
 
 
@@ -320,12 +321,12 @@ def _left_out(material: Material) -> tuple[Gap, ...]:
 
 def _held(material: Material) -> str:
     """State which uncertainty the intervals include: a mode has none of the parameters."""
-    held = "The model's intervals hold what is not known of the labels"
+    held = "Model intervals include uncertainty about labels"
     if material.fit.attrs["method"] not in MODES_ALONE:
-        return f"{held} and of the raters."
+        return f"{held} and raters."
     return (
-        f"{held}, and nothing of what is not known of the raters and the prevalence: they are too "
-        f"narrow (method {material.fit.attrs['method']}; nuts has both)."
+        f"{held}, but not about raters and prevalence, so they are too narrow (method "
+        f"{material.fit.attrs['method']}; nuts includes both)."
     )
 
 
@@ -384,13 +385,16 @@ def _off(
     line = lines_of(outside.loc[[distance.idxmax()]])[0]
     where = f" of {line['system']}" if line["system"] else ""
     told = interval(line["mean"], line["lower"], line["upper"])
-    more = f" The same holds for {len(outside) - 1} more." if len(outside) > 1 else ""
+    more = (
+        f" The same is true of {counted(len(outside) - 1, 'more number')}."
+        if len(outside) > 1
+        else ""
+    )
     more += f" The model's number may mislead: {line['doubt']}." if line["doubt"] else ""
     text = (
-        f"Counting the majority's answers gives {titles[line['metric']]}{where} = "
-        f"{line['value']:.2f}; "
-        f"with the raters' errors taken into account it is {told} ({percent(level)} interval, "
-        f"estimand finite), which does not hold that value.{more}"
+        f"The majority vote gives {titles[line['metric']]}{where} = {line['value']:.2f}. This is "
+        f"outside the model's {percent(level)} interval, which allows for rater errors: {told} "
+        f"(estimand finite).{more}"
     )
     return [
         Finding(

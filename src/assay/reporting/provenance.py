@@ -12,7 +12,7 @@ from assay.data.overlap import ENOUGH
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.modelling.layers.difficulty import KINDS
-from assay.modelling.spec import CONSENSUS_OF_GROUPS, is_consensus, raters_for
+from assay.modelling.spec import CONSENSUS, CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
 
@@ -28,13 +28,13 @@ def provenance_section(material: Material) -> Section:
     made_with = fit.attrs.get("command")
     commands = [without_folders(text) for text in (made_with, material.command) if text]
     blocks: list[Block] = [
-        prose(f"Cite: {CITATION} And cite the model's papers, which the model card lists."),
+        prose(f"Cite: {CITATION} Cite also the papers that the model card lists."),
         *([Code(text="\n".join(dict.fromkeys(commands)))] if commands else []),
         _facts(material),
         _versions(material),
         prose(
-            "The same input, seed and versions give the same draws on one machine; on another, "
-            "rounding may differ and numbers agree within Monte Carlo error."
+            "On one machine, the same input, seed and versions give the same draws. On another "
+            "machine, numbers agree within Monte Carlo error."
         ),
     ]
     return Section(key="reproduce", title="How to cite, and to reproduce", blocks=tuple(blocks))
@@ -59,7 +59,7 @@ def _facts(material: Material) -> Block:
     }
     frame = pd.DataFrame({"fact": list(facts), "value": list(facts.values())})
     shown = {"fact": "What", "value": "Value"}
-    return table_of("reproduce", "What the numbers rest on", frame, shown)
+    return table_of("reproduce", "Input and settings of the fit", frame, shown)
 
 
 def _versions(material: Material) -> Block:
@@ -82,21 +82,22 @@ def ratings_hash(ratings: Ratings) -> str:
 
 WHOSE_TRUTH = re.compile(r"^The truth is|is the truth by definition\.$")
 NOT_A_CAUSE = (
-    "Why a system or a rater does better: differences are described, and nothing was assigned at "
-    "random here unless whoever collected the ratings did so."
+    "This report describes differences between systems and raters. It does not show their causes, "
+    "unless the data come from a randomised design."
 )
 OTHERS = (
-    "Anything about items, raters or questions other than those in the data, but for clusters "
-    "that are sampled as these were (estimand population)."
+    "Results hold for these raters and questions. Only the estimand population covers other "
+    "items: those of clusters that are sampled in the same way."
 )
+KNOWN_TRUTH = "Known truth of some items would reveal it."
 AT_RANDOM = (
-    "That missing answers, abstentions and discards say nothing of the truth: they are taken to "
-    "be missing at random given what was observed."
+    "Missing answers, abstentions and discarded ratings are assumed to be missing at random, given "
+    "the observed data."
 )
 
 
 def limits_section(material: Material) -> Section:
-    """State what does not follow from the numbers."""
+    """State the assumptions behind the numbers, and what does not follow from them."""
     said = [
         *_truth(material),
         *_assumed(material),
@@ -108,39 +109,39 @@ def limits_section(material: Material) -> Section:
         OTHERS,
         NOT_A_CAUSE,
     ]
-    return Section(key="limits", title="What this report does not establish", blocks=bullets(said))
+    return Section(key="limits", title="Assumptions and limits", blocks=bullets(said))
 
 
 def _truth(material: Material) -> list[str]:
     if not is_consensus(material.reference):
-        return [f"That {material.reference} is right: it is the truth here by definition."]
+        return [
+            f"The truth is defined by the reference ({material.reference}). Errors in the "
+            "reference cannot be detected."
+        ]
     items = len(material.ratings.items)
     if material.reference.startswith(CONSENSUS_OF_GROUPS):
-        text = "That what the rater groups agree on is right"
+        independent = "Groups are assumed to misperceive items independently."
         if not material.n_known:
             return [
-                f"{text}: each is taken to misperceive items on its own, and a misunderstanding "
-                "that several share cannot be seen in their ratings. Known truth of some items "
-                "would show it."
+                f"The truth is defined as the {material.reference}. {independent} An error that "
+                f"several groups share cannot be detected. {KNOWN_TRUTH}"
             ]
         return [
-            f"{text}, but for the {material.n_known} of {items} items whose truth is known: each "
-            "is taken to misperceive items on its own, and how often several are wrong together "
-            "is not carried over from these to the others."
+            f"The truth of {material.n_known} of {items} items is known. For the other items, the "
+            f"truth is defined as the {CONSENSUS_OF_GROUPS}. {independent} The items of known "
+            "truth are not used to estimate how often several groups err together."
         ]
-    text = "That the raters' consensus is right. The truth here is the consensus of all raters"
     if not material.n_known:
-        text += (
-            ": a misunderstanding that all of them share cannot be seen in their ratings. Known "
-            "truth of some items would show it."
-        )
-    else:
-        text += (
-            f", but for the {material.n_known} of {items} items whose truth is known: how often "
-            "all raters err together is not carried over from these to the others "
-            f"(`reference='gold'` does, from {ENOUGH} known items on)."
-        )
-    return [text]
+        return [
+            f"The truth is defined as the {material.reference}. An error that all raters share "
+            f"cannot be detected. {KNOWN_TRUTH}"
+        ]
+    return [
+        f"The truth of {material.n_known} of {items} items is known. For the other items, the "
+        f"truth is defined as the {CONSENSUS}. The items of known truth are not used to estimate "
+        f"how often all raters err together (`reference='gold'` does so, from {ENOUGH} such items "
+        "on)."
+    ]
 
 
 def _assumed(material: Material) -> list[str]:
@@ -155,15 +156,15 @@ def _dependence(material: Material) -> list[str]:
         return []
     if not KINDS.keys().isdisjoint(material.spec.rater_parts):
         return [
-            "That raters err together only on items that are hard for all of them. Some who "
-            "misread an item alike, such as language models of one family, count as independent "
-            "witnesses of it; known truth, a group whose consensus counts as the truth "
-            "(`reference=`), or three rater groups (`reference='groups'`) would show it."
+            "Raters are assumed to err together only on items that are hard for all raters. "
+            "Raters who misread an item in the same way, such as language models of one family, "
+            "count as independent. Known truth, a reference group (`reference=`) or three rater "
+            "groups (`reference='groups'`) would reveal such shared errors."
         ]
     return [
-        "That raters err independently of each other. The model takes their errors to be "
-        "independent given the truth; where items differ in difficulty, or raters are models of "
-        f"one family, it is too sure of itself (`raters={raters_for(task, None)!r}`)."
+        "Raters are assumed to err independently, given the truth. If items differ in difficulty, "
+        "or raters are models of one family, intervals are too narrow. To model difficulty, fit "
+        f"with `raters={raters_for(task, None)!r}`."
     ]
 
 
@@ -172,14 +173,15 @@ def _interface(material: Material) -> list[str]:
     if not strict:
         return []
     return [
-        f"That the interface worked as assumed for {'; '.join(strict)}: a rater's own sensitivity "
-        "hangs on it, while what is recorded is less sensitive to it."
+        f"The interface is assumed to have worked as the task says for {'; '.join(strict)}. The "
+        "sensitivity of raters before the interface blocks answers (kind raw) depends on this; "
+        "that of recorded answers depends on it less."
     ]
 
 
 def _leaning(material: Material) -> list[str]:
     return [
-        f"Numbers that lean on the prior: {finding.text}."
+        f"Some numbers depend on the prior: {finding.text}."
         for finding in material.data_check.at_least("note")
         if finding.leans
     ]
@@ -195,7 +197,8 @@ def _many(material: Material) -> list[str]:
     systems, metrics = len(material.ratings.systems), len(material.summaries["finite"])
     if systems < 2:
         return []
+    largest = f"The largest of {metrics} estimates" if metrics > 1 else "The largest estimate"
     return [
-        f"That the most striking of {metrics} numbers would strike again: probabilities are given "
-        "one by one, and what is picked for its size is on average smaller than it looks."
+        "Probabilities are not adjusted for multiple comparisons. "
+        f"{largest} is probably exaggerated."
     ]

@@ -57,8 +57,8 @@ def _read(key: Path) -> dict[str, str]:
     )
     if not set(COLUMNS) <= set(table) or repeated:
         raise ArgumentError(
-            f"the file {key} is no key of pseudonyms; it needs the columns `pseudonym` and "
-            "`rater`, and each name once",
+            f"the file {key} is not a key file: it needs the columns `pseudonym` and "
+            "`rater`, and each name only once",
             code="key-file",
         )
     return dict(zip(table["rater"], table["pseudonym"], strict=True))

@@ -47,15 +47,15 @@ class Talk:
 
     def __str__(self) -> str:
         about = (
-            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} where the truth "
-            f"is {self.true_class!r} in {self.rate:.0%} of the cases, the other raters in "
-            f"{self.others:.0%} (P(more often) = {self.probability:.2f}): about "
-            f"{counted(round(self.wrong), 'wrong answer')} more than they would have given."
+            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} in "
+            f"{self.rate:.0%} of the cases where the truth is {self.true_class!r}; the other "
+            f"raters do so in {self.others:.0%} (P(more often) = {self.probability:.2f}). That is "
+            f"about {counted(round(self.wrong), 'wrong answer')} more than at the others' rate."
         )
         if not self.items:
             return about
         items = "item" if len(self.items) == 1 else "items"
-        return f"{about} Look together at {items} {', '.join(self.items)}."
+        return f"{about} Discuss {items} {', '.join(self.items)}."
 
 
 def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:

@@ -221,12 +221,12 @@ def sheets_page(
         for n, line in enumerate(lines_of(decisions))
     ]
     first = Section(
-        key="decisions", title="Who meets the threshold",
+        key="decisions", title="Raters and the threshold",
         blocks=(_decisions_lead(decisions, threshold, sure), _decisions_table(decisions)),
         is_appendix=False,
     )  # fmt: skip
     return Page(
-        title=f"Rater sheets: who is right in at least {threshold:.0%}?", findings=(),
+        title=f"Rater sheets: which raters are right in at least {threshold:.0%}?", findings=(),
         sections=(first, *sheets),
     )  # fmt: skip
 
@@ -234,11 +234,11 @@ def sheets_page(
 def _decisions_lead(decisions: pd.DataFrame, threshold: float, sure: float) -> Block:
     below, met, left = ((decisions["decision"] == word).sum() for word in (BELOW, MEETS, OPEN))
     return prose(
-        f"Threshold: right in {threshold:.0%} of the answers. Of "
-        f"{counted(len(decisions), 'rater')}, {below} {does(below, 'are')} below, {met} "
+        f"Threshold: {threshold:.0%} right answers. "
+        f"{counted(len(decisions), 'rater')}: {below} {does(below, 'are')} below, {met} "
         f"{does(met, 'meet')} it, and {left} {does(left, 'are')} undecided.",
-        f"A rater is below, or meets it, with a probability of at least {sure:g}. Undecided means "
-        f"that the ratings do not tell. Truth: {decisions['reference'].iloc[0]}.",
+        f"A decision requires a probability of at least {sure:g}. Otherwise the rater is "
+        f"undecided. Truth: {decisions['reference'].iloc[0]}.",
     )
 
 
@@ -313,7 +313,7 @@ def _agreement_cell(raw: pd.DataFrame, label: str) -> str:
 
 def _errors_table(n: int, errors: pd.DataFrame) -> Block:
     if errors.empty:
-        return prose("No error is expected more than half a time.")
+        return prose("No kind of error has an expected count of 0.5 or more.")
     words = errors.assign(
         what=errors["reported_class"] + " where " + errors["true_class"] + " is true",
         rate=[f"{x:.0%}" for x in errors["rate"]],
@@ -342,7 +342,7 @@ def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Blo
     without = effects[effects["variant"] == f"without {rater}"]
     if without.empty or without["mean"].isna().all():
         why = "" if without.empty else f" {without['changes'].iloc[0]}."
-        return [prose(f"The effect of leaving this rater out cannot be told.{why}")]
+        return [prose(f"The effect of leaving out this rater is not available.{why}")]
     keys = ["metric", "system"]
     before = effects[effects["kind"] == "none"]
     both = before.merge(without, on=keys, suffixes=("", "_without"))
@@ -359,7 +359,7 @@ def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Blo
     return [
         table_of(
             f"effects-{n + 1}", f"Metrics without {rater}", words, heads,
-            note=f"Refit with {without['basis'].iloc[0]}: small changes are Monte Carlo error.",
+            note=f"Refit with {without['basis'].iloc[0]}. Small changes may be Monte Carlo error.",
             export=both,
         )
     ]  # fmt: skip

@@ -92,13 +92,15 @@ def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
     shown = frame.assign(words=intervals(frame)).head(SHOWN)
     rest = f" All {len(frame)} raters: `tables=`." if len(frame) > SHOWN else ""
     return [
-        prose("A rating is honest and right, or spam that has nothing to do with the item (MACE)."),
+        prose(
+            "Model (MACE): a rating is either correct, or spam that does not depend on the item."
+        ),
         table_of(
             "spamming",
             f"How often a rater's ratings are spam: posterior mean ({percent(level)} interval)",
             shown,
             {"rater": "Rater", "words": "Share of spam"},
-            note="The most often first." + rest,
+            note="Highest share first." + rest,
             export=frame,
         ),
     ]
@@ -110,8 +112,8 @@ def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
     if most.empty:
         return ()
     text = (
-        f"{len(most)} of {len(frame)} raters answer without regard to the item more often than "
-        f"not: {some(list(most['rater']))}. The model gives their answers little weight."
+        f"Most ratings of {len(most)} of {len(frame)} raters are spam: "
+        f"{some(list(most['rater']))}. The model gives their answers little weight."
     )
     return (
         Finding(
@@ -129,8 +131,8 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
     blocks: list[Block] = []
     if not worth.empty:
         text = (
-            "Raters who err on the same items are no independent witnesses of them: a group counts "
-            "as many independent raters as the correlation of its errors leaves."
+            "Raters who err on the same items are not independent. The table shows how many "
+            "independent raters each group is worth, given the correlation of its errors."
         )
         blocks += [prose(text), _worth_table(worth, level)]
     if not misperceived.empty:  # includes groups of one rater
@@ -156,9 +158,9 @@ def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
     told = [_told_by(share) for share in misperceived["prior_share"].tolist()]
     return table_of(
         "misperceived",
-        f"How often an item looks to a whole group like another ({percent(level)} interval)",
+        f"How often a whole group misperceives an item ({percent(level)} interval)",
         misperceived.assign(words=intervals(misperceived), told=told),
-        {"group": "Group", "words": "Share of the items", "told": "Told by"},
+        {"group": "Group", "words": "Share of the items", "told": "Estimated from"},
         export=misperceived,
     )
 
@@ -167,7 +169,7 @@ def _told_by(share: float) -> str:
     """State whether prior or data determine a number, from the ratio of its SDs."""
     if share > PRIOR_DRIVEN:
         return "the prior alone"
-    return "the prior, and little by the data" if share > LITTLE else "the data"
+    return "mostly the prior" if share > LITTLE else "the data"
 
 
 WEIGHT_RATERS = 10.0
@@ -182,7 +184,7 @@ def raters_section(material: Material) -> Section:
         _standing_table(material),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
-        *bullets(kinds, "Raters whose answers mislead, or say next to nothing:"),
+        *bullets(kinds, "Raters whose answers are misleading or almost uninformative:"),
         *[prose(finding.text) for finding in spamming_findings(spam)],
     ]
     findings = (*spamming_findings(spam), *_findings(found))
@@ -212,7 +214,9 @@ def rater_tables_section(material: Material) -> Section:
         *spamming_blocks(spamming_frame(material.fit, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
-            svg=to_svg(maps, name="confusions", words="Confusions; the table above has them."),
+            svg=to_svg(
+                maps, name="confusions", words="Confusions of the raters, as in the table above."
+            ),
             caption="What each rater reports (columns) given the true class (rows)"
             + weakest_words(shown_confusions(frame), count, ", ")
             + ".",
@@ -258,8 +262,8 @@ def _standing_table(material: Material) -> Block:
 
 def _talks_heading(count: int) -> str:
     """Write the heading, which says so if the list may be cut."""
-    most = f" (the {MOST_TALKS} that made most wrong answers)" if count == MOST_TALKS else ""
-    return f"Who to talk to, and about what{most}:"
+    most = f" (the {MOST_TALKS} with the most wrong answers)" if count == MOST_TALKS else ""
+    return f"Errors to discuss with raters{most}:"
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:
@@ -280,10 +284,10 @@ def _words(right: pd.DataFrame) -> str:
     """Describe the forest plot."""
     low = lines_of(right.nsmallest(1, "mean"))[0]
     if low["doubt"]:
-        return f"Chance of the right answer of {right['rater'].nunique()} raters; the table has it."
+        return f"Chance of the right answer of {right['rater'].nunique()} raters, as in the table."
     return (
         f"Chance of the right answer of {right['rater'].nunique()} raters. The lowest is "
-        f"{low['mean']:.2f}: {low['rater']} on {low['label']} where the truth is "
+        f"{low['mean']:.2f}: {low['rater']} on {low['label']} if the truth is "
         f"{low['true_class']}. The table below has all numbers."
     )
 
@@ -302,7 +306,7 @@ def _table(
     raw = part.drop_duplicates(["label", "rater"]).set_index(["label", "rater"])
     cells[AGREES] = pd.Series(agreement_words(raw), index=raw.index)
     shown = cells.reset_index().fillna("")
-    columns = {"rater": "Rater"} | {c: f"Right where the truth is {c}" for c in classes}
+    columns = {"rater": "Rater"} | {c: f"Right if the truth is {c}" for c in classes}
     columns[AGREES] = "Agreement with the others"
     return table_of(
         "raters",
@@ -332,14 +336,14 @@ def drift_section(material: Material) -> Section | None:
     about = f"from {sessions[0]} to {sessions[-1]}"
     note = f"Kind raw: before the interface blocks. Reference: {material.reference}."
     only = (
-        f", the {SHOWN_DRIFT} that changed most of {len(table)}" if len(table) > SHOWN_DRIFT else ""
+        f", the {SHOWN_DRIFT} largest changes of {len(table)}" if len(table) > SHOWN_DRIFT else ""
     )
     changed = _changed(table)
-    words = f"Change of reliability {about}; the table has it."
+    words = f"Change of reliability {about}, as in the table."
     blocks: list[Block] = [
         prose(
             f"Reliability is the probability of the right answer, averaged over the classes of a "
-            f"label. Over {len(sessions)} sessions, {about}, it changed by:"
+            f"label. The figure shows its change over {len(sessions)} sessions, {about}."
         ),
         Picture(
             svg=to_svg(_figure(shown, material.level), name="drift", words=words),
@@ -375,12 +379,12 @@ def _figure(shown: pd.DataFrame, level: float) -> "Figure":
 
 def _summary(changed: pd.DataFrame, level: float) -> str:
     if changed.empty:
-        return f"The {percent(level)} interval of every rater's change holds 0."
+        return f"No rater clearly changed: every {percent(level)} interval includes 0."
     said = [
         f"{line['rater']} on {line['label']} got {'better' if line['change'] > 0 else 'worse'}"
         for line in lines_of(changed)
     ]
-    return f"By intervals of {percent(level)} that exclude 0: {'; '.join(said)}."
+    return f"The {percent(level)} interval excludes 0 for these changes: {'; '.join(said)}."
 
 
 def _drift_table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
@@ -449,12 +453,12 @@ def scores_section(material: Material) -> Section | Gap | None:
     curves = table.drop_duplicates(["rater", "label"])
     note = f"At the prevalence of these items. Reference: {material.reference}."
     only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
-    words = "Probability of each class given the score, by rater; the table has it."
+    words = "Probability of each class given the score, by rater, as in the table."
     blocks: list[Block] = [
         prose(
-            "What a score is worth, as learned from all raters. Of a label with two classes, a "
-            "score that is the probability of the upper one lies on the diagonal; above it the "
-            "rater scores too low, below it too high."
+            "The curves show the probability of a class given a rater's score, estimated from all "
+            "raters. For a label with two classes, a calibrated score lies on the diagonal. Above "
+            "the diagonal the rater scores too low, below it too high."
         ),
         Picture(
             svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),

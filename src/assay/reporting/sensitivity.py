@@ -37,18 +37,18 @@ def abstaining_section(material: Material) -> Section | None:
     count = int(ratings.abstained.sum())
     return Section(
         key="abstaining",
-        title="If abstaining is not by chance",
+        title="If abstentions are informative",
         blocks=(
             prose(
                 f"{count} of {counted(len(ratings.abstained), 'rating')} {does(count, 'are')} "
-                "abstentions. All other numbers take it that whether a rater abstains tells "
-                "nothing of the truth, which the data can hardly check. Here the odds of "
-                "abstaining are four times as high, or a quarter, where the truth is of one kind: "
-                "each kind in turn, and shown are the two that move a metric the furthest."
+                "abstentions. All other results assume that abstentions do not depend on the "
+                "truth; the data can hardly test this. Here, the odds of abstaining are multiplied "
+                "by four, or divided by four, for one true state at a time. The table shows the "
+                "two assumptions that move each metric furthest."
             ),
             table_of(
                 "abstaining",
-                f"If abstaining tells: posterior mean ({percent(material.level)} interval)",
+                f"Informative abstentions: posterior mean ({percent(material.level)} interval)",
                 cells,
                 shown,
                 under=under,
@@ -77,8 +77,8 @@ def _end(line: pd.Series) -> str:
     """Write a number and the assumption that gives it."""
     if line["odds_ratio"] == 1:
         return "the same"
-    times = "4 times" if line["odds_ratio"] > 1 else "a quarter"
-    return f"{_told(line)}: {times} on {line['when']}"
+    times = "odds × 4" if line["odds_ratio"] > 1 else "odds ÷ 4"
+    return f"{_told(line)}: {times} for {line['when']}"
 
 
 KERNEL = "kernel"
@@ -108,7 +108,7 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
     left = leaving(ran)
     if not left:
         return [numbers]
-    word = "Where an estimate leaves its interval as fitted"
+    word = "Estimates outside their fitted interval"
     return [numbers, Callout(word=word, text="; ".join(left) + ".", level="doubt")]
 
 
@@ -162,7 +162,7 @@ ROUGH = "effective sample size|chains do not agree"
 """Warnings that are due to few draws; others are due to the design."""
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
-    why="it was not asked for; each refit takes as long as a small fit",
+    why="it was not requested; each refit takes as long as a small fit",
     enable="`stability=True`",
     code="stability-not-asked",
 )
@@ -221,7 +221,7 @@ def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
     refits = ran[ran["kind"] != "none"].drop_duplicates("variant")
     words = (
         f"The model was refitted in {len(refits)} ways, each with "
-        f"{' or '.join(dict.fromkeys(refits['basis']))}: small moves are Monte Carlo error."
+        f"{' or '.join(dict.fromkeys(refits['basis']))}. Small changes may be Monte Carlo error."
     )
     warned = list(refits.loc[refits["warnings"] != "", "variant"])
     rough = int(refits["warnings"].str.contains(ROUGH).sum()) if sampled else 0
@@ -229,10 +229,10 @@ def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
         return words, ""
     names = f" ({some(warned)})" if len(warned) < len(refits) else ""
     which = "their" if rough == len(warned) else f"{rough} of their"
-    few = f": with so few draws the ends of {which} intervals are rough" if rough else ""
+    few = f": with so few draws, the ends of {which} intervals are imprecise" if rough else ""
     return words, (
-        f"{len(warned)} of {len(refits)} refits came with a warning{names}{few}. The exported "
-        "table has the words."
+        f"{len(warned)} of {len(refits)} refits came with a warning{names}{few}. For the "
+        "texts, see the exported table."
     )
 
 
@@ -246,7 +246,7 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
     if not clear:
         text = f"None of {contrasts} has a clear sign, as fitted or in any refit."
         return Callout(word="Open", text=text, level="note")
-    text = f"{clear} of {contrasts} {does(clear, 'have')} a clear sign; none changes."
+    text = f"{clear} of {contrasts} {does(clear, 'have')} a clear sign; no refit changes it."
     return Callout(word="Stable", text=text, level="good")
 
 
@@ -332,10 +332,10 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
     told = said or left
     if not told:
         return ()
-    what = "conclusion hangs" if said else "number hangs"
+    what = "conclusion" if said else "number"
     more = len(told) - 1
-    rest = f" {counted(more, what.split()[0])} more {does(more, 'change')} as well." if more else ""
-    text = f"A {what} on an assumption. {told[0]}.{rest}"
+    rest = f" {counted(more, f'more {what}')} {does(more, 'change')} too." if more else ""
+    text = f"A {what} depends on an assumption. {told[0]}.{rest}"
     return (
         Finding(
             weight=WEIGHT if said else WEIGHT_OF_NUMBERS,
@@ -348,9 +348,9 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
 
 
 NOT_A_CONSENSUS = Gap(
-    what="What the metrics become if the consensus is wrong",
-    why="truth here is known, or the consensus of one group",
-    enable="a fit without `reference=`, of items whose truth is not known",
+    what="Metrics if the consensus is wrong",
+    why="the truth is known, or is the consensus of one group",
+    enable="a fit without `reference=`, of items without known truth",
     code="truth-not-consensus",
 )
 
@@ -372,8 +372,8 @@ def wrong_section(material: Material) -> Section | Gap:
         title="If the consensus is wrong",
         blocks=(
             prose(
-                "Ratings cannot tell how often all raters are wrong together. This is what the "
-                "metrics become if the truth differs from the consensus on a share of the items."
+                "Ratings do not identify how often all raters are wrong together. The table shows "
+                "the metrics if the truth differs from the consensus on a share of the items."
             ),
             table_of(
                 "wrong",

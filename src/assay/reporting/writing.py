@@ -42,7 +42,7 @@ def gaps_of(material: Material) -> list[Gap]:
         found.append(
             Gap(
                 what="Calibration against known truth",
-                why="the truth of no item is known",
+                why="no item has known truth",
                 enable="known truth of some items, chosen at random (`truth=`)",
                 code="no-known-truth",
             )
@@ -72,11 +72,11 @@ def gaps_section(gaps: Sequence[Gap]) -> Section:
     """List the checks that could not run."""
     title = "Checks that could not run"
     if not gaps:
-        return Section(key="gaps", title=title, blocks=(prose("None: all checks ran."),))
+        return Section(key="gaps", title=title, blocks=(prose("All checks ran."),))
     lines = [{"what": g.what, "why": g.why, "enable": g.enable} for g in gaps]
-    shown = {"what": "Check", "why": "Why not", "enable": "What would enable it"}
+    shown = {"what": "Check", "why": "Why not", "enable": "Input that enables it"}
     table = table_of(
-        "gaps", "Checks, and the input that would enable each", pd.DataFrame(lines), shown,
+        "gaps", "Missing checks, and the input that enables each", pd.DataFrame(lines), shown,
         is_prose=True,
     )  # fmt: skip
     return Section(key="gaps", title=title, blocks=(table,))

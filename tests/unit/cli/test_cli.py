@@ -171,7 +171,7 @@ def test_a_fit_is_written_where_it_is_read_again(
 
 def test_the_intervals_of_a_mode_say_what_they_leave_out(fit_file: Path) -> None:
     said = run("metrics", fit_file).stderr
-    assert "warning: The mode alone: intervals leave out the uncertainty of the parameters" in said
+    assert "warning: Posterior mode only: intervals omit the uncertainty of the parameters" in said
 
 
 def test_metrics_are_those_of_the_package(fit_file: Path) -> None:

@@ -136,7 +136,7 @@ def test_grades_of_judgements_add_up_and_follow_the_states(
 def test_the_paragraph_says_what_was_done_and_cites_it(fit: xr.DataTree, tmp_path: Path) -> None:
     found = assay.methods(fit)
     for words in ("120 ratings of 40 items in 10 clusters by 3 raters", "Hierarchical Dawid-Skene",
-                  "consensus of all raters", "seed 1", "leave out their uncertainty"):  # fmt: skip
+                  "consensus of all raters", "seed 1", "omit their uncertainty"):  # fmt: skip
         assert words in found.paragraph
     keys = re.findall(r"^@\w+\{(\w+),$", found.bibtex, flags=re.MULTILINE)
     assert len(keys) == len(set(keys)) == len(found.references)

@@ -149,8 +149,8 @@ def test_without_binary_labels_there_is_no_table_of_them(animals: xr.DataTree) -
     ("share", "words"),
     [
         (0.3, "(0.07 to 0.23)."),
-        (0.7, "(0.07 to 0.23), of which the data tell little (SD 0.70 of the prior's)."),
-        (0.85, "(0.07 to 0.23), as the prior alone says."),
+        (0.7, "(0.07 to 0.23), mostly from the prior (SD 0.70 of the prior's)."),
+        (0.85, "(0.07 to 0.23), from the prior alone."),
     ],
 )
 def test_what_groups_are_worth_stands_below_the_raters(share: float, words: str) -> None:
@@ -160,7 +160,7 @@ def test_what_groups_are_worth_stands_below_the_raters(share: float, words: str)
     said = " ".join(" ".join(lines(worth_tables(worth), 200)).split())
     assert "llm 3 2.28 (2.03 to 2.52)" in said
     (told,) = misperceived_said(pd.DataFrame([chance]))
-    assert "To llm an item looks like another with a chance of 0.13 (0.07 to 0.23)" in told
+    assert "Probability that llm misperceives an item: 0.13 (0.07 to 0.23)" in told
     assert told.endswith(words)
     assert "Reference: consensus of person." in said
     two = pd.concat([worth, worth.assign(label="b")])
@@ -177,9 +177,9 @@ def test_who_is_turned_round_is_said() -> None:
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."
     (said,) = kinds_said(kinds.assign(behaviour="", mode_weight=0.58))
-    assert "(P = 0.99 in the mode that is reported, which has a weight of 0.58; informed" in said
+    assert "(P = 0.99 in the reported mode, which has weight 0.58; informed" in said
     (said,) = kinds_said(kinds, mode_alone=True)
-    assert "adversarial (by the mode alone, of unknown probability; informedness -0.50" in said
+    assert "adversarial (posterior mode only, probability unknown; informedness -0.50" in said
     assert "P =" not in said
     many = pd.concat([kinds.assign(informedness=-0.1 * n) for n in range(5)])
     said, *_, last = kinds_said(many, 3)

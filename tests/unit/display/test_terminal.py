@@ -143,7 +143,7 @@ def test_check_shows_each_finding_and_cuts_long_tables() -> None:
 
 def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> None:
     told, *warned = fit_words.convergence_words(retrieval)
-    assert told.startswith("The mode alone")
+    assert told.startswith("Posterior mode only")
     assert warned == assay.inference.diagnostics.fit_warnings(retrieval)
 
 
@@ -320,7 +320,7 @@ def test_strata_of_which_the_model_alone_tells_are_said_to_differ_alike() -> Non
     few = modelled("9 clusters")
     shown = groups_shown([whole, few, modelled("in 1 of 2 groups")], [0.0] * 3)
     assert "Estimand population." in shown
-    assert "systems differ alike in all strata" in shown
+    assert "same difference between systems in all strata" in shown
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_panels_without_a_value_count_in_no_mean(fake, monkeypatch, value):
             assert variable.to_numpy()[:, 1:] == pytest.approx(0.25)
             assert variable.attrs["undefined"] == pytest.approx(1 / 20)
             assert variable.attrs["undefined_panels"] == pytest.approx(1 - 0.5 * 19 / 20)
-            said = " doctest_of_some is undefined on 52.5% of the panels, and leaves them out."
+            said = " doctest_of_some is undefined on 52.5% of the panels, which are left out."
             assert panels_said(found) == said
     finally:
         registry._METRICS.pop("doctest_of_some")

@@ -279,7 +279,7 @@ def test_laplace_is_told_by_its_k_hat_and_what_its_draws_are_worth() -> None:
         tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "posterior": posterior})
         return convergence_words(tree)
 
-    start = "Laplace's approximation at the mode: PSIS k-hat"
+    start = "Laplace approximation at the mode: PSIS k-hat"
     assert words('{"k_hat": null}') == [f"{start} undefined."]
     full = '{"k_hat": 0.41, "draws_worth": 0.213}'
-    assert words(full) == [f"{start} 0.41, a draw is worth 0.21 of the posterior's."]
+    assert words(full) == [f"{start} 0.41, a draw is worth 0.21 posterior draws."]

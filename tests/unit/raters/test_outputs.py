@@ -100,7 +100,7 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
     assert abs(line["informedness"]) < 0.1 < 0.95 < line["p_spammer"]
     assert line["behaviour"] == ""
     assert "model" not in {talk.rater for talk in talks(fit, ratings)}
-    assert scores_said(ratings).startswith("Scores alone came from model: what counts")
+    assert scores_said(ratings).startswith("Raters with scores but no answers: model.")
 
 
 def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):

@@ -119,11 +119,11 @@ def test_the_intervals_of_a_mode_are_not_said_to_hold_what_is_not_known_of_rater
     fit: xr.DataTree,
 ) -> None:
     told = said(metrics_section(Material(fit=fit)))
-    assert "nothing of what is not known of the raters and the prevalence" in told
-    assert "(method map; nuts has both)" in told
+    assert "but not about raters and prevalence" in told
+    assert "(method map; nuts includes both)" in told
     sampled = fit.copy()
     sampled.attrs["method"] = "nuts"
-    assert "of the labels and of the raters." in said(metrics_section(Material(fit=sampled)))
+    assert "uncertainty about labels and raters." in said(metrics_section(Material(fit=sampled)))
 
 
 @pytest.mark.parametrize(("heavy", "told"), [(1.0, 1), (9.0, 0)])
@@ -170,8 +170,8 @@ def test_of_more_data_second_raters_come_first_where_there_are_none() -> None:
     section = budget_section(Material(fit=tree))
     assert isinstance(section, Section)
     (finding,) = section.findings
-    assert finding.text.startswith("Of more data, second raters of some items come first")
+    assert finding.text.startswith("No item has two raters and no truth is known")
     (table,) = [b for b in section.blocks if isinstance(b, Table) and b.key == "more_data"]
     assert set(table.frame["binds"]) == {"overlap"}
     assert {row.cells[2] for row in table.rows} == {row.cells[4] for row in table.rows}
-    assert {row.cells[2] for row in table.rows} == {"cannot be told"}
+    assert {row.cells[2] for row in table.rows} == {"not identifiable"}

@@ -130,7 +130,7 @@ def test_with_a_baseline_every_difference_is_less_it(three: xr.DataTree) -> None
 def test_of_three_systems_the_best_is_named_with_its_probability(three: xr.DataTree) -> None:
     said = dict(front_of(three).sentences)
     assert re.match(r"C has the best value on \d of \d metrics, ", said["Answer"])
-    assert "is best) runs from" in said["How sure"]
+    assert "is best) is between" in said["How sure"]
 
 
 def test_a_fit_that_misleads_says_so_on_page_one(two: xr.DataTree) -> None:
@@ -233,7 +233,7 @@ def test_chances_that_are_told_alike_are_told_once() -> None:
     alike = _chances_said(material, "new", lines, pd.Series([0.9991, 0.9999]))  # type: ignore[arg-type]
     assert alike == "P(new is better) > 0.99 on all of them."
     apart = _chances_said(material, "new", lines, pd.Series([0.6, 0.9]))  # type: ignore[arg-type]
-    assert apart == "P(new is better) runs from 0.60 (A) to 0.90 (B)."
+    assert apart == "P(new is better) is between 0.60 (A) and 0.90 (B)."
 
 
 def test_metrics_that_rank_no_system_leave_the_question_open() -> None:

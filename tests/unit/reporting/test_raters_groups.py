@@ -62,7 +62,7 @@ def test_draws_are_looked_at_in_stretches(
 def test_how_often_it_misperceives_items_and_who_says_so(layered: xr.DataTree) -> None:
     material = Material(fit=layered)
     pd.testing.assert_frame_equal(material.misperceived, assay.perception_table(layered))
-    little = "the prior, and little by the data"
+    little = "mostly the prior"
     for share, words in ((0.2, "the data"), (0.7, little), (0.9, "the prior alone")):
         material.__dict__["misperceived"] = material.misperceived.assign(prior_share=share)
         (row,) = tables(rater_tables_section(material))["misperceived"].rows

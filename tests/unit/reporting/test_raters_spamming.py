@@ -46,7 +46,7 @@ def test_spammers_are_a_finding_and_a_table(fit: xr.DataTree) -> None:
     section = raters_section(Material(fit=fit))
     names = list(fit["posterior"]["rater"].to_numpy()[SPAM > 0.5])
     first = section.findings[0].text
-    assert first.startswith("2 of 6 raters answer without regard to the item")
+    assert first.startswith("Most ratings of 2 of 6 raters are spam")
     assert all(name in first for name in names)
     assert first in str(section.blocks)
     every = rater_tables_section(Material(fit=fit)).blocks

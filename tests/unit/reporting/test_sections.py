@@ -127,7 +127,7 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
     assert material.spec.rater_parts == ("pooled",)
     assert drift_section(material) is None
     assert scores_section(material) is None
-    assert "That raters err independently of each other." in texts(limits_section(material))
+    assert "Raters are assumed to err independently" in texts(limits_section(material))
 
 
 def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
@@ -136,7 +136,7 @@ def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
     with pytest.warns(assay.FitWarning, match="have no anchor"):
         fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
-    assert f"Of the items, {SIZE} have one." in texts(data_section(material))
+    assert f"{SIZE} items have one rating." in texts(data_section(material))
     assert "missing at random" not in texts(limits_section(material))
 
 
@@ -150,8 +150,8 @@ def test_truth_that_is_known_is_not_asked_for() -> None:
         known = int((ratings.truth != MISSING).any(axis=1).sum())
         assert material.n_known == known
         limits = texts(limits_section(material))
-        told.append("Known truth of some items would show it." in limits)
-        assert (f"the {known} of 30 items whose truth is known" in limits) is (known > 0)
+        told.append("Known truth of some items would reveal it." in limits)
+        assert (f"The truth of {known} of 30 items is known." in limits) is (known > 0)
         assert (f"known truth of some items: {known} items." in texts(asked_section(material))) is (
             known > 0
         )
@@ -162,7 +162,7 @@ def test_truth_that_is_known_is_not_asked_for() -> None:
     ("raters", "said"),
     [
         ("hierarchical + item_difficulty", "err together only on items that are hard for all"),
-        ("hierarchical", "That raters err independently of each other."),
+        ("hierarchical", "Raters are assumed to err independently, given the truth."),
     ],
 )
 def test_what_the_model_takes_for_independent_is_said(raters: str, said: str) -> None:
@@ -196,8 +196,8 @@ def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
     fit = assay.fit(ratings, reference="person", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
     limits = texts(limits_section(material))
-    assert limits.count("by definition") == 1
-    assert "it is the truth here by definition" in limits
+    assert limits.count("truth is defined") == 1
+    assert "by definition" not in limits
     assert "err together only" not in limits
     card = card_section(material)
     assert "Perception: A layer: what an item looks like to a group" in texts(card)
@@ -254,7 +254,7 @@ def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
     assert verdict.word == "Influential"
     count = int((loo.pareto_k > loo.good_k).sum())  # items whose ratings are alike share their k
     assert count >= 1
-    assert verdict.text.startswith(f"{count} of {LARGER} items: Pareto k above")
+    assert verdict.text.startswith(f"{count} of {LARGER} item")
 
 
 def test_fits_without_them_have_no_such_sections(plain: xr.DataTree) -> None:
@@ -423,7 +423,7 @@ class TestStability:
         assert "0.03 to 0.12" in said
         assert "A is higher; in 2 of 2 refits too" in said
         assert "1 of 2 refits came with a warning (without r)" in said
-        assert "1 of 1 contrast has a clear sign; none changes" in said
+        assert "1 of 1 contrast has a clear sign; no refit changes it" in said
         assert "stability_moves" not in [
             b.key for b in self.section(lines, plain, monkeypatch).blocks if isinstance(b, Table)
         ]
@@ -440,9 +440,9 @@ class TestStability:
             self.line(variant="without q", warnings=f"its sign can turn {rough}"),
         ]
         said = texts(self.section(lines, sampled, monkeypatch))
-        assert "2 of 2 refits came with a warning: with so few draws the ends of 1 of their" in said
+        assert "2 of 2 refits came with a warning: with so few draws, the ends of 1 of" in said
         said = texts(self.section(lines[:2], sampled, monkeypatch))
-        assert "1 of 1 refits came with a warning. The exported table" in said
+        assert "1 of 1 refits came with a warning. For the texts" in said
 
     def test_a_change_is_shown_and_counted(
         self, plain: xr.DataTree, monkeypatch: pytest.MonkeyPatch
@@ -478,10 +478,10 @@ def test_a_mode_alone_is_what_was_asked_for_and_its_intervals_are_too_narrow() -
     ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
     fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False)
     (finding,) = convergence_section(Material(fit=fit)).findings
-    assert finding.text.startswith("All intervals are too narrow: the fit is the mode alone")
+    assert finding.text.startswith("All intervals are too narrow: the fit is a posterior mode")
     fit.attrs["warnings"] = json.dumps(["Stopped early."])
     (finding,) = convergence_section(Material(fit=fit)).findings
-    assert finding.text == "The fit is not to be trusted as it is: Stopped early."
+    assert finding.text == "Do not rely on this fit yet: Stopped early."
 
 
 def test_rough_ends_of_intervals_are_no_reason_to_distrust_a_fit() -> None:
@@ -489,7 +489,7 @@ def test_rough_ends_of_intervals_are_no_reason_to_distrust_a_fit() -> None:
     fit = assay.fit(ratings, method="map", draws=20, chains=2, starts=1, rng=1, progress=False)
     text = f"{LOW_ESS} 340 (share); below 400 the ends of intervals are rough."
     fit.attrs["warnings"] = json.dumps([text])
-    for least, lead in ((340.0, ""), (34.0, "The fit is not to be trusted as it is: ")):
+    for least, lead in ((340.0, ""), (34.0, "Do not rely on this fit yet: ")):
         fit.attrs["diagnostics"] = json.dumps({"ess_results": least})
         (finding,) = convergence_section(Material(fit=fit)).findings
         assert finding.text == f"{lead}{text}"
@@ -558,7 +558,7 @@ class TestStabilityOfMetrics:
         found = self.section(lines, monkeypatch)
         assert "m of A, without r: 0.65 (+3.0 SD)" in texts(found)
         (finding,) = found.findings
-        assert finding.text.startswith("A number hangs on an assumption. m of A, without r")
+        assert finding.text.startswith("A number depends on an assumption. m of A, without r")
         shown = table_of(found, "stability_metrics")
         assert [row.cells[0] for row in shown.rows] == ["m", "A", "B"]
 
@@ -574,8 +574,8 @@ def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
     assert f"{ratings.abstained.sum()} of {len(rows)} ratings are abstentions" in texts(found)
     shown = table_of(found, "abstaining")
     cells = [row.cells for row in shown.rows if not row.is_heading]
-    assert all(cell[2].endswith(("a quarter on label", "the same")) for cell in cells)
-    assert all(cell[3].endswith("4 times on label") for cell in cells)
+    assert all(cell[2].endswith(("odds ÷ 4 for label", "the same")) for cell in cells)
+    assert all(cell[3].endswith("odds × 4 for label") for cell in cells)
     assert set(shown.frame["odds_ratio"]) == {0.25, 1.0, 4.0}
 
 
@@ -683,5 +683,5 @@ def test_one_chain_is_no_proof_that_chains_agree() -> None:
     fit.attrs["diagnostics"] = json.dumps(numbers)
     said = texts(convergence_section(Material(fit=fit)))
     assert "1 chain of 20 draws: largest R-hat undefined" in said
-    assert "One chain has no other to agree with" in said
+    assert "Convergence cannot be checked with one chain" in said
     assert "No reason for doubt" not in said

@@ -363,7 +363,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_the_first_finding(fit: xr.DataTree) 
 def test_a_mode_alone_is_called_that(page: Page) -> None:
     said = texts(section(page, "convergence"))
     assert "Trust with care" in said
-    assert "The mode alone" in said
+    assert "Posterior mode only" in said
     assert "the fit is the mode alone" in page.findings[0].text
 
 
@@ -419,7 +419,7 @@ def test_agreement_that_is_not_expected_is_told_with_its_level(
     table.loc[0, "value"] = 0.61
     said = texts(agreement_section(Material(fit=fit)))
     assert f"Outside the 95% interval that the model expects: {table['statistic'][0]} of" in said
-    assert f"Of {len(table)} coefficients" in said
+    assert f"A few of {len(table)} correlated coefficients" in said
     table["note"] = ["pairs share few items", "all alike", "all alike"] + [""] * (len(table) - 3)
     (shown,) = (b for b in agreement_section(Material(fit=fit)).blocks if isinstance(b, Table))
     assert shown.note.endswith(" samples. Pairs share few items. All alike.")
@@ -444,7 +444,7 @@ def test_raters_who_hardly_agree_are_a_finding(items: int, right: float, told: b
     found = agreement_section(Material(fit=fit))
     said = "".join(f.text for f in found.findings)
     assert ("Raters agree on label hardly more than by chance" in said) == told
-    assert ("Their answers say little" in texts(found)) == told
+    assert ("Their answers carry little" in texts(found)) == told
 
 
 def test_a_wrong_consensus_is_told_for_each_metric(page: Page) -> None:

@@ -230,8 +230,8 @@ def test_a_report_of_groups_says_of_which_items_the_truth_is_known(gold: int) ->
             draws=2, chains=1, starts=1, rng=1,
         )  # fmt: skip
     told = str(limits_section(Material(fit=fit)).blocks)
-    assert ("Known truth of some items would show it" in told) == (not gold)
-    assert (f"but for the {gold} of {len(ratings.items)} items whose truth" in told) == (gold > 0)
+    assert ("Known truth of some items would reveal it" in told) == (not gold)
+    assert (f"The truth of {gold} of {len(ratings.items)} items is known." in told) == (gold > 0)
 
 
 def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
@@ -332,9 +332,9 @@ def test_check_warns_where_three_groups_could_tell() -> None:
 
 def test_the_report_says_that_a_family_errs_together(together) -> None:
     said = str(misfit_section(Material(fit=together[None])).blocks)
-    assert "fewer independent witnesses" in said
+    assert "agree with each other more often than the model expects" in said
     assert "reference='groups'" in said
-    assert "fewer independent witnesses" not in str(
+    assert "agree with each other more often than the model expects" not in str(
         misfit_section(Material(fit=together["groups"])).blocks
     )
 
@@ -349,7 +349,7 @@ def said_of_agreement(reference: str | None, *, across: float) -> str:
 
 
 def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing() -> None:
-    advised = "fewer independent witnesses"
+    advised = "agree with each other more often than the model expects"
     assert advised in said_of_agreement(None, across=0.7)
     assert advised not in said_of_agreement(None, across=0.9)
     assert advised not in said_of_agreement("groups", across=0.7)
@@ -371,8 +371,8 @@ def test_numbers_name_a_consensus_only_where_truth_is_not_given(gold: float, nam
     assert assay.summarize(assay.metrics(fit))["reference"].unique().tolist() == [named]
     material = Material(fit=fit)
     limits = " ".join(str(block) for block in limits_section(material).blocks)
-    assert ("That the raters' consensus is right." in limits) == (gold < 1)
-    assert ("That known truth is right" in limits) == (gold == 1)
+    assert ("truth is defined as the consensus of all raters" in limits) == (gold < 1)
+    assert ("truth is defined by the reference (known truth)" in limits) == (gold == 1)
     if gold == 1:
         with pytest.raises(FitError, check=refusal("learned-truth")):
             assay.consensus_sensitivity(fit)

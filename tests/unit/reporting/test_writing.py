@@ -165,7 +165,7 @@ def test_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
     plain = make_page(Material(fit=fit, budget=False))
     said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
     assert "(`truth=`)" in said
-    assert "unlock it with `group=`" in said
+    assert "name groups with `group=`" in said
     assert not re.search(r"--[a-z]", said)
 
 

@@ -176,10 +176,10 @@ def made_up(naive, corrected):
 @pytest.mark.parametrize(
     ("naive", "corrected", "said"),
     [
-        ((-0.06, 0.02), (0.05, 0.02), "changes and the sign of the estimate turns: naive, "
+        ((-0.06, 0.02), (0.05, 0.02), "changes, and the estimate changes sign: naive, "
          "B is higher; corrected, A is higher."),
         ((0.06, 0.02), (0.05, 0.08), "changes: naive, A is higher; corrected, the sign is open."),
-        ((0.06, 0.02), (0.05, 0.02), "The conclusion stays: A is higher."),
+        ((0.06, 0.02), (0.05, 0.02), "The conclusion is unchanged: A is higher."),
         ((-0.01, 0.05), (0.01, 0.05), "stays (the sign is open), though the estimate changes"),
         ((np.nan, 0.1), (0.01, 0.05), "undefined by the naive or the corrected numbers."),
     ],

@@ -302,7 +302,7 @@ def _note(tally: Tally, name: str, value: float, clusters: int, *, degenerate: b
             return f"no interval, since {alone} and the bootstrap is degenerate; {low}"
         return f"{alone}, so {low}"
     if degenerate:
-        return "no interval, since too few items tell raters apart and the bootstrap is degenerate"
+        return "no interval: raters disagree on too few items, so the bootstrap is degenerate"
     shared = tally.blocks["shared"].total()
     mean = float(shared.sum() / (shared > 0).sum())
     if name == "cohen_kappa" and mean < FEW_SHARED:

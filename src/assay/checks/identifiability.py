@@ -39,7 +39,7 @@ def check_leaning(ratings: Ratings) -> Part:
     found = [*_once(ratings, telling), *_twice(ratings, telling), *_classes(classes)]
     found += [*_raters(raters), *_systems(ratings, telling)]
     if not found:
-        text = "every class, rater and system has enough shared items not to depend on the prior"
+        text = "every class, rater and system has enough shared items to outweigh the prior"
         silent = classes.loc[~classes["answered"], "label"].unique()
         text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
         found = [_finding("ok", text, code="no-prior-leaning")]
@@ -86,7 +86,7 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         "often raters agree, but neither the class shares nor the direction of errors"
     )
     others = other_witnesses(ratings)
-    text += ". These depend on the prior" + f" and on {' and '.join(others)}" * bool(others)
+    text += ". These depend on the prior" + f", and on {' and '.join(others)}" * bool(others)
     wanted = FEW_ITEMS - settled
     there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
     text += f". Add a third rating, or the truth, for at least {wanted} such items{there}"

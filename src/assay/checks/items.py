@@ -56,10 +56,10 @@ def other_witnesses(ratings: Ratings) -> list[str]:
        Biometrics 36, 167-171.
     """
     found = {
-        "dependent labels": len(ratings.task.labels) > 1,
-        "systems that differ": len(ratings.systems) > 1,
-        "strata that differ": ratings.items["stratum"].nunique() > 1,
         "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
+        "dependent labels": len(ratings.task.labels) > 1,
+        "differences between systems": len(ratings.systems) > 1,
+        "differences between strata": ratings.items["stratum"].nunique() > 1,
     }
     return [words for words, there in found.items() if there]
 

@@ -107,6 +107,6 @@ def test_pairs_of_two_populations_tell_as_far_as_these_differ(column: str, word:
     rows = [(n, r, "ab"[n % 2], "AB"[n % 3 == 0]) for n in range(80) for r in "xy"]
     table = pd.DataFrame(rows, columns=["item", "rater", "label", column])
     found = list(assay.check(assay.read_ratings(table, task="single")).findings)
-    assert f"and on {word} that differ" in leaning(found)
+    assert f"and on differences between {word}" in leaning(found)
     said = about_reliability(found).text
-    assert said.endswith(f"; {word} that differ inform the direction of errors")
+    assert said.endswith(f"; differences between {word} inform the direction of errors")

@@ -100,8 +100,8 @@ def test_differences_are_written_as_claims_read_them(other):
         ("B > -2 * A on m", "must be positive"),
         ("B = A on m", "write one of: B > A on METRIC"),
         ("B > B on m", "with itself"),
-        ("B = A within 0 on m", "positive number"),
-        ("B = A within -1 on m", "positive number"),
+        ("B = A within 0 on m", "must be positive"),
+        ("B = A within -1 on m", "must be positive"),
     ],
 )
 def test_what_is_no_claim_is_said(text, said):

@@ -72,9 +72,9 @@ def _unblocked(ratings: Ratings) -> list[Finding]:
         named = set(re.split(r"[ ,]+", reason.removeprefix(BROKEN)))
         kept = json.dumps({r.name: "warn" for r in ratings.task.rules if r.name in named})
         text = (
-            f"{count} of {account.rows_read} rows were set aside since each {reason} (by {whose}): "
-            f"an interface that blocks records no such answer; if none did, `response={kept}` "
-            "keeps them"
+            f"{count} of {account.rows_read} rows were set aside because each {reason} (by "
+            f"{whose}). The task says that the interface blocks such answers. If it does not, "
+            f"`response={kept}` keeps the rows"
         )
         numbers = {"broken": count, "rows": account.rows_read}
         found.append(_on_rules("warning", text, code="rule-not-blocked", numbers=numbers))
@@ -87,22 +87,22 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
     findings = [
         _on_columns(
             "note",
-            f"column {line.column} is the {line.role} ({line.evidence}); "
-            f"{line.alternatives} could be it too",
+            f"column {line.column} is used as the {line.role} ({line.evidence}); "
+            f"{line.alternatives} would also fit",
             code="ambiguous-column",
         )
         for line in several.itertuples()
     ]
     if len(unused):
-        text = f"columns that are not used: {', '.join(unused)}"
+        text = f"unused columns: {', '.join(unused)}"
         findings.append(
             _on_columns("note", text, code="unused-columns", numbers={"columns": len(unused)})
         )
     findings += [
         _on_columns(
             "warning",
-            f"column {column} sounds like known truth and is not used; if it is, `truth="
-            f"{column!r}` takes it",
+            f"column {column} is not used, although its name suggests known truth; if it holds "
+            f"the truth, add `truth={column!r}`",
             code="unused-truth-column",
         )
         for column in unused
@@ -124,10 +124,10 @@ def check_answers(ratings: Ratings) -> Part:
     for line in labels.to_dict("records"):
         name, missing = str(line["label"]), int(line["missing"])
         if line["answered"] == 0 and line["scored"]:
-            text = f"{name} has scores and no answers"
+            text = f"{name} has scores but no answers"
             found.append(_on_answers("note", text, code="label-scores-only"))
         elif line["answered"] == 0:
-            text = f"{name} has no answer at all: only its prior and the rules speak about it"
+            text = f"{name} has no answers, so only the prior and the rules inform it"
             found.append(_on_answers("warning", text, code="label-unanswered"))
         elif missing:
             text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
@@ -180,15 +180,15 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
     names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
     if not names:
         return []
-    text = f"the classes of {some(names)} have an order, of which the default knows nothing: "
+    text = f"the classes of {some(names)} are ordered, but the default family ignores the order; "
     others = [la.name for la in ratings.task.labels if len(la.classes) > 2 and not la.ordered]
     if others:
         text += (
-            "the family ordinal would keep them in it, but takes no label of three classes or more "
-            f"without an order, as {some(others)} is; fit {some(names)} in a task of its own"
+            "the family ordinal uses it, but cannot fit unordered labels of three or more classes "
+            f"({some(others)}). Fit {some(names)} in a separate task"
         )
     else:
-        text += "`raters='ordinal'` keeps them in it"
+        text += "`raters='ordinal'` uses it"
     numbers = {"labels": len(names)}
     return [_on_answers("note", text, proposes="order", code="ordered-classes", numbers=numbers)]
 
@@ -201,10 +201,10 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
         never = [str(c) for c in lines.loc[lines["count"] == 0, "class"]]
         reported = lines.loc[lines["count"] > 0, "class"]
         if len(reported) == 1:
-            text = f"{label}: every answer is {reported.iloc[0]}; its errors cannot be learned"
+            text = f"{label}: every answer is {reported.iloc[0]}, so errors cannot be estimated"
             found.append(_on_answers("warning", text, code="single-class-answers"))
         elif never:
-            text = f"{label}: nobody reported {some(never)}"
+            text = f"{label}: no rater reported {some(never)}"
             numbers = {"classes": len(never)}
             found.append(_on_answers("note", text, code="unreported-classes", numbers=numbers))
     return found
@@ -222,9 +222,9 @@ def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
             if count[name] or not near or _digits(near[0]) != _digits(name):
                 continue
             text = (
-                f"{label.name}: the truth has {name!r}, which no rater reported and which looks "
-                f"like {said[near[0]]!r}: if it is a slip it makes a class of its own. Mend it in "
-                "the truth"
+                f"{label.name}: the truth contains {name!r}, which no rater reported. It may be a "
+                f"misspelling of {said[near[0]]!r}, and now counts as a separate class. If so, "
+                "correct it in the truth"
             )
             found.append(_on_answers("warning", text, code="truth-class-slip"))
     return found

@@ -16,16 +16,16 @@ def check_opposites(ratings: Ratings) -> Part:
     """Report raters who agree so rarely that one may have reversed the classes."""
     names, labels = ratings.raters.index, ratings.task.label_names
     pairs = [
-        f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (on {pair.same} of "
-        f"{pair.items} items, {pair.chance:.0f} by chance)"
+        f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (agree on {pair.same} "
+        f"of {pair.items} items, {pair.chance:.0f} expected by chance)"
         for pair in opposite_pairs(ratings)
     ]
     if not pairs:
         return Part(findings=())
     text = (
         f"{counted(len(pairs), 'pair')} of raters {does(len(pairs), 'agree')} far less often than "
-        "answers at random would. One rater of a pair may have the classes the wrong way round; "
-        f"a fit may believe the wrong one. Check how they coded their answers: {some(pairs)}"
+        "by chance. One rater of each pair may have reversed the classes, and a fit may trust the "
+        f"wrong one. Check how they coded their answers: {some(pairs)}"
     )
     return Part(
         findings=(_finding("warning", text, code="opposite-raters", numbers={"pairs": len(pairs)}),)
@@ -62,10 +62,10 @@ def check_score_directions(ratings: Ratings) -> Part:
     if not pairs:
         return Part()
     text = (
-        f"scores of {counted(len(pairs), 'pair')} of raters run against each other: one of the two "
-        "may score the wrong way round. Scores are to grow with the class, and `raters='scored'` "
-        "learns next to nothing from those that fall; write 1 - score in their place: "
-        f"{some(pairs)}"
+        f"scores of {counted(len(pairs), 'pair')} of raters are negatively correlated, so one "
+        "rater of each pair may have a reversed scale. Scores must increase with the class; "
+        "`raters='scored'` learns almost nothing from reversed scores. Replace reversed scores by "
+        f"1 - score: {some(pairs)}"
     )
     numbers = {"pairs": len(pairs)}
     return Part(

@@ -29,13 +29,13 @@ TURNS = "and its sign can turn"
 PLAIN = "hierarchical"
 RECIPE = "hierarchical + system_bias"
 SCORES = (
-    "No layer lets the meaning of scores differ by system: read answers made of them, yes from a "
-    "threshold on"
+    "No layer lets the meaning of scores differ by system, so first turn the scores into answers: "
+    "yes from a threshold on"
 )
 MEASURED = (
-    "In a study of a language-model judge (documentation, A sign that turns) the default model "
-    "called a wrong sign real in 19 of 20 samples; with the layer alone the 95 % interval held the "
-    "true difference in 2 of 20, with the layer and this prevalence in 19 of 20"
+    "In a study of a language-model judge (documentation, A sign that turns), the default model "
+    "was confident of a wrong sign in 19 of 20 samples. The 95 % interval held the true difference "
+    "in 2 of 20 samples with the layer alone, and in 19 of 20 with the layer and this prevalence"
 )
 
 
@@ -71,7 +71,7 @@ def check_double_sampling(ratings: Ratings) -> Part:
     if design is None:
         return Part()
     level: Level = "warning" if design.apart else "note"
-    text = f"{danger(design)}. {MEASURED}. The sample has to be a random one"
+    text = f"{danger(design)}. {MEASURED}. The sample must be random"
     found = [
         _finding(
             level, text, proposes="system_bias", code="double-sampling",
@@ -85,8 +85,8 @@ def check_double_sampling(ratings: Ratings) -> Part:
     ]
     if few:
         text = (
-            f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
-            "would come from the prior alone; a random sample of each system's items would tell it"
+            f"the sample has fewer than {FEW_ITEMS} items of some systems ({some(few)}), so "
+            "their bias would come from the prior alone. Rate a larger random sample of their items"
         )
         numbers = {"systems": len(few), "items": FEW_ITEMS}
         found.append(
@@ -96,9 +96,9 @@ def check_double_sampling(ratings: Ratings) -> Part:
         )
     if len(ratings.task.labels) > 1:
         text = (
-            "the dirichlet prevalence has a free number for each admissible combination of the "
-            f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
-            "compare with the default prevalence"
+            "the dirichlet prevalence has one parameter for each admissible combination of the "
+            f"{len(ratings.task.labels)} labels. With many combinations its prior is informative, "
+            "so compare the results with those of the default prevalence"
         )
         numbers = {"labels": len(ratings.task.labels)}
         found.append(
@@ -165,8 +165,8 @@ def danger(design: Design) -> str:
     return (
         f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
         f"({sample}). If "
-        f"{who} misses more on one system than on another, a model with one error rate for both "
-        f"takes that for a difference between the systems, {TURNS}. {scores}{_proposal(design)}"
+        f"{who} makes more errors on one system than on another, a model with one error rate "
+        f"reports this as a difference between the systems, {TURNS}. {scores}{_proposal(design)}"
     )
 
 
@@ -179,7 +179,7 @@ def _proposal(design: Design) -> str:
         layers = dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
         return f"Let the errors of {who} differ by system: {_arguments(layers)}"
     return (
-        f"If {who} is of another kind than the other raters (a language model beside people), give "
+        f"If {who} is a different kind of rater (e.g. a language model among people), give "
         "it a rater group of its own (`group=`) and let its errors differ by system, e.g. "
         f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
     )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.text import counted
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.gold import contradiction, possible_states
 from assay.data.overlap import ENOUGH
@@ -37,8 +38,8 @@ def check_gold_choice(ratings: Ratings) -> Part:
     told = unlike_gold(ratings)
     if not told:
         return Part()
-    text = f"{told}: to learn from them how often raters err together, they have to be a random "
-    text += "sample, or chosen on what is recorded here"
+    text = f"{told}. A fit can learn from them how often raters err together only if they are a "
+    text += "random sample, or were chosen on recorded data"
     if ratings.has_truth.sum() >= ENOUGH:
         text += " (`reference='gold', gold_chosen='recorded'`)"
     numbers = {"items": int(ratings.has_truth.sum())}
@@ -133,8 +134,8 @@ def unlike(task: Task, sums: Sums, squared: Floats) -> str:
     if not clear:
         return ""
     return (
-        f"the {sums.known} items of known truth are unlike the others ({clear[0]}): "
-        "this is no random sample of the items"
+        f"the {sums.known} items of known truth differ from the other items ({clear[0]}), "
+        "so they are not a random sample"
     )
 
 
@@ -154,8 +155,8 @@ def _names(task: Task) -> list[str]:
         text
         for label in task.labels
         for text in (
-            f"{label.name}: raters disagree in a share of",
-            *(f"{label.name}: a share of {label.classes[k]!r} of" for k in _shown(label)),
+            f"{label.name}: share of disagreeing pairs",
+            *(f"{label.name}: share of {label.classes[k]!r}" for k in _shown(label)),
         )
     ]
 
@@ -187,7 +188,7 @@ def check_audits(ratings: Ratings) -> Part:
     if known:
         numbers |= {"right": right, "judged": known}
         share = f"{right / known:.1%}"
-        text += f"; {right} of the {known} judged on all their answers are right ({share})"
+        text += f"; {right} of the {known} ratings judged as a whole are right ({share})"
     table = _table(ratings)
     found = [_finding("note", text, code="audited-ratings", numbers=numbers), *_labels(table)]
     states = state_space(ratings.task).states
@@ -196,14 +197,14 @@ def check_audits(ratings: Ratings) -> Part:
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
         text = (
-            f"{vague} of them are wrong somewhere, it is not said in which answer: shares by label "
-            "leave them out, and are too high for it"
+            f"{counted(vague, 'audited rating', 'are')} marked wrong without saying which answer "
+            "is wrong. The shares of right answers by label leave them out, so they are too high"
         )
         found.append(_finding("warning", text, code="vague-audits", numbers={"ratings": vague}))
     raters = len(np.unique(ratings.rater[audited]))
     text = (
-        f"the audits are of {raters} of {len(ratings.raters)} raters; nothing says how they were "
-        "chosen: at random, or for a doubt about them"
+        f"the audits cover {raters} of {len(ratings.raters)} raters. How ratings were chosen for "
+        "audit is not recorded: if doubtful ones were chosen, the share of right answers is too low"
     )
     numbers = {"raters": raters, "of": len(ratings.raters)}
     found.append(_finding("note", text, code="audit-choice", numbers=numbers))

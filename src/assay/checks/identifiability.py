@@ -19,7 +19,7 @@ from assay.data.overlap import (
 )
 from assay.data.ratings import Ratings
 
-_finding = findings_on("what leans on the prior")
+_finding = findings_on("dependence on the prior")
 FEW_ITEMS = 20
 """Informative items, of a class or in all, below which results depend on the prior."""
 FEW_SHARED = 10
@@ -39,7 +39,7 @@ def check_leaning(ratings: Ratings) -> Part:
     found = [*_once(ratings, telling), *_twice(ratings, telling), *_classes(classes)]
     found += [*_raters(raters), *_systems(ratings, telling)]
     if not found:
-        text = "no class, rater or system has so few items in common that numbers lean on the prior"
+        text = "every class, rater and system has enough shared items to outweigh the prior"
         silent = classes.loc[~classes["answered"], "label"].unique()
         text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
         found = [_finding("ok", text, code="no-prior-leaning")]
@@ -54,21 +54,20 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     if not once:
         return []
     text = (
-        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} a single rating, "
-        "so that each of their labels rests on one answer"
+        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} a single rating"
     )
     numbers = {"items": once, "of": rated, "share": once / rated}
     if not telling.any():
         text += (
-            ". Only the prior tells how reliable the raters are: rates and metrics over all items "
-            "are no surer than the prior. Collect second ratings of some of these items"
+            ". Rater reliability comes from the prior alone, and so do rates and metrics over all "
+            "items. Collect a second rating of some of these items"
         )
         return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
     if once <= MOSTLY_ONCE * rated:
         return [_finding("note", text, code="single-rating-items", numbers=numbers)]
     text += (
-        f". The reliability of raters is learned from {counted(int(telling.sum()), 'item')} alone: "
-        "rates and metrics over all items are no surer than that. Collect second ratings of more "
+        f". Rater reliability is estimated from only {counted(int(telling.sum()), 'item')}, which "
+        "limits the precision of rates and metrics over all items. Collect a second rating of more "
         "items"
     )
     numbers = {**numbers, "telling": int(telling.sum())}
@@ -82,15 +81,15 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     if settled >= FEW_ITEMS or not pairs:
         return []
     text = (
-        f"{counted(pairs, 'item', 'have')} two raters and no more, {settled or 'none'} "
-        f"{does(settled, 'have')} three or a known truth: two answers tell how often raters agree, "
-        "and neither how common a class is nor which way raters err, however many items there are"
+        f"{counted(pairs, 'item', 'have')} only two raters, and {settled or 'none'} "
+        f"{does(settled, 'have')} three raters or a known truth. Two ratings per item identify how "
+        "often raters agree, but neither the class shares nor the direction of errors"
     )
     others = other_witnesses(ratings)
-    text += "; that leans on the prior" + f", and on {' and '.join(others)}" * bool(others)
+    text += ". These depend on the prior" + f", and on {' and '.join(others)}" * bool(others)
     wanted = FEW_ITEMS - settled
     there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
-    text += f". A third rater, or the truth, on {wanted} such items{there} would begin to tell"
+    text += f". Add a third rating, or the truth, for at least {wanted} such items{there}"
     numbers = {"items": pairs, "settled": settled, "wanted": wanted}
     return [
         _finding(
@@ -140,9 +139,9 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
     if not said:
         return []
     text = (
-        f"some reliabilities rest on fewer than {FEW_ITEMS} items with two raters or a known truth "
-        f"({'; '.join(said)}): they lean on the prior, and with them the rates of those labels and "
-        "every metric that counts them"
+        f"fewer than {FEW_ITEMS} items with two raters or a known truth inform some reliabilities "
+        f"({'; '.join(said)}). These depend on the prior, as do the rates of the labels and every "
+        "metric that uses them"
     )
     numbers = {"labels": len(said), "items": FEW_ITEMS}
     return [_finding("note", text, leans=True, code="few-items-classes", numbers=numbers)]
@@ -153,7 +152,7 @@ def _reliability(name: str, items: int, *, binary: bool) -> str:
     if not binary:
         return f"{name} on about {items}"
     what = "sensitivity" if name == "yes" else "specificity"
-    return f"{what} rests on about {items} items"
+    return f"{what} on about {items} items"
 
 
 def rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
@@ -178,8 +177,8 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         return []
     names = [f"{line.rater} ({line.shared} of {line.items})" for line in few.itertuples()]
     text = (
-        f"{len(few)} of {len(table)} raters {does(len(few), 'share')} fewer than {FEW_SHARED} "
-        "items with another rater or the truth, and the reliability of each leans on the group and "
+        f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_SHARED} "
+        "items with a second rater or a known truth, so their reliability depends on the group and "
         f"the prior: {some(names)}"
     )
     numbers = {"raters": len(few), "of": len(table), "items": FEW_SHARED}
@@ -195,15 +194,15 @@ def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         return []
     names = [f"{name} {int(shared.get(name, 0))}" for name in few]
     text = (
-        f"{len(few)} of {len(ratings.systems)} systems have fewer than {FEW_ITEMS} items that two "
-        "raters or the truth tell about: that raters err on them as on the others is an "
-        f"assumption, and comparisons rest on it: {some(names)}"
+        f"{len(few)} of {len(ratings.systems)} systems {does(len(few), 'have')} fewer than "
+        f"{FEW_ITEMS} items with two raters or a known truth. Comparisons assume that raters err "
+        f"on these systems as on the others: {some(names)}"
     )
     numbers = {"systems": len(few), "of": len(ratings.systems), "items": FEW_ITEMS}
     return [_finding("note", text, code="few-items-systems", numbers=numbers)]
 
 
-_reach_finding = findings_on("what can be answered")
+_reach_finding = findings_on("questions that the data answer")
 RANKED_METRICS = frozenset({
     "topical_precision_at_k", "sufficiency_hit_at_k", "sufficiency_rate_at_k",
     "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
@@ -241,10 +240,10 @@ def _comparison(ratings: Ratings) -> list[Finding]:
         text = f"{count} systems can be compared: {', '.join(ratings.systems[:8])}"
         level: Level = "ok" if "rater-by-system" in searched.tests else "note"
         return [_reach_finding(level, text, code="comparable-systems", numbers=numbers)]
-    text = "one system: nothing to compare it with"
+    text = "there is only one system, so there is no comparison"
     if not count:
         text = (
-            "no column names a system: no comparison of systems; unlock it with `system=` or "
+            "no column names a system, so systems cannot be compared; add one with `system=` or "
             "`panels=`"
         )
     return [_reach_finding("note", text, code="no-comparison", numbers=numbers)]
@@ -257,17 +256,17 @@ def _lists(ratings: Ratings) -> list[Finding]:
     lonely = ratings.panels["panel"].nunique() == len(ratings.panels)
     if lonely:
         text = (
-            "every item is a list of its own: metrics at K, MRR and NDCG need ranked lists; "
-            "unlock them with `cluster=` or `panel=`, and `rank=`"
+            "every item is its own list, but metrics at K, MRR and NDCG need ranked lists; "
+            "name the lists with `cluster=` or `panel=`, and `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranked-lists")]
     if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
         text = (
-            "no column gives the rank: MRR and NDCG rest on the order of the file; "
-            "unlock them with `rank=`"
+            "no column gives the rank, so MRR and NDCG use the order of the file; "
+            "name the column with `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranks")]
-    text = "items stand in ranked lists: metrics at K, MRR and NDCG can be computed"
+    text = "items form ranked lists, so metrics at K, MRR and NDCG can be computed"
     return [_reach_finding("ok", text, code="ranked-lists")]
 
 
@@ -283,7 +282,7 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
     count, settled = int(telling.sum()), int(settling_items(ratings).sum())
     others = other_witnesses(ratings)
     if count < FEW_ITEMS:
-        none = "no item has two raters or a known truth: reliabilities are the prior's"
+        none = "no item has two raters or a known truth, so reliabilities come from the prior"
         text = f"{_lean(count) if count else none}; {_takes()}"
         numbers = {"items": count, "wanted": WANTED}
         return [
@@ -293,26 +292,26 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
         ]
     only_pairs = settled < FEW_ITEMS and settled < count
     if only_pairs and not others:
-        how = f"from {count} items), which way they err {'hardly' if settled else 'not'}"
+        how = f"from {count} items), but {'hardly' if settled else 'not'} the direction of errors"
         numbers = {"items": count}
-        text = f"how often raters agree can be learned ({how}"
+        text = f"the data identify how often raters agree ({how}"
         return [_reach_finding("note", text, code="agreement-alone", numbers=numbers)]
     classes, raters = _leaning(ratings, telling)
     if classes == 1:
-        text = f"{_lean(count)}, fewer than {FEW_ITEMS} of each class"
+        text = _lean(count, f" (fewer than {FEW_ITEMS} of each class)")
         numbers = {"items": count}
         return [
             _reach_finding("note", text, leans=True, code="reliability-from-prior", numbers=numbers)
         ]
-    ways = f"; which way they err, as far as {' and '.join(others)} tell" * only_pairs
+    ways = f"; {' and '.join(others)} inform the direction of errors" * only_pairs
     most = raters > MOST
     few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MOST)
-    but = f", but for the {' and '.join(few)} said to lean on the prior" * bool(few)
+    but = f", except for the {' and '.join(few)} that depend on the prior" * bool(few)
     roughly = ""
     if count < WANTED:
         roughly = f" roughly (a reliability of {SHOWN} to within {_spread(count):.2f} at best)"
     text = (
-        f"the raters' {'mean ' * most}reliability can be learned{roughly} from "
+        f"the raters' {'mean ' * most}reliability can be estimated{roughly} from "
         f"{_sources(ratings, count)}{but}{ways}"
     )
     searched = search(ratings)
@@ -325,18 +324,19 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
 def _sources(ratings: Ratings, telling: int) -> str:
     """Name the sources of information: several raters, known truth."""
     several = int((raters_of_items(ratings) >= 2).sum())
-    there = {"items they share": several > 0, "known truth": telling > several}
+    there = {"shared items": several > 0, "known truth": telling > several}
     return " and ".join(words for words, some_items in there.items() if some_items)
 
 
-def _lean(telling: int) -> str:
-    return f"reliabilities lean on the prior: {counted(telling, 'item', 'tell')} of them"
+def _lean(telling: int, more: str = "") -> str:
+    only = f"only {counted(telling, 'item', 'have')} two raters or a known truth{more}"
+    return f"{only}, so reliabilities depend on the prior"
 
 
 def _takes() -> str:
     """State how precisely a number of items estimates a reliability."""
     return (
-        f"{WANTED} items with three raters or a known truth tell a reliability of {SHOWN} to "
+        f"{WANTED} items with three raters or a known truth give a reliability of {SHOWN} to "
         f"within {_spread(WANTED):.2f} at best"
     )
 
@@ -360,8 +360,8 @@ def _groups(ratings: Ratings) -> list[Finding]:
     names = list(dict.fromkeys(map(str, ratings.raters["group"])))
     if len(names) < 2:
         text = (
-            "all raters are one group: whether a group (e.g. models) errs together cannot be "
-            "asked; unlock it with `group=`"
+            "all raters are in one group, so dependent errors within a group (e.g. of models) "
+            "cannot be estimated; name groups with `group=`"
         )
         return [_reach_finding("note", text, code="one-rater-group")]
     told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
@@ -371,13 +371,13 @@ def _groups(ratings: Ratings) -> list[Finding]:
         if n >= ENOUGH and name not in NO_GROUPS
     ]
     text = (
-        "whether a group errs together can be asked where the consensus of another, with two "
-        f"ratings an item, counts as the truth: {some(able)}"
+        "dependent errors within a group can be estimated if the consensus of another group, "
+        f"with two ratings per item, counts as the truth: {some(able)}"
     )
     if not able:
         text = (
-            "whether a group errs together can hardly be asked: no group has two ratings each on "
-            f"{ENOUGH} items that others rated too"
+            "dependent errors within a group can hardly be estimated: no group has two ratings "
+            f"each on {ENOUGH} items that other groups rated too"
         )
     numbers = {"groups": len(able), "items": ENOUGH}
     found = [
@@ -391,10 +391,10 @@ def _groups(ratings: Ratings) -> list[Finding]:
     if groups_tell(ratings):
         seen = int((groups_of_items(ratings) >= WITNESSES).sum())
         text = (
-            f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
-            "raters count as independent witnesses, and intervals miss the truth if those of a "
-            "group err together; `reference='groups'` learns how often from what the groups agree "
-            "on, and costs little if they do not"
+            f"{seen} items were rated by {WITNESSES} groups or more. Without a reference, all "
+            "raters count as independent, and intervals are too narrow if raters of a group err "
+            "together. `reference='groups'` estimates such errors from the agreement of the "
+            "groups, and costs little if there are none"
         )
         numbers = {"items": seen, "groups": WITNESSES}
         found.append(

@@ -56,10 +56,10 @@ def other_witnesses(ratings: Ratings) -> list[str]:
        Biometrics 36, 167-171.
     """
     found = {
-        "labels that hang together": len(ratings.task.labels) > 1,
-        "systems that differ": len(ratings.systems) > 1,
-        "strata that differ": ratings.items["stratum"].nunique() > 1,
         "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
+        "dependent labels": len(ratings.task.labels) > 1,
+        "differences between systems": len(ratings.systems) > 1,
+        "differences between strata": ratings.items["stratum"].nunique() > 1,
     }
     return [words for words, there in found.items() if there]
 
@@ -84,7 +84,7 @@ def check_items(ratings: Ratings) -> Part:
     findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
-        text = f"{counted(again, 'replicate')}: the same rater on the same item again"
+        text = f"{counted(again, 'replicate')} (the same rater rated the same item again)"
         findings.append(_finding("note", text, code="replicates", numbers={"replicates": again}))
     return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
 
@@ -98,9 +98,9 @@ def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
         return _finding("ok", text, code="shared-items", numbers=numbers)
     if telling:
         numbers = {**numbers, "known": telling}
-        text = f"{text}: errors are learned from {telling} items of known truth"
+        text = f"{text}; errors are estimated from {telling} items of known truth"
         return _finding("note", text, code="errors-from-known-truth", numbers=numbers)
-    text = f"{text}: the errors of raters cannot be told from the truth"
+    text = f"{text}, so the errors of raters cannot be separated from the truth"
     return _finding("problem", text, code="no-shared-items", numbers=numbers)
 
 
@@ -117,8 +117,8 @@ def check_clusters(ratings: Ratings) -> Part:
     text = counted(clusters, "cluster") + (" (each item is its own)" if own else "")
     if few:
         text += (
-            f": fewer than {FEW_CLUSTERS}, so that estimates for the population rest on the model, "
-            f"at least in part; {FEW_CLUSTERS - clusters} more are needed to resample clusters"
+            f"; fewer than {FEW_CLUSTERS}, so population estimates depend partly on the model. "
+            f"Resampling clusters needs {FEW_CLUSTERS - clusters} more"
         )
     numbers = {"clusters": clusters}
     found = [
@@ -138,14 +138,14 @@ def check_clusters(ratings: Ratings) -> Part:
         found.append(_on_clusters("note", text, code="incomplete-panels", numbers=numbers))
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
-        "`reference='gold'` learns from them how often raters err together"
+        "`reference='gold'` estimates from them how often raters err together"
         if known >= ENOUGH
-        else f"from {ENOUGH} on, a fit can learn how often raters err together"
+        else f"with {ENOUGH} such items or more, a fit can estimate how often raters err together"
     )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()
-        but = " but what audits say of single answers" if audited else ""
-        text = f"no truth is known{but}: what is estimated is the raters' consensus"
+        but = ", apart from audits of single answers" if audited else ""
+        text = f"no truth is known{but}; a fit estimates the raters' consensus"
     numbers = {"items": known, "of": len(ratings.items)}
     found.append(
         _on_truth("note", text, code="known-truth" if known else "no-known-truth", numbers=numbers)
@@ -164,18 +164,18 @@ def _systems(ratings: Ratings) -> list[Finding]:
     text = f"{systems}; {paired} of {len(per_cluster)} clusters have all of them"
     several = int((per_cluster > 1).sum())
     if not paired and several:
-        text += f", {several} have several: differences are paired between systems that share some"
+        text += f", {several} have several; differences are paired where two systems share clusters"
     elif several == paired < len(per_cluster):
-        text += f": differences are {'paired on those alone' if paired else 'not paired'}"
+        text += f"; differences are {'paired on these clusters only' if paired else 'not paired'}"
         if 2 * paired < len(per_cluster):
-            text += "; if the systems had the same queries, `cluster=` pairs them"
+            text += ". If the systems had the same queries, name their column with `cluster=`"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     numbers = {"systems": len(ratings.systems), "paired": paired, "clusters": len(per_cluster)}
     found = [_on_systems(level, text, code="paired-systems", numbers=numbers)]
     known = (raters_of_items(ratings) > 0) | ratings.has_truth
     heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
     if silent := [name for name in ratings.systems if name not in heard]:
-        text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"
+        text = f"no item of {some(silent)} was rated; the numbers are predicted from other items"
         found.append(
             _on_systems("warning", text, code="unrated-systems", numbers={"systems": len(silent)})
         )

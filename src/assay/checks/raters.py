@@ -60,10 +60,10 @@ def check_model_families(ratings: Ratings) -> Part:
         for family, part in table.groupby("family", sort=False)
     ]
     text = (
-        f"raters whose names are those of one family of language models: {'; '.join(told)}: models "
-        "of one family err together, and may not be independent witnesses; agreement between them "
-        f"cannot show it. The known truth of {ENOUGH} items or more can, a group of people whose "
-        "consensus is the truth, or a rater group for each family where there are three (`group=`)"
+        "the names of some raters are those of language models of one family: "
+        f"{'; '.join(told)}. Such models may err together, and their agreement cannot show it. To "
+        f"estimate it, a fit needs the truth of {ENOUGH} items, a group of people whose consensus "
+        "is the truth, or a rater group for each of three families (`group=`)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
     finding = _finding("note", text, code="model-families", numbers={"families": len(told)})
@@ -115,18 +115,18 @@ def check_overlap(ratings: Ratings) -> Part:
     told = bool(telling_items(ratings).any())
     if len(sizes) == 1 and active > 1:
         known = " or known truth" * bool(ratings.has_truth.any())
-        text = f"all {active} raters are connected by items in common{known}"
+        text = f"all {active} raters are connected by shared items{known}"
         return _part("ok", text, code="connected-raters", numbers={"raters": active})
     if active == 1 and told:
-        text = "there is one rater: errors are learned from the items of known truth"
+        text = "there is one rater; errors are estimated from the items of known truth"
         return _part("note", text, code="one-rater-known-truth")
     if active == 1:
-        text = "there is one rater: nothing tells the rater's errors from the truth"
+        text = "there is one rater, so the rater's errors cannot be separated from the truth"
         return _part("problem", text, code="one-rater")
     text = (
-        f"the raters fall into {len(sizes)} parts without items in common (the largest has "
-        f"{sizes.max()} of {active}). Only the prior compares raters of different parts; "
-        f"{counted(len(sizes) - 1, 'item')} rated in two parts each would connect them"
+        f"the raters form {len(sizes)} sets that share no items (the largest has {sizes.max()} of "
+        f"{active} raters). Comparisons of raters of different sets rest on the prior alone. "
+        f"{counted(len(sizes) - 1, 'item')} rated in two sets each would connect them"
     )
     numbers = {"parts": len(sizes), "largest": int(sizes.max()), "raters": active}
     return _part("warning", text, code="unconnected-raters", numbers=numbers)
@@ -143,7 +143,7 @@ def check_raters(ratings: Ratings) -> Part:
     if len(few):
         text = (
             f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
-            f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
+            f"ratings, so their reliability depends on the group: {some(list(few['rater']))}"
         )
         numbers = {"raters": len(few), "of": len(table), "ratings": FEW_RATINGS}
         found.append(_finding("note", text, code="few-ratings-raters", numbers=numbers))
@@ -216,29 +216,28 @@ def check_twins(ratings: Ratings) -> Part:
     shares = np.bincount(pattern) / max(len(pattern), 1)
     chance = float((shares**2).sum())
     if chance >= CHANCE_LIMIT:
-        text = "almost all answers are alike: raters who are not independent cannot be told"
+        text = "almost all answers are equal, so near-duplicate raters cannot be detected"
         return _part("note", text, code="near-duplicates-untold", numbers={"agreement": chance})
     pairs = rater_pairs(ratings.rater[first], ratings.item[first], len(ratings.raters))
     if pairs is None:
-        text = "too many raters an item to compare every pair: no search for near-duplicates"
+        text = "items have too many raters to search all pairs for near-duplicate raters"
         return _part("note", text, code="near-duplicates-untold")
     if not len(pairs.items):
         text = (
-            f"no two raters answered {SHARED_ITEMS} items in common: whether some of them look "
-            "like one cannot be told"
+            f"no two raters share {SHARED_ITEMS} items, so near-duplicate raters cannot be detected"
         )
         return _part("note", text, code="near-duplicates-untold", numbers={"items": SHARED_ITEMS})
     table = _twins(pairs, pairs.agreements(pattern) / pairs.items, ratings)
     if table.empty:
-        text = "no two raters agree so often that they look like one"
+        text = "no two raters agree so often that they may be near-duplicates"
         return _part("ok", text, code="no-near-duplicates")
     # On few items, two good raters may agree everywhere by chance.
     long = bool((table["items"] >= LONG_AGREEMENT).any())
     said = [f"{line.rater} and {line.other}" for line in table.itertuples()]
     text = (
         f"{counted(len(table), 'pair')} of raters {does(len(table), 'agree')} on more than "
-        f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
-        f"independent witnesses: {some(said)}"
+        f"{TWIN_AGREEMENT:.0%} of their common items. Both may be accurate, or they are "
+        f"near-duplicates and not independent: {some(said)}"
     )
     numbers = {"pairs": len(table), "agreement": TWIN_AGREEMENT}
     level: Level = "warning" if long else "note"
@@ -274,13 +273,13 @@ def check_slots(ratings: Ratings) -> Part:
     order = np.argsort(numbers)
     names = ratings.raters.index[order]
     text = (
-        f"the raters are named {names[0]} to {names[-1]} and each of them rated nearly every item: "
-        "they may be slots (the first, second, ... answer to an item) and no persons; if so, a "
-        'reliability of each means nothing: `raters="pooled"` treats them alike'
+        f"the raters are named {names[0]} to {names[-1]}, and each rated nearly every item. They "
+        "may be slots (the first, second, ... answer to an item) and not persons. Slots have no "
+        'reliability of their own; `raters="pooled"` treats them alike'
     )
     # One of two people may be stricter; three in the same order on each item are rare.
     if len(names) > 2 and _sorted(ratings, np.argsort(order)):
-        text += "; their answers are sorted within every item, as those of persons hardly ever are"
+        text += ". Their answers are sorted within every item, which is rare for persons"
         return Part(
             findings=(
                 _finding("warning", text, code="slot-raters", numbers={"raters": len(names)}),

@@ -49,9 +49,9 @@ def _without_anchor(ratings: Ratings) -> list[Finding]:
     if not names:
         return []
     text = (
-        f"scores alone tell of {some(names)}: no class has an anchor. A fit splits the items into "
-        "clusters of scores, its shares are theirs, and no claim rests on them; known truth of "
-        "some items (`truth=`), or answers beside the scores, would say what the classes are"
+        f"scores are the only data on {some(names)}, so nothing defines the classes. A fit would "
+        "split the items into clusters of scores, and their shares support no claim. Add the "
+        "truth of some items (`truth=`), or answers beside the scores"
     )
     return [_finding("warning", text, code="scores-alone")]
 
@@ -88,7 +88,7 @@ def _label(part: pd.DataFrame) -> list[Finding]:
     top = counts.iloc[:HEAPS]
     if len(counts) > HEAPS and top.sum() > HEAPED:
         shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
-        text += f"; they heap: {shown}"
+        text += f"; heaped at {shown}"
     numbers = {"scores": len(part), "raters": raters, "values": len(counts)}
     return [_finding("note", text, code="score-values", numbers=numbers)]
 
@@ -124,16 +124,16 @@ def _reader(ratings: Ratings) -> Finding:
     answered = (ratings.answers[np.isin(groups, who)] >= 0).any(axis=0)
     if named := without_order(ratings.task, answered):
         text = (
-            "no fit reads these scores: the family scored takes binary labels and ordered classes "
-            f"alone, and these raters answer {', '.join(named)}, whose classes have no order. If "
-            "they have one, write `ordered = true` in the task file; `raters='hierarchical'` reads "
-            "the answers alone"
+            "no family can use these scores. The family scored needs binary or ordered classes, "
+            f"but these raters also answer {', '.join(named)}, whose classes are unordered. If the "
+            "classes have an order, write `ordered = true` in the task file; "
+            "`raters='hierarchical'` uses the answers alone"
         )
         return _finding("warning", text, code="scores-unread")
     others = [g for g in dict.fromkeys(every) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
-    text = f"a fit reads scores with `raters={raters}`; other families read answers alone"
+    text = f"a fit uses scores with `raters={raters}`; other families use answers alone"
     return _finding("note", text, code="scores-reader")
 
 
@@ -154,8 +154,8 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
     found = []
     if alone:
         text = (
-            f"{counted(alone, 'rating', 'have')} scores and no answer: families that read answers "
-            "alone learn nothing from them"
+            f"{counted(alone, 'rating', 'have')} scores but no answer; families that use answers "
+            "alone ignore them"
         )
         found.append(
             _finding("note", text, code="scores-without-answers", numbers={"ratings": alone})
@@ -165,8 +165,8 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
     against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
     if against:
         text = (
-            f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
-            "(a confidence below 1/2 says that the other class is likelier)"
+            f"{against} of {int(both.sum())} scores contradict the answer beside them "
+            "(a confidence below 1/2 means that the other class is more likely)"
         )
         numbers = {"scores": against, "of": int(both.sum())}
         found.append(

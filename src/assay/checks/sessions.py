@@ -33,7 +33,7 @@ def check_sessions(ratings: Ratings) -> Part:
     unknown = int((ratings.session == "").sum())
     if unknown:
         numbers = {"ratings": unknown}
-        text = f"{unknown} ratings have no session: they tell nothing of drift"
+        text = f"{unknown} ratings have no session, so they are not informative about drift"
         found.append(_finding("note", text, code="unknown-sessions", numbers=numbers))
     return Part(findings=tuple(found), tables={"sessions": table})
 
@@ -69,9 +69,9 @@ def _drift(ratings: Ratings) -> Finding:
     np.add.at(counts, (ratings.rater[told], session_codes(ratings)[told]), 1)
     able = int(((counts >= FEW_RATINGS).sum(axis=1) >= 2).sum())
     text = (
-        f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions: "
+        f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions, "
     )
-    text += "their drift can be asked about" if able else "drift would come from the prior alone"
+    text += "so " + ("their drift can be estimated" if able else "drift depends on the prior alone")
     numbers = {"able": able, "raters": shape[0], "ratings": FEW_RATINGS}
     return _finding("note" if able else "warning", text, code="drift-raters", numbers=numbers)
 
@@ -83,8 +83,8 @@ def check_times(ratings: Ratings) -> Part:
         return Part()
     low, middle, high = np.quantile(seconds, [0.05, 0.5, 0.95])
     text = (
-        f"{len(seconds)} of {len(ratings.seconds)} ratings have a time: half of them took "
-        f"{middle:.3g} seconds or less, 90 % of them {low:.3g} to {high:.3g}"
+        f"{len(seconds)} of {len(ratings.seconds)} ratings have a time: the median is "
+        f"{middle:.3g} seconds, and 90 % took {low:.3g} to {high:.3g} seconds"
     )
     numbers = {
         "timed": len(seconds),
@@ -104,9 +104,8 @@ def check_replicates(ratings: Ratings) -> Part:
     pairs, same = int(table["pairs"].sum()), int(table["same"].sum())
     text = (
         f"{counted(pairs, 'pair')} of ratings of one item by the same rater "
-        f"({counted(len(table), 'rater')}); {same} {does(same, 'say')} the same "
-        f"({same / pairs:.1%}): a rater's ratings of one item may not be "
-        "independent given the truth"
+        f"({counted(len(table), 'rater')}); {same} {does(same, 'agree')} "
+        f"({same / pairs:.1%}). Such ratings may not be independent given the truth"
     )
     numbers = {"pairs": pairs, "raters": len(table), "same": same, "share": same / pairs}
     found = _on_replicates("note", text, code="replicate-agreement", numbers=numbers)

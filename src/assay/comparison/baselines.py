@@ -225,7 +225,7 @@ def _changes(corrected: Line, other: Line) -> str:
     """State whether another approach leads to the conclusion of the model."""
     head = f"{corrected['metric']}, {corrected['quantity']}"
     if np.isnan([corrected["mean"], other["mean"]]).any():
-        return f"{head}: undefined by the {other['approach']} or the corrected numbers."
+        return f"{head}: undefined in the {other['approach']} or the corrected numbers."
     sizes = [
         with_interval(line["mean"], line["lower"], line["upper"], line["level"])
         for line in (other, corrected)
@@ -248,7 +248,7 @@ def _verdict(corrected: Line, other: Line) -> str:
     turns = np.sign(other["mean"]) * np.sign(corrected["mean"]) < 0
     if before == after:
         if turns:
-            return f"The conclusion stays ({after}), though the estimate changes its sign."
-        return f"The conclusion stays: {after}."
-    sign = " and the sign of the estimate turns" if turns else ""
+            return f"The conclusion is unchanged ({after}), although the estimate changes sign."
+        return f"The conclusion is unchanged: {after}."
+    sign = ", and the estimate changes sign" if turns else ""
     return f"{CHANGED}{sign}: {other['approach']}, {before}; corrected, {after}."

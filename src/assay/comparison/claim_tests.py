@@ -131,7 +131,7 @@ def _sentences(
     modelled: bool,
 ) -> Iterator[str]:
     if clusters is None and ratings is None:
-        yield "The estimate is so near the boundary of the claim that more data would not tell."
+        yield "The estimate is too near the boundary of the claim for more data to decide it."
         return
     ways = []
     if clusters is not None:
@@ -140,14 +140,14 @@ def _sentences(
     if ratings is not None:
         now = f"{spread.ratings_per_item:.1f}".removesuffix(".0")
         ways.append(f"{about_more(ratings, 'rating')} of each item (there are {now})")
-    yield f"If the estimate stays, about {' or '.join(ways)} would make it {verdict}."
+    yield f"If the estimate does not change, about {' or '.join(ways)} would make it {verdict}."
     if modelled:
         yield (
-            "What more ratings of the same items would do is not known: the population is the "
-            "model's."
+            "The effect of more ratings of the same items is unknown, because the population is "
+            "modelled."
         )
     elif population and ratings is None:
-        yield "More ratings of the same items would not: the clusters are too few."
+        yield "More ratings of the same items would not, because there are too few clusters."
 
 
 def about_more(count: int, word: str) -> str:
@@ -213,7 +213,8 @@ class ClaimResult:
             return f"{text} No conclusion rests on it: {self.doubt}."
         if self.near:
             text += (
-                " An end of the interval is within its Monte Carlo error of the claim's: draw more."
+                " An end of the interval is within its Monte Carlo error of the claim's boundary; "
+                "fit with more draws."
             )
         return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
 
@@ -368,7 +369,7 @@ def _check_systems(claim: Claim, ratings: Ratings) -> None:
                 bound = (
                     f"{claim.metric} of {claim.system} {claim.relation} {name.replace(',', '.')}"
                 )
-                hint = f"a bound is written {bound!r}"
+                hint = f"write a bound as {bound!r}"
             raise UnknownNameError(
                 f"claim {claim.text!r}: {name!r} is no system; {hint}", code="unknown-system"
             )

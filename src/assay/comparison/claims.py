@@ -145,7 +145,7 @@ def parse_claim(text: str) -> Claim:
         raise ArgumentError(f"claim {cut(text)}: its number is not finite", code="claim-number")
     if claim.factor <= 0:
         raise ArgumentError(
-            f"claim {cut(text)}: a system is compared with a positive multiple", code="claim-number"
+            f"claim {cut(text)}: the factor of a system must be positive", code="claim-number"
         )
     if claim.other is not None and claim.system == claim.other:
         raise ArgumentError(
@@ -153,7 +153,8 @@ def parse_claim(text: str) -> Claim:
         )
     if claim.relation == "=" and claim.number <= 0:
         raise ArgumentError(
-            f"claim {cut(text)}: within takes a positive number, such as 0.02", code="claim-number"
+            f"claim {cut(text)}: the number after within must be positive, such as 0.02",
+            code="claim-number",
         )
     return claim
 
@@ -164,7 +165,7 @@ FORMS = (
     "spaces in quotes)"
 )
 
-PER_CENT = "write per cent of a share as a number: 0.03 for three percentage points"
+PER_CENT = "write a percentage as a share: 0.03 for three percentage points"
 
 Parts = Sequence[Token | Tree[Token] | None]
 

@@ -72,8 +72,8 @@ def rope_ends(rope: Rope) -> tuple[float, float] | None:
         or ends[0] > ends[1]
     ):
         raise ArgumentError(
-            f"`rope={written(rope)}`; it is a difference that does not matter, such as 0.02, or "
-            "the two ends of such differences, the lower one first",
+            f"`rope={written(rope)}`; it must be the largest negligible difference, such as 0.02, "
+            "or the lower and the upper end of negligible differences",
             code="rope-argument",
         )
     return float(ends[0]), float(ends[1])

@@ -164,7 +164,7 @@ def best_sentence(lines: pd.DataFrame) -> str:
     if line["doubt"]:
         return f"{about(line)}: none of {len(lines)} systems is named the best.{doubted(line)}"
     return (
-        f"{about(line)}: of {len(lines)} systems choose {line['system']} ({line['better']} is "
+        f"{about(line)}: choose {line['system']} of {len(lines)} systems ({line['better']} is "
         f"better): P(best) {chance(line['p_best'])}, expected loss {line['expected_loss']:.2g}"
         f"{left_out(line['unranked'])}."
     )

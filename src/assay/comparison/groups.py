@@ -213,7 +213,7 @@ def _groups(ratings: Ratings) -> dict[str, Ratings]:
     if len(names) < 2:
         raise ModelError(
             f"groups need at least two strata, and the ratings have {len(names) or 'none'}; name "
-            "the column that holds them with `stratum=` when reading",
+            "the column of strata with `stratum=` when reading",
             code="too-few-strata",
             numbers={"strata": len(names)},
         )

@@ -186,7 +186,7 @@ def decide(
     for name, sign in signs.items():
         if not sign:
             raise ArgumentError(
-                f"{name} says not which values are better, so that none is a gain; register a "
+                f"{name} has no direction, so no change is a gain; register a "
                 "metric with `better='higher'` or `better='lower'` (assay.metric)",
                 code="metric-direction",
             )

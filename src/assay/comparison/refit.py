@@ -82,13 +82,14 @@ def rated_by(ratings: Ratings, names: list[str]) -> Ratings:
     for name in names:
         if name not in known:
             raise UnknownNameError(
-                f"{name!r}: no rater, no rater group; {suggest(name, known)}", code="unknown-rater"
+                f"{name!r} is neither a rater nor a rater group; {suggest(name, known)}",
+                code="unknown-rater",
             )
     chosen = raters.isin(names) | groups.isin(names).to_numpy()
     found = take_ratings(ratings, np.asarray(chosen)[ratings.rater])
     if not len(found.answers):
         raise RatingsError(
-            f"no rating is by any of the raters named ({', '.join(names)})",
+            f"the named raters ({', '.join(names)}) gave no ratings",
             code="no-rating-of-raters",
         )
     return found

@@ -20,7 +20,7 @@ from assay.raters.reliability import average_prevalence, over_layers
 
 Floats = NDArray[np.float64]
 
-NO_SCORE = "the raters whose family is 'scored' gave answers and no score"
+NO_SCORE = "the raters whose family is 'scored' gave answers but no score"
 
 
 def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
             )
     if not tables:
         raise FitError(
-            f"{NO_SCORE}: there is no curve; "
+            f"{NO_SCORE}, so there is no calibration curve; "
             "name the column of their scores or confidences when reading (`score=`, `confidence=`)",
             code="no-scores",
         )

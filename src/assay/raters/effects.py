@@ -109,8 +109,8 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
     if not parts:
         raise FitError(
-            "no rater has lapses in this fit; fit with `raters='hierarchical + lapses'`. What mace "
-            "takes for spam is its parameter 'spamming'",
+            "no rater has lapses in this fit; fit with `raters='hierarchical + lapses'`. The "
+            "corresponding parameter of mace is 'spamming'",
             code="no-lapses",
         )
     raters, draws = structure.ratings.raters.index, len(next(iter(values.values())))

@@ -303,9 +303,8 @@ def compare_raters(
     require_choice("kind", kind, KINDS)
     if fit.attrs["method"] in MODES_ALONE:
         raise FitError(
-            f"a fit with `method={fit.attrs['method']!r}` is a mode without draws of the raters: "
-            "it cannot tell how sure it is which of two is better; fit with `method='nuts'` or "
-            "`method='laplace'`",
+            f"a fit with `method={fit.attrs['method']!r}` is a posterior mode without draws of the "
+            "raters, so it cannot compare them; fit with `method='nuts'` or `method='laplace'`",
             code="mode-alone",
         )
     accuracy = rater_accuracy(fit, kind=kind)

@@ -9,7 +9,7 @@ import assay
 
 def said(table: pd.DataFrame) -> list[str]:
     report = assay.check(assay.read_ratings(table, task="single"))
-    return [str(f) for f in report.findings if "the wrong way round" in f.text]
+    return [str(f) for f in report.findings if f.code == "opposite-raters"]
 
 
 def ratings_of(right: list[float], items: int = 60, classes: str = "ab") -> pd.DataFrame:
@@ -33,7 +33,7 @@ def ratings_of(right: list[float], items: int = 60, classes: str = "ab") -> pd.D
 def test_a_rater_with_the_classes_the_wrong_way_round_is_told(classes: str) -> None:
     (found,) = said(ratings_of([1.0, 0.0], classes=classes))
     assert found.startswith("[warning] 1 pair of raters agrees far less often")
-    assert "rater_0 and rater_1 on label (on 0 of 60 items" in found
+    assert "rater_0 and rater_1 on label (agree on 0 of 60 items" in found
 
 
 def test_each_pair_is_told() -> None:

@@ -149,7 +149,7 @@ def test_several_judges_get_the_layer_each() -> None:
 def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
     (finding,) = said(check(read(study(group=False))))
     assert finding.level == "note"
-    assert "If judge is of another kind than the other raters" in finding.text
+    assert "If judge is a different kind of rater" in finding.text
     assert "(`group=`)" in finding.text
 
 

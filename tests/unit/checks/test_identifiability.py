@@ -1,4 +1,4 @@
-"""What check says of small data holds together: what leans on the prior, what can be learned."""
+"""What check says of small data holds together: what depends on the prior, what can be learned."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def about_reliability(found: list[Finding]) -> Finding:
 
 
 def leaning(found: list[Finding]) -> str:
-    return "\n".join(f.text for f in found if f.topic == "what leans on the prior")
+    return "\n".join(f.text for f in found if f.topic == "dependence on the prior")
 
 
 @pytest.mark.parametrize("times", [{3: 10}, {2: 10}, {1: 30}, {1: 30, 3: 10}, {1: 30, 2: 1}])
@@ -51,8 +51,8 @@ def test_items_with_one_rater_do_not_take_from_what_others_tell(once: int) -> No
     assert said.level == "note"
     assert not said.leans
     assert said.text == (
-        "the raters' reliability can be learned roughly (a reliability of 0.9 to within 0.04 at "
-        "best) from items they share"
+        "the raters' reliability can be estimated roughly (a reliability of 0.9 to within 0.04 at "
+        "best) from shared items"
     )
 
 
@@ -71,8 +71,10 @@ def test_many_items_of_few_of_each_class_are_little() -> None:
 def test_a_seldom_class_is_left_out_of_what_can_be_learned() -> None:
     found = rated({3: 120}, classes="a" * 9 + "b")
     assert "b on about" in leaning(found)
-    assert about_reliability(found).text.endswith(", but for the classes said to lean on the prior")
-    assert about_reliability(rated({3: 120})).text.endswith("from items they share")
+    assert about_reliability(found).text.endswith(
+        ", except for the classes that depend on the prior"
+    )
+    assert about_reliability(rated({3: 120})).text.endswith("from shared items")
 
 
 def test_of_a_crowd_the_mean_alone_is_learned() -> None:
@@ -91,12 +93,12 @@ def test_pairs_tell_which_way_raters_err_neither_here_nor_there(triples: int, ho
     assert pairs.numbers == {"items": 98, "settled": triples, "wanted": 20 - triples}
     said = about_reliability(found)
     assert (said.code, said.numbers) == ("agreement-alone", {"items": 98 + triples})
-    assert said.text.endswith(f"which way they err {how}")
+    assert said.text.endswith(f"but {how} the direction of errors")
 
 
 def test_more_items_than_there_are_are_asked_for_in_words() -> None:
-    assert "on 20 such items (there are 10) would begin to tell" in leaning(rated({2: 10}))
-    assert "on 20 such items (there is 1) would begin to tell" in leaning(rated({2: 1, 1: 9}))
+    assert "for at least 20 such items (there are 10)" in leaning(rated({2: 10}))
+    assert "for at least 20 such items (there is 1)" in leaning(rated({2: 1, 1: 9}))
 
 
 @pytest.mark.parametrize(("column", "word"), [("system", "systems"), ("stratum", "strata")])
@@ -105,6 +107,6 @@ def test_pairs_of_two_populations_tell_as_far_as_these_differ(column: str, word:
     rows = [(n, r, "ab"[n % 2], "AB"[n % 3 == 0]) for n in range(80) for r in "xy"]
     table = pd.DataFrame(rows, columns=["item", "rater", "label", column])
     found = list(assay.check(assay.read_ratings(table, task="single")).findings)
-    assert f"and on {word} that differ" in leaning(found)
+    assert f"and on differences between {word}" in leaning(found)
     said = about_reliability(found).text
-    assert said.endswith(f"; which way they err, as far as {word} that differ tell")
+    assert said.endswith(f"; differences between {word} inform the direction of errors")

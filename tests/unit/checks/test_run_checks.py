@@ -372,7 +372,7 @@ class TestScores:
         report = check(read_ratings(table, task="retrieval"))
         values = finding(report, "score-values", "note")
         assert values.numbers == {"scores": 80, "raters": 2, "values": 8}
-        assert "they heap: 0.1 (24%)" in values.text
+        assert "heaped at 0.1 (24%)" in values.text
         assert numbers(report, "scores-without-answers", "note") == {"ratings": 40}
         lines = report.tables["scores"].set_index("rater")
         assert lines.loc["m", ["scores", "values", "commonest"]].tolist() == [40, 4, 0.1]
@@ -677,12 +677,12 @@ class TestLeaning:
 
     def test_nine_in_ten_rated_once(self) -> None:
         report = check(read_ratings(self.sparse(20), task="retrieval", cluster="query"))
-        leaning = [f for f in report.findings if f.topic == "what leans on the prior"]
+        leaning = [f for f in report.findings if f.topic == "dependence on the prior"]
         once = {"items": 180, "of": 200, "share": 0.9, "telling": 20}
         assert numbers(report, "single-rating-items", "warning") == once
         classes = finding(report, "few-items-classes", "note").text
         table = report.tables["telling_items"].set_index(["label", "class"])["items"]
-        assert f"sensitivity rests on about {table['misleading', 'yes']} items" in classes
+        assert f"sensitivity on about {table['misleading', 'yes']} items" in classes
         assert table["misleading", "yes"] < 5
         assert table["topically_relevant"].tolist() == [10, 10]
         assert not any("evidence_sufficient" in f.text for f in leaning)
@@ -694,7 +694,7 @@ class TestLeaning:
     def test_three_ratings_of_every_item_lean_on_nothing(self) -> None:
         table = self.sparse(600, size=600)
         report = check(read_ratings(table, task="retrieval", cluster="query"))
-        (found,) = [f for f in report.findings if f.topic == "what leans on the prior"]
+        (found,) = [f for f in report.findings if f.topic == "dependence on the prior"]
         assert (found.code, found.level) == ("no-prior-leaning", "ok")
         assert "evidence_sufficient" in found.text
 
@@ -733,4 +733,4 @@ def test_what_a_check_promises_is_what_a_fit_asks_for() -> None:
     table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
     told = finding(check(read_ratings(table, task="single", truth=known)), "known-truth", "note")
     assert told.numbers == {"items": 5, "of": 30}
-    assert f"from {ENOUGH} on, a fit can learn how often raters err together" in told.text
+    assert f"with {ENOUGH} such items or more, a fit can estimate" in told.text

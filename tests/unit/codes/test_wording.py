@@ -33,9 +33,9 @@ def test_a_finding_of_check() -> None:
     ratings = assay.read_ratings(table([*ONCE, (1, "a", "x")]), task="single")
     (found,) = (f for f in assay.check(ratings).findings if f.code == "single-rating-items")
     assert str(found) == (
-        "[warning] 39 of 40 rated items (98%) have a single rating, so that each of their labels "
-        "rests on one answer. The reliability of raters is learned from 1 item alone: rates and "
-        "metrics over all items are no surer than that. Collect second ratings of more items"
+        "[warning] 39 of 40 rated items (98%) have a single rating. Rater reliability is estimated "
+        "from only 1 item, which limits the precision of rates and metrics over all items. Collect "
+        "a second rating of more items"
     )
 
 

@@ -94,14 +94,14 @@ def test_differences_are_written_as_claims_read_them(other):
         ("B > A", "cannot be read at its end"),
         ("B A on m", "cannot be read at character 3"),
         ("B > A by x on m", "cannot be read at character 10"),
-        ("m of B > 10%", "cannot be read at character 10; write per cent of a share as a number"),
+        ("m of B > 10%", "cannot be read at character 10; write a percentage as a share"),
         ("B > A by 1e999 on m", "not finite"),
-        ("B > 0 * A on m", "positive multiple"),
-        ("B > -2 * A on m", "positive multiple"),
+        ("B > 0 * A on m", "must be positive"),
+        ("B > -2 * A on m", "must be positive"),
         ("B = A on m", "write one of: B > A on METRIC"),
         ("B > B on m", "with itself"),
-        ("B = A within 0 on m", "positive number"),
-        ("B = A within -1 on m", "positive number"),
+        ("B = A within 0 on m", "must be positive"),
+        ("B = A within -1 on m", "must be positive"),
     ],
 )
 def test_what_is_no_claim_is_said(text, said):
@@ -268,7 +268,7 @@ def test_probability_within_its_error_of_a_limit_is_told(draws):
     far = check_claim(draws(shares(0.5), shares(0.5)), "B > A on m")
     assert near.mc_error == pytest.approx(np.sqrt(0.98 * 0.02 / 200), rel=0.35)
     assert near.near
-    assert "within its Monte Carlo error of the claim's: draw more" in near.sentence
+    assert "within its Monte Carlo error of the claim's boundary" in near.sentence
     assert not far.near
     assert "Monte Carlo" not in far.sentence
 

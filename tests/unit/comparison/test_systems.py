@@ -199,7 +199,7 @@ def test_sentences_of_many_systems_say_which_to_choose():
     said = compare_draws(data, HIGHER).sentences()
     assert len(said) == 5
     assert said[0] == (
-        "hit (estimand finite): of 3 systems choose B (higher is better): P(best) = 0.50, "
+        "hit (estimand finite): choose B of 3 systems (higher is better): P(best) = 0.50, "
         "expected loss 0.025."
     )
 

@@ -193,8 +193,10 @@ def test_places_say_cluster_and_rank_of_items_that_nobody_rated() -> None:
     assert not any("no cluster" in note for note in ratings.accounting.notes)
     roles = ratings.accounting.roles.set_index("column")["role"]
     assert roles["panels (a DataFrame): rank"] == "rank"
-    said = [f.text for f in assay.check(ratings).findings if f.topic == "what can be answered"]
-    assert "items stand in ranked lists: metrics at K, MRR and NDCG can be computed" in said
+    said = [
+        f.text for f in assay.check(ratings).findings if f.topic == "questions that the data answer"
+    ]
+    assert "items form ranked lists, so metrics at K, MRR and NDCG can be computed" in said
 
 
 def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> None:
@@ -210,11 +212,11 @@ def test_check_asks_about_a_column_called_gold() -> None:
     )
     found = assay.check(read_ratings(table, task="single")).findings
     assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
-        "column Gold label sounds like known truth and is not used; if it is, "
-        "`truth='Gold label'` takes it"
+        "column Gold label is not used, although its name suggests known truth; if it holds "
+        "the truth, add `truth='Gold label'`"
     ]
     told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
-    assert not any("sounds like" in f.text for f in told)
+    assert not any(f.code == "unused-truth-column" for f in told)
 
 
 def test_check_says_what_it_takes() -> None:

@@ -109,7 +109,7 @@ def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):
     with pytest.raises(FitError, match="gave answers and", check=refusal("no-scores")):
         assay.score_calibration(fit)
     page = assay.report(fit, tmp_path / "report.html", budget=False).read_text(encoding="utf-8")
-    assert "gave answers and no score" in page
+    assert "gave answers but no score" in page
 
 
 def test_informedness_is_youdens():

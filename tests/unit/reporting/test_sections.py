@@ -315,7 +315,7 @@ def test_who_fitted_with_a_family_for_orders_is_not_told_of_it(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         fit = assay.fit(ratings, raters=raters, method="map", draws=2, chains=1, starts=1, rng=1)
-    said = "the classes of grade have an order" in texts(data_section(Material(fit=fit)))
+    said = "the classes of grade are ordered" in texts(data_section(Material(fit=fit)))
     assert said == (raters == "pooled")
     assert told_in_other_words(fit, monkeypatch) == {None, *["order"] * said}
 

@@ -176,10 +176,10 @@ def made_up(naive, corrected):
 @pytest.mark.parametrize(
     ("naive", "corrected", "said"),
     [
-        ((-0.06, 0.02), (0.05, 0.02), "changes and the sign of the estimate turns: naive, "
+        ((-0.06, 0.02), (0.05, 0.02), "changes, and the estimate changes sign: naive, "
          "B is higher; corrected, A is higher."),
         ((0.06, 0.02), (0.05, 0.08), "changes: naive, A is higher; corrected, the sign is open."),
-        ((0.06, 0.02), (0.05, 0.02), "The conclusion stays: A is higher."),
+        ((0.06, 0.02), (0.05, 0.02), "The conclusion is unchanged: A is higher."),
         ((-0.01, 0.05), (0.01, 0.05), "stays (the sign is open), though the estimate changes"),
         ((np.nan, 0.1), (0.01, 0.05), "undefined by the naive or the corrected numbers."),
     ],
@@ -193,7 +193,9 @@ def test_sentence_says_whether_the_conclusion_changes(naive, corrected, said):
 def test_choices_of_side_by_side_are_checked(fit):
     with pytest.raises(ModelError, match="did you mean vote", check=refusal("argument-choice")):
         side_by_side(fit, human="person", human_by="votes")
-    with pytest.raises(UnknownNameError, match="no rater, no", check=refusal("unknown-rater")):
+    with pytest.raises(
+        UnknownNameError, match="neither a rater nor", check=refusal("unknown-rater")
+    ):
         side_by_side(fit, human="nobody")
 
 

@@ -16,7 +16,7 @@ from assay.data.ratings import Ratings
 _finding = findings_on("independent raters")
 TEAMS = "separate-teams"
 TEAMS_MARK = (
-    "separate teams: the systems share no raters, and the difference may be one of their raters"
+    "separate teams: the systems share no raters, so the difference may come from the raters"
 )
 DIFFERENCES = frozenset({"rater-by-system", TEAMS})
 """Codes of departures that affect only differences of systems."""
@@ -52,73 +52,75 @@ MEANINGS: dict[Code, Meaning] = {
         Meaning(
             code="rater-by-cluster",
             asked="whether raters misread whole clusters",
-            found="Raters err on whole clusters: two answers of one rater in a cluster go together "
+            found="Raters err on whole clusters: answers of one rater in a cluster are correlated "
             "beyond the truth{about}",
-            means="The model takes a misread cluster for one that differs, so it is too sure of it",
-            mend="Fit with `prevalence='dirichlet'`, which leaves clusters out, and have further "
-            "raters for each cluster outvote the one who errs",
+            means="The model attributes these errors to the cluster, so it is too certain about it",
+            mend="Fit with `prevalence='dirichlet'`, which ignores clusters, and collect more "
+            "raters for each cluster",
             mark="misread clusters: raters err on whole clusters",
             prevalences=("dirichlet",),
         ),
         Meaning(
             code="rater-by-system",
             asked="whether raters favour a system",
-            found="Raters judge the systems differently{about}: on the same items some favour one "
-            "of them",
-            means="The difference of the systems depends on which raters are right",
-            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals know of it. The "
-            f"truth of {ENOUGH} items of each system drawn at random (`truth=`) tells who is right",
+            found="Raters judge the systems differently{about}: on the same items, some raters "
+            "favour one system",
+            means="The difference between the systems depends on which raters are right",
+            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this. "
+            f"The truth of {ENOUGH} items of each system drawn at random (`truth=`) shows which "
+            "raters are right",
             mark="raters favour systems: the difference depends on which raters are right",
             parts=("system_bias",),
         ),
         Meaning(
             code="rater-by-rank",
             asked="whether raters follow the rank",
-            found="Raters follow the rank of an item differently{about}, beyond what is true of it",
-            means="Metrics that count ranks depend on which raters are right",
+            found="Raters follow the rank of an item to different extents{about}, beyond the truth",
+            means="Metrics that use ranks depend on which raters are right",
             mend=f"{GOLD}, or have items rated in random order",
-            mark="answers follow the rank: raters differ in how far",
+            mark="answers follow the rank, to different extents by rater",
         ),
         Meaning(
             code="dependent-raters",
             asked="whether two raters err together",
-            found="Raters do not err independently{about}: two of them, or all others, see alike. "
-            "{who} stand out most",
-            means="They count as more witnesses than they are, so the labels are too sure",
+            found="Raters do not err independently{about}. {who} deviate most from independence",
+            means="Dependent raters count as independent, so the labels are too certain",
             mend="Leave one of the two out. Or give the truth of "
             f"{ENOUGH} items drawn at random (`truth=`), and fit with `reference='gold'`",
-            mark="dependent raters: some err together, and count as independent",
+            mark="dependent raters: some err together but count as independent",
             parts=("perception",),
         ),
         Meaning(
             code="graded-items",
             asked="whether items are graded",
-            found="Items stand on a continuum{about}, and each rater says yes from a threshold on",
-            means="Items in the middle are no certain yes or no, so the labels are too sure",
+            found="Items lie on a continuum{about}, and each rater says yes above a threshold",
+            means="Items in the middle are neither a clear yes nor a clear no, so the labels are "
+            "too certain",
             mend=f"Give the truth of {2 * ENOUGH} items drawn at random (`truth=`), and fit with "
-            "`reference='gold'`, which learns how often raters are wrong together",
-            mark="graded items: those in the middle are neither a certain yes nor a certain no",
+            "`reference='gold'`, which estimates how often raters err together",
+            mark="graded items: items in the middle are neither a clear yes nor a clear no",
             parts=("perception",),
         ),
         Meaning(
             code="skipping-by-answer",
             asked="whether the number of answers depends on the answer",
-            found="Items with more answers get other answers{about}: raters skip items by what is "
-            "true of them",
-            means="Shares of all items are then biased",
-            mend="If as many answers of each item were asked for, give the number that came in a "
-            "column (`covariates=['n_answers']`), and fit with `formula='~ n_answers'`",
-            mark="skipping by the answer: items with more answers get other answers",
+            found="Items with more answers get different answers{about}: raters skip items "
+            "depending on the truth",
+            means="Shares of all items are biased",
+            mend="If equally many answers to each item were requested, give the number received "
+            "in a column (`covariates=['n_answers']`), and fit with `formula='~ n_answers'`",
+            mark="skipping by the answer: items with more answers get different answers",
             covariates=("n_answers",),
         ),
         Meaning(
             code="halo",
-            asked="whether labels of a rating hang together",
-            found="Answers of one rating hang together beyond the truth{about} (halo)",
-            means="One impression counts as several witnesses, so the labels are too sure",
+            asked="whether answers of one rating depend on each other (halo)",
+            found="Answers of one rating are correlated beyond the truth{about} (halo)",
+            means="One impression counts as several independent answers, so the labels are too "
+            "certain",
             mend="Fit with `raters='joint'`, and keep it if it predicts left-out clusters better "
             "(`arviz_stats.compare`)",
-            mark="halo: answers of one rating hang together beyond the truth",
+            mark="halo: answers of one rating are correlated beyond the truth",
             parts=("joint",),
         ),
     )
@@ -146,9 +148,9 @@ def teams_warning(teams: Sequence[Sequence[str]]) -> str:
     """Describe systems that are not connected."""
     names = "; ".join(", ".join(team) for team in teams)
     return (
-        f"Systems were rated by separate teams ({names}): they share no raters, and no known "
-        "truth. The data cannot tell a difference of the systems from one of the teams, so that "
-        "no conclusion about it stands. Have each team rate "
+        f"Systems were rated by separate teams ({names}), without shared raters or known truth. "
+        "A difference between the systems cannot be separated from a difference between the teams, "
+        "so it supports no conclusion. Have each team rate "
         f"{ENOUGH} items of the other systems, or give the truth of {ENOUGH} items of each "
         "(`truth=`)."
     )
@@ -170,14 +172,14 @@ def check_departures(ratings: Ratings) -> Part:
     asked = [MEANINGS[code].asked for code in searched.tests]
     if asked and not searched.found:
         text = (
-            f"no test finds that raters err together or unevenly ({len(asked)} tests, false alarm "
-            f"{FAMILYWISE:.0%}): {some(asked, len(asked))}"
+            f"no test found that raters err together or unevenly ({len(asked)} tests, chance of a "
+            f"false alarm {FAMILYWISE:.0%}): {some(asked, len(asked))}"
         )
         found.append(_finding("ok", text, code="no-departures", numbers={"tests": len(asked)}))
     lacking = _relevant(ratings) - set(searched.tests)
     untested = [meaning.asked for code, meaning in MEANINGS.items() if code in lacking]
     if untested:
-        text = f"the data are too few to test {some(untested, len(untested))}"
+        text = f"there are too few data to test {some(untested, len(untested))}"
         found.append(
             _finding("note", text, code="untested-departures", numbers={"tests": len(untested)})
         )

@@ -289,26 +289,26 @@ def _note(tally: Tally, name: str, value: float, clusters: int, *, degenerate: b
         return "no item has answers of two raters"
     if np.isnan(value):
         if name == "cohen_kappa":
-            return "no pair of raters used two classes on shared items: chance explains all"
-        return "all answers are of one class: agreement beyond chance is undefined"
+            return "no pair of raters used two classes on shared items, so kappa is undefined"
+        return "all answers are of one class, so agreement beyond chance is undefined"
     if clusters < 2:
-        return "all items are in one cluster: no interval"
+        return "no interval, since all items are in one cluster"
     marginal = tally.blocks["marginal"].total()[:, 0]
     share = float(marginal.max() / marginal.sum())
     alone = f"{share:.0%} of the answers are of one class"
     if name not in UNAFFECTED and share >= MOSTLY_ONE:
-        low = "kappas and alphas are low even if raters rarely disagree: read gwet_ac1"
+        low = "kappas and alphas are low even if raters rarely disagree; use gwet_ac1"
         if degenerate:
             return f"no interval, since {alone} and the bootstrap is degenerate; {low}"
-        return f"{alone}, so that {low}"
+        return f"{alone}, so {low}"
     if degenerate:
-        return "no interval, since too few items tell raters apart and the bootstrap is degenerate"
+        return "no interval: raters disagree on too few items, so the bootstrap is degenerate"
     shared = tally.blocks["shared"].total()
     mean = float(shared.sum() / (shared > 0).sum())
     if name == "cohen_kappa" and mean < FEW_SHARED:
         return (
-            f"pairs of raters share fewer than {FEW_SHARED} items on average: kappas of so few "
-            "lean towards 0, and the interval with them; read fleiss_kappa or krippendorff_alpha"
+            f"pairs of raters share fewer than {FEW_SHARED} items on average, so kappas "
+            "and their intervals are biased towards 0; use fleiss_kappa or krippendorff_alpha"
         )
     return ""
 

@@ -37,7 +37,7 @@ Values = NDArray[np.float64]
 
 
 POPULATION = (
-    "`estimand='population'` counts them in the measures of all items, such as precision and "
+    "`estimand='population'` uses them in measures without rankings, such as precision and "
     f"auroc, if there are at least {MIN_CLUSTERS} clusters"
 )
 
@@ -90,9 +90,9 @@ def item_weights(
         uneven = len(design_range(design, place if by_cluster else np.zeros_like(place)))
         raise ModelError(
             f"`estimand='population'` needs `by='cluster'` and at least {MIN_CLUSTERS} clusters "
-            f"(there are {count}; strata beyond the first take one each): with fewer the Bayesian "
-            "bootstrap is too narrow; "
-            + (MEND if uneven else "use `estimand='finite'`, which is about these items"),
+            f"(there are {count}; each stratum beyond the first uses one). With fewer clusters, "
+            "intervals of the Bayesian bootstrap are too narrow. "
+            + (MEND if uneven else "Use `estimand='finite'`, which is about these items"),
             code="few-clusters",
             numbers={"clusters": len(names), "needed": MIN_CLUSTERS},
         )
@@ -133,8 +133,8 @@ def weights_ignored(
         return [], ""
     head = f"Design weights differ within rankings (from {ends[0]:g} to {ends[1]:g})"
     if estimand == "finite":
-        return ignoring, f"{head}, and `estimand='finite'` counts all items alike: {POPULATION}."
-    return ignoring, f"{head}, and orders cannot count them."
+        return ignoring, f"{head}, but `estimand='finite'` weights all items equally. {POPULATION}."
+    return ignoring, f"{head}, but measures of order cannot use them."
 
 
 def weighable_measures(
@@ -145,7 +145,7 @@ def weighable_measures(
     if ignoring and (named or not kept):
         names = ", ".join(measure.name for measure in ignoring) if named else "the measures"
         raise ModelError(
-            f"{reason} Here {names} would be about the sample alone. {MEND}",
+            f"{reason} Here {names} would describe the sample alone. {MEND}",
             code="uneven-design-weights",
         )
     return kept
@@ -196,10 +196,10 @@ def blind_words(truth: Truth, scored: Scored) -> str:
     if apart < DOUBT:
         return ""
     return (
-        "The fit has not seen these scores, and two draws of its truth differ on "
-        f"{100 * apart:.0f} % of the items: measures lean towards those of scores that tell "
-        "nothing. `informed=True` draws the labels given the scores; a fit of ratings with the "
-        "scores knows them."
+        "The fit did not use these scores, and two draws of its truth differ on "
+        f"{100 * apart:.0f} % of the items. The measures are biased towards those of uninformative "
+        "scores. `informed=True` draws the labels given the scores; or fit ratings that include "
+        "the scores."
     )
 
 

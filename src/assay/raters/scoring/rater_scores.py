@@ -245,8 +245,8 @@ def _left_out(single: int, rankings: int) -> str:
     if not single:
         return ""
     return (
-        f"{single} of {rankings} rankings hold one scored item, whose order says nothing of the "
-        "scores: they are left out. `by=None` ranks all items together."
+        f"{single} of {rankings} rankings hold one scored item and are left out, since their "
+        "order is not informative. `by=None` ranks all items together."
     )
 
 

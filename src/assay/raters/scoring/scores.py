@@ -101,11 +101,11 @@ def _numbers(column: pd.Series, name: str) -> pd.Series:
     words = column[numbers.isna() & column.notna()]
     if len(words):
         problem = Problem(
-            what=f"{words.iloc[0]!r} is no number ({counted(len(words), 'cell')} like it)",
+            what=f"{words.iloc[0]!r} is not a number ({counted(len(words), 'cell')} like it)",
             where=f"column {name!r}",
-            allowed="numbers that are higher where the class is more likely, or nothing",
-            mend="classes that a rater named stand in a column guess beside its scores; of a rater "
-            "who gives classes alone, fit(...) and rater_reliability say how good they are",
+            allowed="numbers that increase with the probability of the class, or empty cells",
+            mend="put the rater's classes in a column guess beside the scores; for a rater with "
+            "classes alone, use fit(...) and rater_reliability",
             code="scores-no-number",
             numbers={"cells": len(words)},
         )
@@ -192,7 +192,7 @@ def _guesses(table: pd.DataFrame, truth: Truth, positive: Flags) -> Flags | None
     read = table["guess"].astype(str).map(meaning)
     if read.isna().any():
         problem = Problem(
-            what=f"{table['guess'][read.isna()].iloc[0]!r} is no guess",
+            what=f"{table['guess'][read.isna()].iloc[0]!r} is not a guess",
             where="column 'guess'",
             allowed=f"0 and 1, or {', '.join(truth.classes)}",
             code="guess-words",

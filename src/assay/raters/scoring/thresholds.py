@@ -68,9 +68,9 @@ def threshold_sweep(
     clusters = np.unique(known.cluster[scored.item].astype(str), return_inverse=True)[1]
     if len(ends := design_range(known.weight[scored.item], clusters)):
         raise ModelError(
-            f"design weights differ within clusters (from {ends[0]:g} to {ends[1]:g}), and a sweep "
-            "counts all items alike: it would be about the sample alone. One threshold at a time, "
-            f"`score_rater(..., threshold=0.5, estimand='population')` counts them. {MEND}",
+            f"design weights differ within clusters (from {ends[0]:g} to {ends[1]:g}), but a sweep "
+            "weights all items equally, so it would describe the sample alone. For one threshold, "
+            f"`score_rater(..., threshold=0.5, estimand='population')` uses the weights. {MEND}",
             code="uneven-design-weights",
             numbers={"lowest": ends[0], "highest": ends[1]},
         )

@@ -90,7 +90,7 @@ def _of_ratings(ratings: Ratings, label: str | None) -> Truth:
     chosen, codes = ratings.task.labels[place], ratings.truth[:, place]
     if (codes < 0).all():
         raise RatingsError(
-            f"these ratings know the truth of {chosen.name!r} for no item; read them with "
+            f"these ratings have no known truth of {chosen.name!r}; read them with "
             "`truth=`, or fit them and score against the fit",
             code="no-known-truth",
         )
@@ -253,7 +253,7 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
         chosen = np.arange(len(names)) >= names.index(positive)
     if chosen.all() or not chosen.any():
         raise ModelError(
-            f"`positive={positive!r}` leaves nothing to tell apart: {', '.join(names)}",
+            f"`positive={positive!r}` must leave positive and negative classes: {', '.join(names)}",
             code="positive-classes",
         )
     return chosen

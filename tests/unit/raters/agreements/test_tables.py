@@ -274,7 +274,7 @@ def test_one_cluster_has_no_interval():
     lines = agreement(from_matrix(table, 4, cluster=["c"] * 40)).table
     assert lines["value"].notna().all()
     assert lines[["lower", "upper"]].isna().all(axis=None)
-    assert lines["note"].eq("all items are in one cluster: no interval").all()
+    assert lines["note"].eq("no interval, since all items are in one cluster").all()
 
 
 def test_it_is_printed_with_intervals_and_notes():

@@ -81,7 +81,14 @@ def fake(monkeypatch):
         monkeypatch.setattr(fitted, "predicted_again", again)
         tree = xr.DataTree(
             xr.Dataset(
-                attrs={"reference": "consensus of all raters", "seed": 1, "task": "", "spec": ""}
+                attrs={
+                    "reference": "consensus of all raters",
+                    "seed": 1,
+                    "task": "",
+                    "spec": "",
+                    "label_doubts": "[]",
+                    "data_doubts": "[]",
+                }
             )
         )
         tree["labels"] = xr.Dataset(

@@ -210,7 +210,7 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
     assert "m " in text_of(pairs)
     assert "n (better is higher)" in text_of(ranks)
     assert "m (better" not in text_of(ranks)
-    assert "neither way have no best system" in text_of(ranks, width=200)
+    assert "without a better direction have no best system" in text_of(ranks, width=200)
     assert len(render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "neither")))) == 1
 
 

@@ -58,7 +58,7 @@ def test_those_that_made_most_wrong_answers_come_first(fit: xr.DataTree, ratings
     clean = assay.label_probabilities(fit).sel({"label": "misleading", "class": "no"}).to_numpy()
     excess = (found[0].rate - found[0].others) * clean[ratings.item[asked]].sum()
     assert found[0].wrong == pytest.approx(excess)
-    assert f"about {round(excess)} wrong answers more than they would have" in str(found[0])
+    assert f"about {round(excess)} wrong answers more than at the others' rate" in str(found[0])
 
 
 def test_an_error_on_a_common_class_comes_before_a_larger_one_on_a_rare_class() -> None:

@@ -91,7 +91,7 @@ def test_each_rater_has_a_sheet_with_the_effect_of_leaving_them_out(
     assert html.count('<section class="sheet"') == 4
     assert f"Metrics without {POOR}" in html
     assert "Median time: 25 s (others 5 s)." in html
-    assert "Of 4 raters, 1 is below, 3 meet it, and 0 are undecided." in html
+    assert "4 raters: 1 is below, 3 meet it, and 0 are undecided." in html
     assert "<script" not in html
 
 

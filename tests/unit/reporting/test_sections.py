@@ -639,7 +639,7 @@ def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -
     shown = table_of(found, "comparisons")
     assert {row.cells[-1] for row in shown.rows if not row.is_heading} == {"neither"}
     assert set(shown.frame["better"]) == {"neither"}
-    assert "nobody has said" in shown.note
+    assert "the task does not say" in shown.note
 
 
 def test_only_metrics_with_a_direction_have_a_best_system() -> None:

@@ -293,7 +293,7 @@ def test_names_are_checked(draws):
         UnknownNameError, match="'C' is no system; valid: A, B", check=refusal("unknown-system")
     ):
         check_claim(fit, "C > A on m")
-    with pytest.raises(UnknownNameError, match="a bound is", check=refusal("unknown-system")):
+    with pytest.raises(UnknownNameError, match="write a bound as", check=refusal("unknown-system")):
         check_claim(fit, "B > 0,5 on m")
     with pytest.raises(FitError, match=r"above 0\.5"):
         check_claim(fit, "B > A on m", level=0.4)
@@ -336,8 +336,8 @@ def test_no_number_of_ratings_is_given_for_a_population_of_the_model():
     assert found.ratings_per_item is None
     assert found.clusters == usual.clusters
     assert "ratings of each item" not in found.sentence
-    assert "the clusters are too few" not in found.sentence
-    assert "more ratings of the same items would do is not known" in found.sentence
+    assert "too few clusters" not in found.sentence
+    assert "effect of more ratings of the same items is unknown" in found.sentence
 
 
 def test_few_clusters_of_one_system_are_a_population_of_the_model():

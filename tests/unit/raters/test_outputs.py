@@ -106,7 +106,7 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
 def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):
     ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
     fit = quick(ratings, draws=20, raters="scored")
-    with pytest.raises(FitError, match="gave answers and", check=refusal("no-scores")):
+    with pytest.raises(FitError, match="gave answers but", check=refusal("no-scores")):
         assay.score_calibration(fit)
     page = assay.report(fit, tmp_path / "report.html", budget=False).read_text(encoding="utf-8")
     assert "gave answers but no score" in page

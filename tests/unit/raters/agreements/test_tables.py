@@ -382,7 +382,7 @@ def test_one_disagreement_tells_no_interval_of_coefficients_beyond_chance():
     for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"):
         assert np.isnan(table.loc[name, ["lower", "upper"]].astype(float)).all()
         assert "the bootstrap is degenerate" in table.loc[name, "note"]
-        assert "read gwet_ac1" in table.loc[name, "note"]
+        assert "use gwet_ac1" in table.loc[name, "note"]
     assert table.loc["gwet_ac1", "lower"] < table.loc["gwet_ac1", "value"]
     assert table.loc["gwet_ac1", "note"] == ""
     assert "99% of the answers are of one class" in str(result)

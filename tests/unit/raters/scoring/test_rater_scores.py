@@ -243,7 +243,7 @@ def test_these_items_alone_are_no_sample_of_unequal_weights(metric: str | None) 
     for by in ("cluster", None):
         with pytest.raises(
             ModelError,
-            match="`estimand='population'` counts them",
+            match="`estimand='population'` uses them",
             check=refusal("uneven-design-weights"),
         ):
             score_rater(ratings, score, metric=metric, by=by)

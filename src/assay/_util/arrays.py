@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from assay._util.typing import Floats, Ints
 
 
-def divided(top: Any, bottom: Any) -> NDArray[np.float64]:
+def divided(top: Any, bottom: Any) -> Floats:
     """Return top / bottom, broadcast; NaN where the denominator is 0."""
     over, under = np.asarray(top, float), np.asarray(bottom, float)
     blank = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
@@ -69,7 +70,7 @@ def append_constant(x: Any, values: list[float], xp: Any) -> Any:
     return xp.concatenate([x, *pads], axis=-1)
 
 
-def sum_of_entries(x: Any, entries: NDArray[np.int64], xp: Any) -> Any:
+def sum_of_entries(x: Any, entries: Ints, xp: Any) -> Any:
     """Add up ``x[..., entries]`` over the last axis of ``entries``, half by half.
 
     Few entries are repeated more often than many, and a tape adds up what is repeated once.

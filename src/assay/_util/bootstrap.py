@@ -1,10 +1,8 @@
 """Cluster bootstrap within strata."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from assay._util.typing import Floats, Ints
 
 
 def times_drawn(stratum: Ints, draws: int, rng: np.random.Generator) -> Floats:

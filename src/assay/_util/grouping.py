@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
+from assay._util.typing import Bools, Ints
+
 LARGEST = 2**62
 """Bound of combined codes; above it they are numbered anew."""
 MAX_SPREAD = 8
 """Largest range per row for which integers serve as codes themselves."""
 
 
-def first_rows(codes: Codes, size: int) -> Codes:
+def first_rows(codes: Ints, size: int) -> Ints:
     """Return the first row with each code; -1 if there is none."""
     first = np.full(size, -1, np.int64)
     rows = np.flatnonzero(codes >= 0)[::-1]
@@ -21,7 +22,7 @@ def first_rows(codes: Codes, size: int) -> Codes:
     return first
 
 
-def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
+def unique_rows(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return the first row of each distinct combination, and the combination of every row."""
     code, size = _from_zero(columns[0])
     for column in columns[1:]:
@@ -43,7 +44,7 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
     return first[seen], number[code]
 
 
-def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
+def all_apart(*columns: NDArray[np.integer], at: Bools) -> bool:
     """Whether no combination of numbers (from 0) occurs twice in the rows ``at``."""
     # No copy where all rows are chosen.
     chosen = [column if at.all() else column[at] for column in columns]
@@ -59,7 +60,7 @@ def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
     return not (code[1:] == code[:-1]).any()
 
 
-def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
+def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Ints, Ints]:
     """Return the distinct combinations in order, and the place of every row among them."""
     first, code = unique_rows(*columns)
     found = np.stack([column[first] for column in columns], axis=1).astype(np.int64)
@@ -69,7 +70,7 @@ def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
     return found[order], position[code]
 
 
-def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
+def _from_zero(column: NDArray[Any]) -> tuple[Ints, int]:
     """Return codes of the values of a column, and one more than the largest code."""
     if len(column) and column.dtype.kind in "biu":
         low, high = int(column.min()), int(column.max())

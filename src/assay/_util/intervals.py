@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay._util.validation import require_number
 
 
@@ -19,7 +19,7 @@ def tails(level: float) -> tuple[float, float]:
     return (1 - level) / 2, (1 + level) / 2
 
 
-def interval_ends(draws: Any, level: float, *, axis: int = -1) -> NDArray[np.float64]:
+def interval_ends(draws: Any, level: float, *, axis: int = -1) -> Floats:
     """Return lower and upper end along ``axis``, (2, ...), without NaN; NaN if all draws are."""
     values = np.moveaxis(np.asarray(draws, float), axis, -1)
     ends = np.full((2, *values.shape[:-1]), np.nan)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.plain_text import plain
+from assay._util.typing import Floats
 
 SIBILANTS = ("s", "x", "z", "ch", "sh")
 VOWELS = tuple("aeiou")
@@ -100,7 +100,7 @@ TAIL_ERROR = 2.7
 
 
 def column_decimals(
-    numbers: NDArray[np.float64],
+    numbers: Floats,
     *,
     sd: Sequence[float] | None = None,
     draws: float | None = None,

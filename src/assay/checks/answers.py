@@ -6,9 +6,9 @@ from difflib import get_close_matches
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.text import does, some
+from assay._util.typing import Bools
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
@@ -143,7 +143,7 @@ def check_answers(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
 
-def _label_table(ratings: Ratings, answers: Vectors, scored: NDArray[np.bool_]) -> pd.DataFrame:
+def _label_table(ratings: Ratings, answers: Vectors, scored: Bools) -> pd.DataFrame:
     """Count the answers of each label: given, missing and not asked; a score is not missing."""
     size = max(len(answers), 1)
     table = pd.DataFrame(

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.text import counted, does, some
+from assay._util.typing import Bools, Floats
 from assay.checks.findings import Part, findings_on
 from assay.data.overlap import RaterPairs, opposite_pairs, rater_pairs
 from assay.data.ratings import Ratings
@@ -32,7 +32,6 @@ def check_opposites(ratings: Ratings) -> Part:
     )
 
 
-Floats = NDArray[np.float64]
 _score_directions_finding = findings_on("scores")
 AGAINST = -0.2
 """Rank correlation below which scores are opposite."""
@@ -75,7 +74,7 @@ def check_score_directions(ratings: Ratings) -> Part:
     )
 
 
-def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
+def _values(ratings: Ratings, label: int) -> tuple[Floats, Bools]:
     """Return first ratings' scores, or answers on the same scale, (rating,), and scorers."""
     first = ratings.replicate == 0
     score = np.where(first, ratings.scores[:, label], np.nan)
@@ -87,9 +86,7 @@ def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
     return value, scored
 
 
-def _against(
-    pairs: RaterPairs, value: Floats, scored: NDArray[np.bool_]
-) -> list[tuple[int, int, float, int]]:
+def _against(pairs: RaterPairs, value: Floats, scored: Bools) -> list[tuple[int, int, float, int]]:
     """Return pairs with a scorer that are clearly opposite, with rank correlation and common items.
 
     Correlations on common items use the ranks among all values of a rater.

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import some
+from assay._util.typing import Bools, Ints
 from assay.checks.findings import Level, Part, findings_on
-from assay.checks.items import Counts, Coverage, Flags, checked_items, coverage, units
+from assay.checks.items import Coverage, checked_items, coverage, units
 from assay.data.ratings import Ratings
 
 TOPIC = "bias by system"
@@ -55,8 +56,8 @@ class Design:
     others: tuple[str, ...]
     grouped: bool
     systems: tuple[str, ...]
-    items: Counts
-    checked: Counts
+    items: Ints
+    checked: Ints
     scores_only: bool
 
     @property
@@ -115,7 +116,7 @@ def double_sampling(ratings: Ratings) -> Design | None:
 
 
 def find_design(
-    ratings: Ratings, cover: Coverage, checked: Callable[[Flags], Counts]
+    ratings: Ratings, cover: Coverage, checked: Callable[[Bools], Ints]
 ) -> Design | None:
     """Return the double sampling design that counts over all data show; None if there is none.
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.gold import contradiction, possible_states
 from assay.data.overlap import ENOUGH
@@ -24,8 +24,6 @@ from assay.data.task import Label, Task
 
 _on_truth = findings_on("truth")
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 UNLIKE = 0.001
 """Nominal probability of a false alarm; 0.005 to 0.01 where 20 to 50 items have known truth."""
 ROUNDING = 1e-9
@@ -139,7 +137,7 @@ def unlike(task: Task, sums: Sums, squared: Floats) -> str:
     )
 
 
-def _sides(ratings: Ratings) -> tuple[Bools, NDArray[np.int64]]:
+def _sides(ratings: Ratings) -> tuple[Bools, Ints]:
     """Return whether the truth of each item is known, and the number of its cluster, (item,)."""
     return ratings.has_truth, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
 

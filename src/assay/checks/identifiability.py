@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.text import counted, does, some
+from assay._util.typing import Bools
 from assay.checks.departures.search import search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Level, Part, findings_on
@@ -46,7 +46,7 @@ def check_leaning(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
 
 
-def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+def _once(ratings: Ratings, telling: Bools) -> list[Finding]:
     """Report items with a single rating; a warning if most items have one."""
     raters = raters_of_items(ratings)
     rated = int((raters > 0).sum())
@@ -74,7 +74,7 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
 
 
-def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+def _twice(ratings: Ratings, telling: Bools) -> list[Finding]:
     """Report items with only two raters; a warning if no other information identifies errors."""
     settled = int(settling_items(ratings).sum())
     pairs = int(telling.sum()) - settled
@@ -102,7 +102,7 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     ]
 
 
-def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+def class_table(ratings: Ratings, telling: Bools) -> pd.DataFrame:
     """Return the number of telling items that are mostly of each ``class`` of each ``label``."""
     lines = []
     for column, label in enumerate(ratings.task.labels):
@@ -155,7 +155,7 @@ def _reliability(name: str, items: int, *, binary: bool) -> str:
     return f"{what} on about {items} items"
 
 
-def rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+def rater_table(ratings: Ratings, telling: Bools) -> pd.DataFrame:
     """Return per ``rater`` the ``items`` answered, and the telling ones among them (``shared``)."""
     answered = ~ratings.abstained
     pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
@@ -185,7 +185,7 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
     return [_finding("note", text, leans=True, code="few-shared-items", numbers=numbers)]
 
 
-def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+def _systems(ratings: Ratings, telling: Bools) -> list[Finding]:
     """Name the systems with few telling items."""
     places = ratings.panels[["system", "item"]].drop_duplicates()
     shared = places[telling[places["item"].to_numpy()]].groupby("system").size()
@@ -341,7 +341,7 @@ def _takes() -> str:
     )
 
 
-def _leaning(ratings: Ratings, telling: NDArray[np.bool_]) -> tuple[float, float]:
+def _leaning(ratings: Ratings, telling: Bools) -> tuple[float, float]:
     """Return the share of classes, and of raters, with few telling items; 0 if there are none."""
     classes, raters = class_table(ratings, telling), rater_table(ratings, telling)
     few_classes = (classes["items"] < FEW_ITEMS)[classes["answered"]]

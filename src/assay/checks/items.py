@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.text import counted, does, some
+from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import NOT_AUDITED, Ratings
@@ -20,7 +21,7 @@ _finding = findings_on("items")
 FEW_CLUSTERS = 20
 
 
-def raters_of_items(ratings: Ratings) -> NDArray[np.int64]:
+def raters_of_items(ratings: Ratings) -> Ints:
     """Return the number of different raters who answered each item."""
     answered, raters = ~ratings.abstained, max(len(ratings.raters), 1)
     pairs = np.sort(ratings.item[answered] * raters + ratings.rater[answered])
@@ -28,13 +29,13 @@ def raters_of_items(ratings: Ratings) -> NDArray[np.int64]:
     return np.bincount(pairs // raters, minlength=len(ratings.items))
 
 
-def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
+def telling_items(ratings: Ratings) -> Bools:
     """Return which items have answers of two raters, or an answer and known truth."""
     raters = raters_of_items(ratings)
     return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
 
 
-def settling_items(ratings: Ratings) -> NDArray[np.bool_]:
+def settling_items(ratings: Ratings) -> Bools:
     """Return which items have answers of three raters, or an answer and known truth.
 
     With at most two raters per item, different rates and errors give the same chances to all pairs
@@ -89,7 +90,7 @@ def check_items(ratings: Ratings) -> Part:
     return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
 
 
-def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
+def _shared(raters: Ints, telling: int) -> Finding:
     """Report how many items identify errors: those with two raters, or else with known truth."""
     several = int((raters >= 2).sum())
     text = f"{several} of {len(raters)} items were answered by two raters or more"
@@ -104,7 +105,7 @@ def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
     return _finding("problem", text, code="no-shared-items", numbers=numbers)
 
 
-def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
+def _histogram(counts: Ints) -> pd.DataFrame:
     values, items = np.unique(counts, return_counts=True)
     return pd.DataFrame({"ratings": values, "items": items})
 
@@ -200,10 +201,6 @@ def _panels(ratings: Ratings) -> pd.DataFrame:
     )
 
 
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coverage:
     """Counts that add over parts of the data with the same raters.
@@ -213,8 +210,8 @@ class Coverage:
         (unit, system)
     """
 
-    items: Counts
-    answered: Counts
+    items: Ints
+    answered: Ints
 
     def __add__(self, other: "Coverage") -> "Coverage":
         """Add the counts of another part."""
@@ -232,7 +229,7 @@ def coverage(ratings: Ratings, systems: Sequence[str]) -> Coverage:
     return Coverage(items=items, answered=answered)
 
 
-def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Counts:
+def checked_items(ratings: Ratings, systems: Sequence[str], judge: Bools) -> Ints:
     """Count the items of each system that non-judges answered, or with known truth."""
     place = _own_system(ratings, systems)
     mine, item = _answered(ratings, place)
@@ -241,13 +238,13 @@ def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Cou
     return np.bincount(place[known & (place >= 0)], minlength=len(systems))
 
 
-def _answered(ratings: Ratings, place: Counts) -> tuple[Counts, Counts]:
+def _answered(ratings: Ratings, place: Ints) -> tuple[Ints, Ints]:
     """Return the unit and the item of each rating with an answer, for items of one system."""
     used = ratings.answered & (place[ratings.item] >= 0)
     return units(ratings)[0][ratings.rater[used]], ratings.item[used]
 
 
-def _own_system(ratings: Ratings, systems: Sequence[str]) -> Counts:
+def _own_system(ratings: Ratings, systems: Sequence[str]) -> Ints:
     """Return the position of the only system of each item; -1 if none or several."""
     places = ratings.panels.loc[ratings.panels["system"] != "", ["system", "item"]]
     places = places.drop_duplicates().drop_duplicates("item", keep=False)
@@ -258,7 +255,7 @@ def _own_system(ratings: Ratings, systems: Sequence[str]) -> Counts:
     return found
 
 
-def units(ratings: Ratings) -> tuple[Counts, NDArray[np.object_], bool]:
+def units(ratings: Ratings) -> tuple[Ints, NDArray[np.object_], bool]:
     """Return each rater's unit, the units' names, and whether units are groups."""
     groups = ratings.raters["group"]
     if groups.nunique() > 1:

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay._util.errors import Numbers
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, does, some
+from assay._util.typing import Floats, Ints
 from assay.checks.findings import Level, Part, findings_on
 from assay.checks.items import telling_items
 from assay.data.overlap import ENOUGH, SHARED_ITEMS, RaterPairs, rater_pairs
@@ -86,7 +86,7 @@ def _part(
     return Part(findings=(_finding(level, text, code=code, numbers=numbers),), tables=tables)
 
 
-def components(ratings: Ratings) -> NDArray[np.int64]:
+def components(ratings: Ratings) -> Ints:
     """Return the component of each rater in the graph of raters and items; -1 without ratings.
 
     Known truth is one more node of the graph: it connects raters without common items.
@@ -246,7 +246,7 @@ def check_twins(ratings: Ratings) -> Part:
     )
 
 
-def _twins(pairs: RaterPairs, agreement: NDArray[np.float64], ratings: Ratings) -> pd.DataFrame:
+def _twins(pairs: RaterPairs, agreement: Floats, ratings: Ratings) -> pd.DataFrame:
     """Return the pairs with very high agreement, by name."""
     close = agreement > TWIN_AGREEMENT
     names = ratings.raters.index.to_numpy()
@@ -312,7 +312,7 @@ def _everywhere(ratings: Ratings) -> bool:
     return bool(fewest >= NEARLY * pairs["item"].nunique())
 
 
-def _sorted(ratings: Ratings, place: NDArray[np.int64]) -> bool:
+def _sorted(ratings: Ratings, place: Ints) -> bool:
     """Return whether the answers to a label are in order over the slots of all items."""
     grid = np.full((len(ratings.items), len(ratings.raters)), -1, np.int64)
     for answers in ratings.answers.T:

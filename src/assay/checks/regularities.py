@@ -7,6 +7,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools
 from assay.data.class_words import no_before_yes
 from assay.data.questions import quoted
 from assay.data.ratings import Ratings
@@ -116,9 +117,7 @@ def regular_gates(ratings: Ratings) -> dict[str, Regularity]:
     return found
 
 
-def _gate(
-    label: Label, answers: NDArray[np.int16], told: NDArray[np.bool_], gated: str
-) -> Regularity | None:
+def _gate(label: Label, answers: NDArray[np.int16], told: Bools, gated: str) -> Regularity | None:
     """Return the classes of a label that open another one; None if answers do not depend on it."""
     counts = np.bincount(answers[answers >= 0], minlength=len(label.classes))
     shares = np.bincount(answers[(answers >= 0) & told], minlength=len(counts)) / np.maximum(

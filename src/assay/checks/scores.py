@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.text import counted, does, some
+from assay._util.typing import Bools
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 from assay.data.task import Task
@@ -137,7 +137,7 @@ def _reader(ratings: Ratings) -> Finding:
     return _finding("note", text, code="scores-reader")
 
 
-def without_order(task: Task, answered: NDArray[np.bool_]) -> list[str]:
+def without_order(task: Task, answered: Bools) -> list[str]:
     """Name the answered labels (label,) of three or more unordered classes."""
     return [
         label.name

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, does, some
+from assay._util.typing import Ints
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 
@@ -38,7 +38,7 @@ def check_sessions(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"sessions": table})
 
 
-def session_codes(ratings: Ratings) -> NDArray[np.int64]:
+def session_codes(ratings: Ratings) -> Ints:
     """Return the position of each rating's session; -1 if it is unknown."""
     return np.asarray(pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session)), np.int64)
 
@@ -137,5 +137,5 @@ def replicate_table(ratings: Ratings) -> pd.DataFrame:
     return table.assign(share_same=table["same"] / table["pairs"])
 
 
-def _pairs(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _pairs(counts: Ints) -> Ints:
     return np.asarray(counts * (counts - 1) // 2, np.int64)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from rich.console import Console, Group
 from rich.text import Text
 
 from assay._util.errors import FitError, FitWarning
 from assay._util.files import require_place
 from assay._util.text import interval, lines_of
+from assay._util.typing import Floats
 from assay.checks import check
 from assay.cli.arguments import in_options
 from assay.data.majority_vote import majority_labels
@@ -53,7 +53,7 @@ ACCURACY = np.array(
 # On the logit scale, in the order of the labels: about two thirds of the chunks are relevant, a
 # quarter sufficient, an eighth misleading; the second system and the first ranks are better, and
 # queries differ with an SD of 1, for the two systems with a correlation of 0.7.
-VALUES: dict[str, NDArray[np.float64]] = {
+VALUES: dict[str, Floats] = {
     "main": np.array([0.6, -0.8, -1.6]),
     "interaction_sd": np.array(1.0),
     "interaction_offset": np.array([-0.5]),

@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level
 from assay._util.random import generator_of
 from assay._util.text import intervals, lines_of
+from assay._util.typing import Floats
 from assay._util.validation import names_given, require_choice
 from assay.comparison.contrasts import difference_draws, pairs_of
 from assay.comparison.decisions import Line, conclusion, with_interval
@@ -43,7 +43,7 @@ def vote_metrics(
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, SAMPLES, rng)
 
-    def dataset(draws: NDArray[np.float64]) -> xr.Dataset:
+    def dataset(draws: Floats) -> xr.Dataset:
         variables = {
             m.name: (("chain", "draw", "system"), draws[None, :, n]) for n, m in enumerate(chosen)
         }

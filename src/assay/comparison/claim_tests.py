@@ -7,11 +7,11 @@ from math import ceil
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from assay._util.errors import UnknownNameError, suggest
 from assay._util.intervals import interval_ends, require_level, tails
+from assay._util.typing import Bools, Floats
 from assay.comparison.claims import Claim, parse_claim
 from assay.comparison.decisions import Verdict, about, chance, left_out, settled, with_interval
 from assay.data.ratings import Ratings
@@ -154,9 +154,6 @@ def about_more(count: int, word: str) -> str:
     """Write a count rounded up to two digits, since it is approximate."""
     unit = 10 ** max(len(str(count)) - 2, 0)
     return f"{ceil(count / unit) * unit:,} more {word}{'s' * (count != 1)}"
-
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,9 +345,7 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
     )
 
 
-def _is_near(
-    values: Values, defined: NDArray[np.bool_], region: tuple[float, float], level: float
-) -> bool:
+def _is_near(values: Floats, defined: Bools, region: tuple[float, float], level: float) -> bool:
     """Return whether Monte Carlo error could move an interval's end across a region's end."""
     for end in filter(np.isfinite, region):
         share = (values[defined] > end).mean() if defined.any() else np.nan
@@ -375,7 +370,7 @@ def _check_systems(claim: Claim, ratings: Ratings) -> None:
             )
 
 
-def _subject(data: xr.Dataset, claim: Claim) -> Values:
+def _subject(data: xr.Dataset, claim: Claim) -> Floats:
     """Return draws (chain, draw) of the number that the claim bounds."""
     draws = data[claim.metric]
     if claim.system is not None and "system" in draws.dims:
@@ -395,7 +390,7 @@ def _layout_of(claim: Claim, ratings: Ratings, incomplete: Incomplete) -> PanelL
     return panel_layout(replace(ratings, panels=ratings.panels[told]), incomplete=incomplete)
 
 
-def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout) -> Spread:
+def _spread(values: Floats, fixed: Floats, ratings: Ratings, layout: PanelLayout) -> Spread:
     """Split the variance: with the clusters held fixed, labels and parameters remain."""
     variance = float(np.nanvar(values))
     labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
@@ -410,6 +405,6 @@ def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout
     )
 
 
-def _mc_error(holds: Values) -> float:
+def _mc_error(holds: Floats) -> float:
     """Return the standard error of the mean of correlated draws (chain, draw)."""
     return float(holds.std() / np.sqrt(effective_draws(holds)))

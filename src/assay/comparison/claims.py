@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
-from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError
+from assay._util.typing import Bools, Floats
 from assay._util.validation import cut, written
 from assay.comparison.contrasts import TIE, contrast
 
@@ -80,7 +80,7 @@ class Claim:
         """Whether the ends of the region belong to it."""
         return self.relation not in (">", "<")
 
-    def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def holds(self, values: Floats) -> Bools:
         """Return whether the claim is true for each value of the subject; false for NaN."""
         low, high = self.region
         # A closed end includes values within rounding error of it; an open end excludes them.

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.errors import ArgumentError, ModelError, UnknownNameError, suggest
 from assay._util.intervals import tails
+from assay._util.typing import Floats
 from assay._util.validation import is_number, written
 from assay.fits.summary import summarize
 
-Values = NDArray[np.float64]
 Rope = float | Sequence[float] | None
 SAMPLE = ("chain", "draw")
 NEEDS_QUOTES = r"""[\s"'“”<>=≥≤*\[\]]"""
@@ -132,13 +131,13 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 
 
-def _values(variable: xr.DataArray, systems: Sequence[str]) -> Values:
+def _values(variable: xr.DataArray, systems: Sequence[str]) -> Floats:
     chosen = variable.sel(system=list(systems)).transpose("system", *SAMPLE)
     return np.asarray(chosen.to_numpy(), dtype=float)
 
 
 def _extra(
-    a: Values, b: Values, *, level: float, rope: tuple[float, float] | None
+    a: Floats, b: Floats, *, level: float, rope: tuple[float, float] | None
 ) -> dict[str, float]:
     """Return ratio and probabilities of one pair, over the draws in which they are defined."""
     ratio = divided(a, b)
@@ -153,7 +152,7 @@ def _extra(
     return dict(zip((*RATIO, *CHANCES), values, strict=True))
 
 
-def _inside(difference: Values, rope: tuple[float, float] | None) -> Values:
+def _inside(difference: Floats, rope: tuple[float, float] | None) -> Floats:
     """Return 1 in the region of practical equivalence, 0 outside; NaN without a region."""
     if rope is None:
         return np.full_like(difference, np.nan)
@@ -164,7 +163,7 @@ SIGNS = {"higher": 1, "lower": -1}
 """Sign that makes larger values better; a metric without a direction has none."""
 
 
-def rank_probabilities(values: Values) -> Values:
+def rank_probabilities(values: Floats) -> Floats:
     """Return the probability of each rank, (system, rank), from draws (draw, system) without NaN.
 
     Larger values are better; ties share their ranks evenly.
@@ -181,7 +180,7 @@ def rank_probabilities(values: Values) -> Values:
     return np.asarray((holds / level[..., None]).mean(axis=0))
 
 
-def expected_loss(values: Values) -> Values:
+def expected_loss(values: Floats) -> Floats:
     r"""Return :math:`L_s = \mathrm E[\max_r m_r - m_s]`, (system,), from draws (draw, system).
 
     It is the expected loss, in units of the metric, of choosing :math:`s` instead of the system
@@ -190,7 +189,7 @@ def expected_loss(values: Values) -> Values:
     return np.asarray((values.max(axis=1, keepdims=True) - values).mean(axis=0))
 
 
-def rank_table(values: Values, better: str) -> pd.DataFrame:
+def rank_table(values: Floats, better: str) -> pd.DataFrame:
     """Return ``p_best``, ``expected_loss``, ``unranked`` and rank probabilities, a line per system.
 
     Draws (draw, system) with a NaN are left out (share ``unranked``). Without a direction, all

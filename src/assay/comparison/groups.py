@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from assay._util.errors import ModelError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
+from assay._util.typing import Floats
 from assay._util.validation import require_number
 from assay.comparison.contrasts import TIE, difference_draws, pairs_of, require_two
 from assay.data.ratings import Ratings
@@ -22,7 +22,6 @@ from assay.evaluation.registry import Metric
 from assay.fits.datatree import ratings_of
 from assay.inference.label_doubts import both_doubts, doubt_about, doubt_about_difference
 
-Values = NDArray[np.float64]
 GRID = 200
 REACH = 6.0
 JITTER = 1e-10
@@ -37,13 +36,13 @@ class Pooled:
     mean, sd : of the distribution of effects over groups (draw,)
     """
 
-    effects: Values
-    mean: Values
-    sd: Values
+    effects: Floats
+    mean: Floats
+    sd: Floats
 
 
 def pool(
-    estimates: Values, covariance: Values, *, scale: float, draws: int, rng: np.random.Generator
+    estimates: Floats, covariance: Floats, *, scale: float, draws: int, rng: np.random.Generator
 ) -> Pooled:
     r"""Pool the estimates of several groups partially.
 
@@ -288,7 +287,7 @@ def _of_the_mean(names: Sequence[str], estimand: Estimand) -> str:
 
 
 def _numbers_of(
-    values: Values, level: float, scale: float, rng: np.random.Generator
+    values: Floats, level: float, scale: float, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Return the numbers of one contrast from draws (draw, group), by group and for the mean."""
     heard = np.flatnonzero(~np.isnan(values).all(axis=0))
@@ -310,7 +309,7 @@ def _numbers_of(
     return table.fillna({"undefined": 1.0})
 
 
-def _numbers(values: Values, level: float) -> Values:
+def _numbers(values: Floats, level: float) -> Floats:
     """Return mean, interval and probability above 0 of each column, (column, 4)."""
     ends = interval_ends(values, level, axis=0)
     return np.column_stack([values.mean(axis=0), *ends, (values > TIE).mean(axis=0)])

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
@@ -20,6 +19,7 @@ from assay._util.text import (
     rounded,
     some,
 )
+from assay._util.typing import Floats
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
 from assay.comparison.decisions import chance_said
@@ -28,8 +28,6 @@ from assay.evaluation.estimands import Estimand
 from assay.evaluation.select import choose_metrics
 from assay.fits.datatree import ratings_of
 from assay.inference.label_doubts import doubt_about_difference
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -236,7 +234,7 @@ def _amounts(name: str, given: object, *, positive: bool) -> dict[str, float]:
 
 
 def _table(
-    values: Mapping[str, Values],
+    values: Mapping[str, Floats],
     systems: list[str],
     baseline: str,
     weights: Mapping[str, float],

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
 from assay._util.text import counted, some
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -45,14 +46,14 @@ def against_gold(ratings: Ratings) -> str:
     )
 
 
-def _classes_said(ratings: Ratings, codes: NDArray[np.int16], labels: NDArray[np.int64]) -> str:
+def _classes_said(ratings: Ratings, codes: NDArray[np.int16], labels: Ints) -> str:
     """Name classes with their labels."""
     of = ratings.task.labels
     names = (of[n].classes[codes[n]] if codes[n] >= 0 else "not asked" for n in labels)
     return ", ".join(f"{of[n].name} {name!r}" for n, name in zip(labels, names, strict=True))
 
 
-def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.bool_]:
+def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> Bools:
     """Return which states agree with known truth and audits of each item, (item, state)."""
     known, which = sorted_rows(*ratings.truth.T)
     agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
@@ -68,7 +69,7 @@ def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.b
     return possible
 
 
-def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
+def contradiction(ratings: Ratings, possible: Bools) -> str:
     """Describe the items without a possible state (item, state); ``""`` if there are none."""
     none = np.flatnonzero(~possible.any(axis=1))
     if not len(none):
@@ -86,9 +87,7 @@ def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
     )
 
 
-def truth_masks(
-    ratings: Ratings, states: NDArray[np.int16]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def truth_masks(ratings: Ratings, states: NDArray[np.int16]) -> tuple[Ints, Floats]:
     """Return the mask number of each item (item,), and the masks (mask, state).
 
     A mask is 0 where the state agrees with what is known of the item, -inf elsewhere. Refuse items

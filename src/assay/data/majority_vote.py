@@ -1,8 +1,8 @@
 """Majority vote, label by label."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Ints
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors, label_order
@@ -42,9 +42,7 @@ def close_gates(task: Task, winners: Vectors) -> Vectors:
     return closed
 
 
-def _winners(
-    item: NDArray[np.int64], answer: Vectors
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _winners(item: Ints, answer: Vectors) -> tuple[Ints, Ints]:
     """Return the items with a vote and their most frequent answers; ties go to the first given."""
     width = int(answer.max(initial=0)) + 1
     votes, first, counts = np.unique(item * width + answer, return_index=True, return_counts=True)

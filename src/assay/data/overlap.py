@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from assay._util.grouping import unique_rows
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +44,7 @@ class RepeatedPairs:
         same = told & (~both | (first == second)).all(axis=1)
         return self._of_raters(told), self._of_raters(same)
 
-    def _of_raters(self, chosen: NDArray[np.bool_]) -> Ints:
+    def _of_raters(self, chosen: Bools) -> Ints:
         return np.bincount(self.rater[chosen], minlength=self.raters)
 
 
@@ -64,9 +63,6 @@ def repeated_pairs(ratings: Ratings, said: NDArray[np.integer]) -> RepeatedPairs
         others.append(other[paired])
     one, other = np.concatenate(ones), np.concatenate(others)
     return RepeatedPairs(one=one, other=other, rater=ratings.rater[one], raters=len(ratings.raters))
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -218,7 +214,7 @@ class RaterPairs:
     item: Ints
     n_raters: int
 
-    def chosen(self, at: NDArray[np.bool_]) -> "RaterPairs":
+    def chosen(self, at: Bools) -> "RaterPairs":
         """Return the pairs selected by a mask (pair,)."""
         return replace(self, one=self.one[at], other=self.other[at], items=self.items[at])
 
@@ -371,7 +367,7 @@ def first_meetings(ratings: Ratings) -> dict[str, int]:
     return dict(zip(names[found].tolist(), items[first].tolist(), strict=True))
 
 
-def rated_twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:
+def rated_twice_and_by_others(ratings: Ratings, group: str) -> Bools:
     """Return whether each item has two ratings of a group and one of another group, (item,)."""
     mine = (ratings.raters["group"].astype(str) == group).to_numpy()[ratings.rater]
     rated, size = ~ratings.abstained, len(ratings.items)

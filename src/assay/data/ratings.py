@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError, RatingsError
 from assay._util.html import notebook_html
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import cut
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
@@ -80,7 +81,7 @@ class Simulated:
     """
 
     truth: Vectors
-    values: Mapping[str, NDArray[np.float64]]
+    values: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,10 +143,10 @@ class Ratings:
 
     task: Task
     answers: Vectors
-    item: NDArray[np.int64]
-    rater: NDArray[np.int64]
-    replicate: NDArray[np.int64]
-    abstained: NDArray[np.bool_]
+    item: Ints
+    rater: Ints
+    replicate: Ints
+    abstained: Bools
     items: pd.DataFrame
     raters: pd.DataFrame
     truth: Vectors
@@ -154,11 +155,11 @@ class Ratings:
     resolve: Resolve = "retry"
     accounting: Accounting = field(default_factory=lambda: no_accounting(0))
     simulated: Simulated | None = None
-    scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    scores: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     session: NDArray[np.object_] = field(default_factory=lambda: np.zeros(0, object))
     sessions: tuple[str, ...] = ()
     audit: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
-    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    seconds: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Fill in omitted fields, and refuse fields of the wrong shape."""
@@ -189,19 +190,19 @@ class Ratings:
             )
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def answered(self) -> Bools:
         """Which ratings have an answer or a score, (rating,)."""
         said = (self.answers != MISSING) | np.isfinite(self.scores)
         return np.asarray(said.any(axis=1))
 
     @property
-    def scores_alone(self) -> NDArray[np.bool_]:
+    def scores_alone(self) -> Bools:
         """Which ratings have a score and no answer, (rating,)."""
         scored = np.isfinite(self.scores).any(axis=1)
         return np.asarray(scored & ~(self.answers >= 0).any(axis=1))
 
     @property
-    def has_truth(self) -> NDArray[np.bool_]:
+    def has_truth(self) -> Bools:
         """Which items have a known truth, at least in part, (item,)."""
         return np.asarray((self.truth != MISSING).any(axis=1))
 
@@ -303,7 +304,7 @@ def _knows_something(values: NDArray[Any]) -> bool:
     return bool(np.isfinite(values).any())
 
 
-def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Ratings:
+def take_ratings(ratings: Ratings, rows: Bools | NDArray[np.integer]) -> Ratings:
     """Return some of the ratings, with all items, raters, panels, truth and sessions.
 
     Parameters

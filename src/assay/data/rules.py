@@ -17,6 +17,7 @@ from lark.exceptions import UnexpectedInput
 from numpy.typing import NDArray
 
 from assay._util.errors import TaskError, suggest
+from assay._util.typing import Bools
 from assay._util.validation import cut
 
 NOT_ASKED = -2
@@ -48,7 +49,6 @@ STRING: /"[^"]*"|'[^']*'/
 PLAIN = re.compile(r"(?!(?:and|or|not)$)[^\W\d][\w.]*|-?\d+(\.\d+)?")
 """Names and values that a rule may write without quotes."""
 
-Truth = NDArray[np.bool_]
 Codes = Mapping[str, NDArray[np.integer]]
 
 
@@ -58,9 +58,9 @@ class Expression:
 
     text: str
     labels: tuple[str, ...]
-    evaluate: Callable[[Codes], Truth]
+    evaluate: Callable[[Codes], Bools]
 
-    def __call__(self, codes: Codes) -> Truth:
+    def __call__(self, codes: Codes) -> Bools:
         """Return whether the expression holds, for one array of class codes per label."""
         return self.evaluate(codes)
 
@@ -116,7 +116,7 @@ def _depth(tree: Tree[Token]) -> int:
 
 def _compile(
     node: Tree[Token], text: str, classes: Mapping[str, tuple[str, ...]], used: list[str]
-) -> Callable[[Codes], Truth]:
+) -> Callable[[Codes], Bools]:
     """Turn a syntax tree into a function of class codes."""
     kind = node.data
     if kind in {"label", "equal", "unequal"}:
@@ -151,7 +151,7 @@ def as_written(name: str) -> str:
 
 def _comparison(
     node: Tree[Token], text: str, classes: Mapping[str, tuple[str, ...]], used: list[str]
-) -> Callable[[Codes], Truth]:
+) -> Callable[[Codes], Bools]:
     words = [_word(c.children[0]) for c in node.children if isinstance(c, Tree)]
     label = words[0]
     if label not in classes:

@@ -7,14 +7,12 @@ the rater's distinct scores, else by quantiles, so that equal scores stay togeth
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.data.task import Task
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PARTS = 4
 """Bins in the region of a class."""
 
@@ -116,7 +114,7 @@ def bin_middle(code: Ints, classes: int, parts: int = PARTS) -> Floats:
     return (code + 0.5) / (classes * parts)
 
 
-def raters_of_scores(ratings: Ratings) -> NDArray[np.bool_]:
+def raters_of_scores(ratings: Ratings) -> Bools:
     """Return whether each rater gave scores and no answer, (rater,)."""
     found = np.zeros(len(ratings.raters), bool)
     found[ratings.rater[ratings.scores_alone]] = True

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import TaskError
+from assay._util.typing import Bools
 from assay.data.rules import NOT_ASKED, Expression
 from assay.data.task import Task
 from assay.data.task_files import task_from_json
@@ -36,11 +37,11 @@ class StateSpace:
 
     states: Vectors
     state_names: tuple[str, ...]
-    soft: NDArray[np.bool_]
+    soft: Bools
     soft_names: tuple[str, ...]
     paths: Vectors
-    blocked: NDArray[np.bool_]
-    warned: NDArray[np.bool_]
+    blocked: Bools
+    warned: Bools
     warned_names: tuple[str, ...]
 
 
@@ -146,7 +147,7 @@ def _columns(task: Task, vectors: Vectors) -> dict[str, NDArray[np.integer]]:
     return {name: vectors[:, n] for n, name in enumerate(task.label_names)}
 
 
-def _broken(task: Task, vectors: Vectors, rules: Sequence[Expression]) -> NDArray[np.bool_]:
+def _broken(task: Task, vectors: Vectors, rules: Sequence[Expression]) -> Bools:
     """Return which vectors break which rules, (vector, rule)."""
     columns = _columns(task, vectors)
     broken = [~rule(columns) for rule in rules]

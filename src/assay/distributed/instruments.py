@@ -3,10 +3,11 @@
 from operator import attrgetter
 from typing import Any
 
+from assay._util.typing import Bools, Ints
 from assay.checks.departures.search import MOST_ROWS, SEED, Departure, search
 from assay.checks.double_sampling import Design, find_design
 from assay.checks.gold import gold_sums, squares, unlike
-from assay.checks.items import Counts, Flags, checked_items, coverage
+from assay.checks.items import checked_items, coverage
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import take_sample
 from assay.inference.data_counts import DataCounts
@@ -21,9 +22,9 @@ def double_sampling_on_workers(held: Held) -> Design | None:
     ratings, executor, parts = held.structure.ratings, held.executor, _ratings(held)
     systems = [ratings.systems] * len(parts)
 
-    def checked(judge: Flags) -> Counts:
+    def checked(judge: Bools) -> Ints:
         found = executor.map(checked_items, parts, systems, [judge] * len(parts))
-        total: Counts = sum(executor.gather(found))
+        total: Ints = sum(executor.gather(found))
         return total
 
     first, *others = executor.gather(executor.map(coverage, parts, systems))

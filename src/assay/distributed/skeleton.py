@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats, Ints
 from assay.data.overlap import ENOUGH, first_meetings
 from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.inference.data_counts import DataCounts, count_data
@@ -26,7 +27,6 @@ from assay.modelling.prevalence.design import MIN_CLUSTERS, count_places, tellin
 from assay.modelling.spec import GOLD, Spec
 from assay.modelling.structure import Structure, build_structure
 
-Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Shown = tuple[Ints, Keys]
 """Items, and a key of a pattern of each of them."""
@@ -164,7 +164,7 @@ class Numbered:
 
     piece: Piece
     ratings: Ratings
-    places: NDArray[np.float64]
+    places: Floats
     counts: DataCounts
 
 
@@ -245,7 +245,7 @@ def _require_same(structure: Structure, frame: Piece) -> None:
         )
 
 
-def _places_from(structure: Structure, first: int) -> NDArray[np.float64]:
+def _places_from(structure: Structure, first: int) -> Floats:
     """Count the places of the items from ``first`` on, by system and context."""
     design, panels = structure.prevalence.design, structure.ratings.panels
     own = panels[panels["item"] >= first]

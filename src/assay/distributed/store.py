@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay.distributed.skeleton import Numbered
 from assay.fits.datatree import ratings_datasets
 from assay.fits.latent_states import Recovered, recover
@@ -19,7 +19,6 @@ from assay.inference.modes import Mode, align_loadings
 from assay.inference.pieces import Piece
 from assay.inference.to_datatree import difficulty_variables
 
-Floats = NDArray[np.float64]
 GROWING = ("rating", "item", "place", "cluster")
 """Dims whose length grows with the data."""
 BLOCK = 32_000_000

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.files import draft
 from assay._util.progress import unbroken, waiting
+from assay._util.typing import Floats
 from assay.distributed.holding import Held
 from assay.distributed.instruments import (
     counts_on_workers,
@@ -45,8 +45,6 @@ from assay.inference.diagnostics import diagnose_laplace
 from assay.inference.modes import Mode, align_loadings
 from assay.inference.to_datatree import assemble, attributes
 from assay.modelling.structure import Structure
-
-Floats = NDArray[np.float64]
 
 
 def write_fit(

@@ -7,16 +7,15 @@ Computational Linguistics 49(4), 777-840.
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Floats, Ints
 from assay.evaluation.registry import metric
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.shares import share
 
 Codes = NDArray[np.integer]
-Values = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @metric("flag_rate", task="ais", labels=["flagged"], better="lower", additive=True)
-def flag_rate(y: Codes, mask: Flags) -> Values:
+def flag_rate(y: Codes, mask: Bools) -> Floats:
     """Share of all outputs that are flagged (Flag %)."""
     return share(y[..., 0] == 1, mask)
 
@@ -28,7 +27,7 @@ def flag_rate(y: Codes, mask: Flags) -> Values:
     kind="ratio",
     additive=True,
 )
-def interpretable_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
+def interpretable_rate(y: Codes, mask: Bools) -> tuple[Ints, Ints]:
     """Share of the outputs not flagged that are interpretable (Int %)."""
     judged = (y[..., 0] == 0) & mask
     return (judged & (y[..., 1] == 1)).sum(axis=-1), judged.sum(axis=-1)
@@ -41,7 +40,7 @@ def interpretable_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
     kind="ratio",
     additive=True,
 )
-def attributable_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
+def attributable_rate(y: Codes, mask: Bools) -> tuple[Ints, Ints]:
     """Share of the interpretable outputs that are attributable to the source (AIS %)."""
     interpretable = (y[..., 0] == 1) & mask
     return (interpretable & (y[..., 1] == 1)).sum(axis=-1), interpretable.sum(axis=-1)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csgraph
 from scipy.special import gammaincinv
 
 from assay._util.arrays import divided
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.task import Task
 from assay.evaluation.draws import LabelDraws, cluster_totals
 from assay.evaluation.estimands import cluster_keys, uniforms
@@ -23,8 +23,6 @@ ROUNDS = 10
 CLUSTERS = 20_000
 """Number of predicted clusters in each of at most ``ROUNDS`` searches for discordant ones."""
 
-Values = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Predicted = Callable[[int], Iterator[LabelDraws]]
 """Yields label draws of new clusters without end, each time for the given number of draws."""
 
@@ -64,7 +62,7 @@ class Discordance:
     blocks: tuple["Block", ...]
     n_systems: int
 
-    def totals(self, seed: int | None) -> Values:
+    def totals(self, seed: int | None) -> Floats:
         """Return weighted numerators and denominators of these clusters, (2, metric, draw, system).
 
         ``seed`` draws the clusters' weights; None takes the mean weights.
@@ -88,11 +86,11 @@ class Block:
     """
 
     name: str
-    systems: Rows
-    values: Values
-    shape: Values
+    systems: Ints
+    values: Floats
+    shape: Floats
 
-    def totals(self, seed: int | None) -> Values:
+    def totals(self, seed: int | None) -> Floats:
         """Return the weighted sum over the relabelled clusters, (2, metric, draw, system)."""
         slots = self.values.shape[-1]
         orders = [np.roll(np.arange(slots)[::step], k) for step in (1, -1) for k in range(slots)]
@@ -102,7 +100,7 @@ class Block:
             found += weight[..., None] * self.values[..., order[: len(self.systems)]]
         return found
 
-    def _weights(self, count: int, seed: int | None) -> Iterator[Values]:
+    def _weights(self, count: int, seed: int | None) -> Iterator[Floats]:
         """Yield the gamma weights (metric, draw) of each relabelled cluster, or their means."""
         if seed is None:
             yield from [self.shape] * count
@@ -127,7 +125,7 @@ def discordance(
     The result for one metric does not depend on the other metrics.
     """
     blocks = linked_systems(layout)
-    pools: list[list[list[Values]]] = [[[] for _ in chosen] for _ in blocks]
+    pools: list[list[list[Floats]]] = [[[] for _ in chosen] for _ in blocks]
     lacking, ranges = set(range(len(chosen))), np.tile([np.inf, -np.inf], (len(chosen), 1))
     for y in predicted(max(1, CLUSTERS // len(layout.clusters))):
         for m in sorted(lacking):
@@ -148,7 +146,7 @@ def discordance(
     )
 
 
-def linked_systems(layout: PanelLayout) -> list[Rows]:
+def linked_systems(layout: PanelLayout) -> list[Ints]:
     """Group the systems that share clusters, directly or through other systems."""
     system = layout.system
     nodes = len(layout.systems) + len(layout.clusters)
@@ -160,8 +158,8 @@ def linked_systems(layout: PanelLayout) -> list[Rows]:
 
 
 def _differing(
-    totals: Values, layout: PanelLayout, systems: Rows, rng: np.random.Generator
-) -> Values:
+    totals: Floats, layout: PanelLayout, systems: Ints, rng: np.random.Generator
+) -> Floats:
     """Return clusters (2, cluster, slot) on which the metric differs between slots.
 
     ``totals`` are (2, draw, cluster, system). If no cluster has two systems that differ, two
@@ -186,14 +184,14 @@ def _differing(
     return np.take_along_axis(rows, np.broadcast_to(like, (2, *like.shape)), axis=-1)
 
 
-def _spread(values: Values) -> Values:
+def _spread(values: Floats) -> Floats:
     """Return the range of the defined values of each row; 0 where none is defined."""
     low = np.where(np.isnan(values), np.inf, values).min(axis=-1, initial=np.inf)
     high = np.where(np.isnan(values), -np.inf, values).max(axis=-1, initial=-np.inf)
     return np.where(high >= low, high - low, 0.0)
 
 
-def _filled(rows: Values, present: NDArray[np.bool_], rng: np.random.Generator) -> Values:
+def _filled(rows: Floats, present: Bools, rng: np.random.Generator) -> Floats:
     """Copy the values of a random present system into each system that a cluster lacks."""
     drawn = np.where(present, rng.random(present.shape), -1.0)
     for slot in np.flatnonzero(~present.all(axis=0)):
@@ -205,9 +203,9 @@ def _filled(rows: Values, present: NDArray[np.bool_], rng: np.random.Generator) 
 def _block(
     chosen: Sequence[Metric],
     layout: PanelLayout,
-    systems: Rows,
-    pools: Sequence[Sequence[Values]],
-    ranges: Values,
+    systems: Ints,
+    pools: Sequence[Sequence[Floats]],
+    ranges: Floats,
     *,
     draws: int,
     seed: int,
@@ -230,14 +228,14 @@ def _block(
     return Block(name=layout.systems[systems[0]], systems=systems, values=values, shape=shape)
 
 
-def _widened(ends: Values, values: Values) -> Values:
+def _widened(ends: Floats, values: Floats) -> Floats:
     """Extend the range ``ends`` by the defined values."""
     known = values[~np.isnan(values)]
     low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
     return np.array([min(ends[0], low), max(ends[1], high)])
 
 
-def _ends(metric: Metric, seen: Values, slots: int) -> Values:
+def _ends(metric: Metric, seen: Floats, slots: int) -> Floats:
     """Return both ends of the metric's range, (2, 1, slot), if the model predicts one end alone.
 
     A metric that is constant at another value has no discordant cluster.
@@ -252,11 +250,11 @@ def _ends(metric: Metric, seen: Values, slots: int) -> Values:
     return row
 
 
-def _share_of_pairs(values: Values) -> Values:
+def _share_of_pairs(values: Floats) -> Floats:
     """Return the share of the pairs of slots that differ, (draw,)."""
     first, second = np.triu_indices(values.shape[-1], 1)
     return np.asarray((np.abs(values[:, first] - values[:, second]) > SAME).mean(axis=-1))
 
 
-def _size(pool: Sequence[Values]) -> int:
+def _size(pool: Sequence[Floats]) -> int:
     return sum(part.shape[1] for part in pool)

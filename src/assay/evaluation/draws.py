@@ -14,6 +14,7 @@ from assay._util.arrays import divided
 from assay._util.errors import ModelError
 from assay._util.grouping import unique_rows
 from assay._util.progress import steps, unbroken
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.task import Task
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.pools import layout_for
@@ -74,7 +75,6 @@ def _draws_of_chunk(states: xr.DataArray) -> int:
 
 CELLS = 1_000_000
 """Places in panels handled at a time: bounds the memory."""
-Values = NDArray[np.float64]
 
 
 class Draws(Protocol):
@@ -119,7 +119,7 @@ def metric_draws(
     y: Labels,
     layout: PanelLayout,
     weights: Draws | None = None,
-) -> Values:
+) -> Floats:
     """Return metrics of every draw, (metric, draw, system); NaN where the denominator is 0.
 
     ``weights`` (draw, cluster) multiply the panels' design weights; without them panels count 1.
@@ -133,7 +133,7 @@ def metric_totals(
     y: Labels,
     layout: PanelLayout,
     weights: Draws | None = None,
-) -> Values:
+) -> Floats:
     """Return weighted numerators and denominators of the metrics, (2, metric, draw, system)."""
     return weighted_totals(chosen, task, y, layout, [weights])[:, 0]
 
@@ -144,7 +144,7 @@ def weighted_totals(
     y: Labels,
     layout: PanelLayout,
     weights: Sequence[Draws | None],
-) -> Values:
+) -> Floats:
     """Return totals under several sets of cluster weights, (2, weights, metric, draw, system)."""
     weighted = layout.item_weight is not None and any(w is not None for w in weights)
     if not weighted and not any(m.pooled for m in chosen):
@@ -160,7 +160,7 @@ def _totals_on(
     task: Task,
     y: Labels,
     weights: Sequence[Draws | None],
-) -> Values:
+) -> Floats:
     """Return totals of metrics on one layout, (2, weights, metric, draw, system)."""
     draws = y.shape[0]
     totals = np.empty((len(weights), draws, len(layout.systems), 2 * len(chosen)))
@@ -176,7 +176,7 @@ def _totals_on(
     return np.ascontiguousarray(np.moveaxis(parts, (3, 4), (0, 2)))
 
 
-def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -> Values:
+def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -> Floats:
     """Return numerators and denominators by cluster and system, (2, draw, cluster, system).
 
     A panel counts its design weight over that of its cluster, so that each cluster counts alike.
@@ -201,8 +201,8 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
 
 
 def panel_totals(
-    metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | None = None
-) -> tuple[Values, Values]:
+    metric: Metric, y: Codes, mask: Bools, listed: int | None = None
+) -> tuple[Floats, Floats]:
     """Call a metric's function: return each panel's numerator and denominator, (..., panel).
 
     Both are 0 where either is not finite: an undefined panel counts in no mean. Only the first
@@ -236,7 +236,7 @@ def panel_totals(
     return np.where(defined, arrays[0], 0.0), np.where(defined, arrays[1], 0.0)
 
 
-def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | None) -> Any:
+def _called(metric: Metric, y: Codes, mask: Bools, listed: int | None) -> Any:
     """Call a metric's function; an error in it names the metric and the line."""
     try:
         if metric.pooled:
@@ -271,13 +271,13 @@ class _Kinds(NamedTuple):
     """Distinct panels: class codes (kind, position, label) and mask (kind, position)."""
 
     labels: Codes
-    mask: NDArray[np.bool_]
+    mask: Bools
     listed: int | None
 
 
 def _kinds_of_panels(
     states: NDArray[Any], codes: Codes, layout: PanelLayout
-) -> tuple[_Kinds, NDArray[np.int64]]:
+) -> tuple[_Kinds, Ints]:
     """Find the distinct panels, and the number of each panel among them, (draw, panel).
 
     A panel's value depends on its labels alone, so it is computed once for each distinct panel.
@@ -290,7 +290,7 @@ def _kinds_of_panels(
     return _Kinds(labels=labels, mask=mask, listed=layout.listed), kind.reshape(places.shape[:2])
 
 
-def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Values:
+def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Floats:
     """Return the numerators of all metrics, then their denominators, (kind, 2 metrics)."""
     pairs = [
         panel_totals(m, kinds.labels[..., m.columns(task)], kinds.mask, kinds.listed)
@@ -299,9 +299,7 @@ def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Val
     return np.stack([pair[n] for n in range(2) for pair in pairs], axis=-1)
 
 
-def _by_system(
-    values: Values, kind: NDArray[np.int64], weights: Values | None, layout: PanelLayout
-) -> Values:
+def _by_system(values: Floats, kind: Ints, weights: Floats | None, layout: PanelLayout) -> Floats:
     """Sum the values (kind, column) over each system's panels, (draw, system, column).
 
     The panels' weights are a sparse matrix: a row for each draw and system, a column for each kind.
@@ -370,8 +368,8 @@ def draws_once(
     choices: Hashable,
     layout: PanelLayout,
     chosen: Sequence[Metric],
-    compute: Callable[[Sequence[Metric]], Values],
-) -> Values:
+    compute: Callable[[Sequence[Metric]], Floats],
+) -> Floats:
     """Return draws (metric, ...): cached ones, and for the other metrics those of ``compute``.
 
     ``groups`` of the fit, ``choices`` and the panels identify the cached draws. ``compute`` must

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
+from assay._util.typing import Bools, Floats, Ints
 from assay.evaluation.panels import PanelLayout
 
 Estimand = Literal["population", "finite"]
@@ -34,7 +35,6 @@ MODELLED = "model-based"
 GOLDEN = 0.5 * (5**0.5 - 1)
 
 Keys = NDArray[np.uint64]
-Values = NDArray[np.float64]
 
 # The constants of SplitMix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -56,7 +56,7 @@ def share_of_model(freedom: int, enough: int = MIN_CLUSTERS) -> float:
     return round(min(1.0, max(0.0, 2 - freedom / (enough / 2))), 6)
 
 
-def draws_of_model(share: float, draws: int) -> NDArray[np.bool_]:
+def draws_of_model(share: float, draws: int) -> Bools:
     """Mark the draws that the model predicts: evenly spread, the same in every fit."""
     return np.asarray((np.arange(1, draws + 1) * GOLDEN) % 1 < share)
 
@@ -102,11 +102,11 @@ class ClusterWeights:
     """
 
     keys: Keys
-    stratum: NDArray[np.int64]
-    design: Values
-    shape: Values
+    stratum: Ints
+    design: Floats
+    shape: Floats
 
-    def __getitem__(self, draws: slice) -> Values:
+    def __getitem__(self, draws: slice) -> Floats:
         """Return the weights of a run of draws, (draw, cluster)."""
         weights = exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
         few = self.shape < 1
@@ -119,7 +119,7 @@ class ClusterWeights:
         return weights
 
 
-def mass_of_clusters(layout: PanelLayout, draws: int, seed: int) -> Values:
+def mass_of_clusters(layout: PanelLayout, draws: int, seed: int) -> Floats:
     """Return the sum of the clusters' exponential variates, (draw,)."""
     keys = cluster_keys(layout.clusters, seed)
     run = max(1, RUN // len(keys))
@@ -144,7 +144,7 @@ def cluster_weights(layout: PanelLayout, seed: int = WEIGHTS_SEED) -> ClusterWei
     )
 
 
-def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
+def gamma_shapes(stratum: Ints, size: Floats) -> Floats:
     """Return the shape of each cluster's gamma variates, by the effective number in its stratum.
 
     ``size`` (cluster,) is the cluster's part of its stratum.
@@ -166,12 +166,12 @@ def cluster_keys(clusters: tuple[str, ...], seed: int) -> Keys:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
-def exponentials(keys: Keys, draws: NDArray[np.int64]) -> Values:
+def exponentials(keys: Keys, draws: Ints) -> Floats:
     """Return Exp(1) variates, (draw, cluster)."""
     return np.asarray(-np.log(uniforms(keys, draws)))
 
 
-def uniforms(keys: Keys, draws: NDArray[np.int64]) -> Values:
+def uniforms(keys: Keys, draws: Ints) -> Floats:
     """Return uniform variates (draw, key): number ``draw`` of the SplitMix64 stream at each key."""
     state = keys + (draws[:, None].astype(np.uint64) + np.uint64(1)) * _STEP
     state = (state ^ (state >> np.uint64(30))) * _MIX_1

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.arrays import divided
+from assay._util.typing import Floats
 from assay._util.validation import require_choice, require_count
 from assay.data.ratings import Ratings
 from assay.data.task import Task
@@ -49,7 +50,6 @@ SOME_DRAWS = 20
 REPLICATES = 32
 REPLICATE_CELLS = 200_000_000
 
-Values = NDArray[np.float64]
 Change = Callable[[Codes], Codes]
 
 
@@ -192,7 +192,7 @@ def estimand_draws(
     replicates: int = REPLICATES,
     change: Change | None = None,
     least: int = MIN_CLUSTERS,
-) -> tuple[Values, list[str]]:
+) -> tuple[Floats, list[str]]:
     """Return draws of metrics under an estimand, (metric, draw, system), and each estimand's name.
 
     At most ``replicates`` sets of new clusters are drawn for each draw that the model predicts;
@@ -202,14 +202,14 @@ def estimand_draws(
     y = _changed(posterior_labels(fit), change)
     n_draws = y.shape[0]
 
-    def weighed(lacking: Sequence[Metric]) -> Values:
+    def weighed(lacking: Sequence[Metric]) -> Floats:
         prior = discordant_clusters(fit, ratings, lacking, layout, n_draws, change=change)
         return np.asarray(population_draws(lacking, ratings.task, y, layout, [seed], prior)[0])
 
-    def unweighed(lacking: Sequence[Metric]) -> Values:
+    def unweighed(lacking: Sequence[Metric]) -> Floats:
         return metric_draws(lacking, ratings.task, y, layout)
 
-    def drawn(compute: Callable[[Sequence[Metric]], Values], *choices: object) -> Values:
+    def drawn(compute: Callable[[Sequence[Metric]], Floats], *choices: object) -> Floats:
         if change is not None:
             return compute(chosen)
         groups = ("labels", "constant_data", "posterior", "observed_data")
@@ -277,14 +277,14 @@ def _predictive(
     n_draws: int,
     replicates: int,
     change: Change | None,
-) -> Values:
+) -> Floats:
     """Return metrics of new clusters like these, drawn from the model, (metric, draw, system)."""
     cells = n_draws * len(ratings.items) * len(ratings.task.labels)
     replicates = int(np.clip(REPLICATE_CELLS // cells, 1, replicates))
     # The new clusters are themselves a sample, so only the panels' design weights count.
     even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
 
-    def compute(lacking: Sequence[Metric]) -> Values:
+    def compute(lacking: Sequence[Metric]) -> Floats:
         totals = np.zeros((2, len(lacking), n_draws, len(layout.systems)))
         for y in predicted_labels(fit, replicates):
             changed = _changed(y, change)
@@ -319,7 +319,7 @@ def title_on(metric: Metric, layout: PanelLayout) -> str:
 
 def draws_dataset(
     chosen: Sequence[Metric],
-    values: Values,
+    values: Floats,
     estimands: Sequence[str],
     layout: PanelLayout,
     coords: Mapping[str, NDArray[Any]],

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.text import fixed
+from assay._util.typing import Bools, Floats
 from assay.data.generic_metrics import GenericName, generic_problem, numbers_of, parse_generic
 from assay.data.task import Label, Task
 from assay.evaluation.prevalence import prevalence_totals
 from assay.evaluation.registry import Better, Metric, MetricFunction
 from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
-from assay.evaluation.shares import Flags, in_classes, share
+from assay.evaluation.shares import in_classes, share
 
 Codes = NDArray[np.integer]
-Values = NDArray[np.float64]
 Chosen = frozenset[int]
 """Codes of the classes that count."""
 
@@ -146,7 +146,7 @@ def _mean(name: str, label: Label) -> Metric:
     )
 
 
-def _kept(mask: Flags, cut: int | None) -> Flags:
+def _kept(mask: Bools, cut: int | None) -> Bools:
     """Return which places are within the first ranks."""
     return mask if cut is None else mask & (np.arange(mask.shape[-1]) < cut)
 
@@ -158,7 +158,7 @@ def _kept(mask: Flags, cut: int | None) -> Flags:
 def precision(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return the share of items that count among the first ranks of a list."""
 
-    def function(y: Codes, mask: Flags) -> Values:
+    def function(y: Codes, mask: Bools) -> Floats:
         with np.errstate(invalid="ignore"):  # a list with no item in the first ranks is undefined
             return share(in_classes(y, codes), _kept(mask, cut))
 
@@ -169,7 +169,7 @@ def precision(codes: Chosen, cut: int | None) -> MetricFunction:
 def recall(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return the share of a cluster's items that count which stand in the first ranks."""
 
-    def function(y: Codes, mask: Flags, pool: Flags) -> Values:
+    def function(y: Codes, mask: Bools, pool: Bools) -> Floats:
         with np.errstate(invalid="ignore"):
             counts = in_classes(y, codes)
             found = (counts & _kept(mask, cut)).sum(axis=-1)
@@ -182,7 +182,7 @@ def recall(codes: Chosen, cut: int | None) -> MetricFunction:
 def hit(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return whether any item of the first ranks counts."""
 
-    def function(y: Codes, mask: Flags) -> Flags:
+    def function(y: Codes, mask: Bools) -> Bools:
         return np.asarray((in_classes(y, codes) & _kept(mask, cut)).any(axis=-1))
 
     return function
@@ -192,7 +192,7 @@ def hit(codes: Chosen, cut: int | None) -> MetricFunction:
 def first_rank(codes: Chosen, cut: int | None) -> MetricFunction:
     """Return one over the rank of the first item that counts; 0 if there is none."""
 
-    def function(y: Codes, mask: Flags) -> Values:
+    def function(y: Codes, mask: Bools) -> Floats:
         return reciprocal_rank(in_classes(y, codes), _kept(mask, cut))
 
     return function
@@ -202,18 +202,18 @@ def first_rank(codes: Chosen, cut: int | None) -> MetricFunction:
 def gain(cut: int | None) -> MetricFunction:
     """Return discounted cumulative gain over that of the best order of the list."""
 
-    def function(y: Codes, mask: Flags) -> Values:
+    def function(y: Codes, mask: Bools) -> Floats:
         return discounted_gain(y[..., 0], mask, cut)
 
     return function
 
 
 @cache
-def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Flags], tuple[Values, Values]]:
+def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Bools], tuple[Floats, Floats]]:
     """Return the sum of the classes' numbers, and how many items have one."""
     values = np.array(numbers)
 
-    def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
+    def function(y: NDArray[Any], mask: Bools) -> tuple[Floats, Floats]:
         label = y[..., 0]
         applies = (label >= 0) & mask
         total = np.where(applies, values[np.maximum(label, 0)], 0.0).sum(axis=-1)

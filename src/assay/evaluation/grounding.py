@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Ints
 from assay.evaluation.registry import metric, register_rates
-from assay.evaluation.shares import Flags
 
 Codes = NDArray[np.integer]
-Counts = NDArray[np.int64]
 
 
 register_rates(
@@ -32,7 +31,7 @@ register_rates(
     better="lower",
     additive=True,
 )
-def conditional_fabrication_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
+def conditional_fabrication_rate(y: Codes, mask: Bools) -> tuple[Ints, Ints]:
     """Share of the answers that cite which cite a fabricated source; undefined if none cites."""
     cited = (y[..., 0] == 1) & mask
     return (cited & (y[..., 1] == 1)).sum(axis=-1), cited.sum(axis=-1)

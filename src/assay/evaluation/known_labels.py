@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.errors import RatingsError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
+from assay._util.typing import Floats
 from assay._util.validation import require_count
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings, require_ratings
@@ -53,7 +53,7 @@ def metrics_of_labels(
 
 def known_totals(
     metric: Metric, task: Task, labels: Vectors, layout: PanelLayout, *, weighted: bool = False
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return numerators and denominators of known labels (item, label): (2, cluster, system).
 
     ``weighted`` panels count their design weight, otherwise one.
@@ -116,17 +116,13 @@ def majority_metrics(
     return table.assign(estimand="population", reference=VOTE)
 
 
-def vote_totals(
-    ratings: Ratings, chosen: Sequence[Metric], layout: PanelLayout
-) -> NDArray[np.float64]:
+def vote_totals(ratings: Ratings, chosen: Sequence[Metric], layout: PanelLayout) -> Floats:
     """Return numerators and denominators of the majority vote, (2, metric, cluster, system)."""
     task, labels = ratings.task, majority_labels(ratings)
     return np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
 
 
-def resampled(
-    totals: NDArray[np.float64], layout: PanelLayout, draws: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def resampled(totals: Floats, layout: PanelLayout, draws: int, rng: np.random.Generator) -> Floats:
     """Return metrics of bootstrap samples of the clusters, (draw, metric, system)."""
     parts, metrics, clusters, systems = totals.shape
     columns = totals.transpose(2, 0, 1, 3).reshape(clusters, -1)

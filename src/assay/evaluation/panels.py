@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, Problem, RatingsError
 from assay._util.grouping import unique_rows
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_choice
 from assay.data.ratings import Ratings
 from assay.evaluation.registry import Metric
@@ -20,7 +20,6 @@ By = Literal["system"]
 Incomplete = Literal["predict", "drop"]
 INCOMPLETE = ("predict", "drop")
 MAX_PLACES = 10_000
-Positions = NDArray[np.int64]
 Names = pd.Index
 
 
@@ -45,18 +44,18 @@ class PanelLayout:
         cluster's items; None if all are
     """
 
-    item: Positions
-    mask: NDArray[np.bool_]
-    bounds: Positions
-    cluster: Positions
-    weight: NDArray[np.float64]
+    item: Ints
+    mask: Bools
+    bounds: Ints
+    cluster: Ints
+    weight: Floats
     systems: tuple[str, ...]
     clusters: tuple[str, ...]
-    stratum: Positions
+    stratum: Ints
     dropped: int = 0
     unrated: int = 0
-    item_weight: NDArray[np.float64] | None = None
-    pool: Positions = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    item_weight: Floats | None = None
+    pool: Ints = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     listed: int | None = None
 
     @property
@@ -65,12 +64,12 @@ class PanelLayout:
         return int((np.bincount(self.stratum) > 0).sum())
 
     @property
-    def system(self) -> Positions:
+    def system(self) -> Ints:
         """Position of each panel's system, (panel,)."""
         return np.repeat(np.arange(len(self.systems)), np.diff(self.bounds))
 
     @property
-    def design(self) -> NDArray[np.float64]:
+    def design(self) -> Floats:
         """Design weight of each cluster, the mean of its panels' weights, (cluster,)."""
         return np.bincount(self.cluster, weights=self.weight) / np.bincount(self.cluster)
 
@@ -106,7 +105,7 @@ class PanelLayout:
             for clusters, strata in zip(drawn, held, strict=True)
         ]
 
-    def of_items(self, keep: NDArray[np.bool_]) -> "PanelLayout":
+    def of_items(self, keep: Bools) -> "PanelLayout":
         """Return the layout of the kept items (item,), without panels that lose all items."""
         mask = self.mask & keep[self.item]
         alive = mask.any(axis=1)
@@ -151,7 +150,7 @@ def panel_layout(
     return replace(layout, dropped=dropped, unrated=unrated, pool=pool)
 
 
-def _pool(ratings: Ratings, clusters: Sequence[str]) -> Positions:
+def _pool(ratings: Ratings, clusters: Sequence[str]) -> Ints:
     """Return pairs of the given clusters and the items of all their lists, (2, pooled item)."""
     codes, names = pd.factorize(ratings.panels["cluster"])
     cluster = pd.Index(clusters).get_indexer(names)[codes]
@@ -217,7 +216,7 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
         raise RatingsError(problems)
 
 
-def _positions(panel: Positions, rank: Positions) -> Positions:
+def _positions(panel: Ints, rank: Ints) -> Ints:
     """Return each place's position: its rank less the lowest possible one, ties one after another.
 
     With ``n`` the number within the panel, ``max_{m <= n}(rank_m - m) + n`` is the first place at
@@ -252,9 +251,7 @@ def _rectangle(places: pd.DataFrame, systems: Names, clusters: Names) -> PanelLa
     )
 
 
-def _uneven(
-    shape: tuple[int, ...], panel: Positions, position: Positions, weight: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def _uneven(shape: tuple[int, ...], panel: Ints, position: Ints, weight: Floats) -> Floats | None:
     """Return the design weight of each place (panel, position); None if no panel has several."""
     first = np.flatnonzero(np.diff(panel, prepend=-1))
     if (weight == weight[first][panel]).all():
@@ -264,7 +261,7 @@ def _uneven(
     return table
 
 
-def first_stage(cluster: Positions, stratum: Positions) -> Positions:
+def first_stage(cluster: Ints, stratum: Ints) -> Ints:
     """Return the stratum of each cluster; strata that share a cluster are joined."""
     joined = np.arange(stratum.max() + 1)
     while True:
@@ -277,7 +274,7 @@ def first_stage(cluster: Positions, stratum: Positions) -> Positions:
         joined = wider
 
 
-def _answered(ratings: Ratings) -> NDArray[np.bool_]:
+def _answered(ratings: Ratings) -> Bools:
     """Return which items have at least one rating with an answer, (item,)."""
     answered = np.zeros(len(ratings.items), bool)
     answered[ratings.item[ratings.answered]] = True

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assay.evaluation.panels import PanelLayout, Positions, weighed_layout
+from assay._util.typing import Bools, Ints
+from assay.evaluation.panels import PanelLayout, weighed_layout
 from assay.evaluation.registry import Metric
 
 
@@ -41,7 +41,7 @@ def pooled_layout(layout: PanelLayout) -> PanelLayout:
     )
 
 
-def _listed(layout: PanelLayout, panel: Positions, item: Positions) -> NDArray[np.bool_]:
+def _listed(layout: PanelLayout, panel: Ints, item: Ints) -> Bools:
     """Return whether items (pair,) stand in the lists of panels (pair,)."""
     many = int(max(layout.item.max(initial=0), item.max(initial=0))) + 1
     own = (np.arange(len(layout.item))[:, None] * many + layout.item)[layout.mask]

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
+from assay._util.typing import Floats
 from assay.data.task import Task
 from assay.evaluation.discordance import Discordance
 from assay.evaluation.draws import Labels, metric_totals, weighted_totals
 from assay.evaluation.estimands import cluster_weights, mass_of_clusters
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
-
-Values = NDArray[np.float64]
 
 
 def population_draws(
@@ -23,7 +21,7 @@ def population_draws(
     layout: PanelLayout,
     seeds: Sequence[int],
     prior: Discordance,
-) -> Values:
+) -> Floats:
     """Return metrics under each seed's cluster weights, (seed, metric, draw, system).
 
     They are NaN where no observed cluster has a denominator.
@@ -38,7 +36,7 @@ def population_draws(
 
 def expected_population(
     chosen: Sequence[Metric], task: Task, y: Labels, layout: PanelLayout, prior: Discordance
-) -> Values:
+) -> Floats:
     """Return metrics under the mean weights of the clusters, (metric, draw, system)."""
     even = np.broadcast_to(1.0, (y.shape[0], len(layout.clusters)))
     totals = metric_totals(chosen, task, y, layout, even)
@@ -46,6 +44,6 @@ def expected_population(
     return divided(*totals)
 
 
-def _told(observed: Values, prior: Values) -> Values:
+def _told(observed: Floats, prior: Floats) -> Floats:
     """Set the prior's clusters to 0 where a metric is undefined on the observed ones."""
     return np.where(observed[1] != 0, prior, 0.0)

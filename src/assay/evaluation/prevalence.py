@@ -4,26 +4,25 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Ints
 from assay.data.class_words import no_before_yes
 from assay.data.task import Task
 from assay.evaluation.registry import Metric
-from assay.evaluation.shares import Flags, in_classes
+from assay.evaluation.shares import in_classes
 
-Counts = NDArray[np.int64]
-Totals = tuple[Counts, Counts]
+Totals = tuple[Ints, Ints]
 
 
 @cache
-def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Flags], Totals]:
+def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Bools], Totals]:
     """Return the metric function that counts the items in some classes of one label.
 
     It is cached: equal metrics must have the same function.
     """
 
-    def totals(y: NDArray[Any], mask: Flags) -> Totals:
+    def totals(y: NDArray[Any], mask: Bools) -> Totals:
         applies = (y[..., 0] >= 0) & mask
         return (in_classes(y, codes) & applies).sum(axis=-1), applies.sum(axis=-1)
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.typing import Bools, Floats
 from assay._util.validation import argument, names_given, require_choice, require_flag
 from assay.data.metric_names import SHIPPED, remember
 from assay.data.task import Task
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.shares import share
 
 Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
@@ -181,7 +182,7 @@ def metric(
 def register_rates(task: str, descriptions: Mapping[str, str], *, lower: Sequence[str]) -> None:
     """Register the share of yes of each shipped metric's label, with its description."""
 
-    def rate(y: NDArray[np.integer], mask: Flags) -> NDArray[np.float64]:
+    def rate(y: NDArray[np.integer], mask: Bools) -> Floats:
         return share(y[..., 0] == 1, mask)
 
     for name, description in descriptions.items():

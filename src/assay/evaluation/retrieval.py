@@ -6,27 +6,27 @@ Position ``p`` is rank ``p + 1``, so that a gap in the ranks keeps its place in 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Floats
 from assay.evaluation.registry import metric
-from assay.evaluation.shares import Flags, share
+from assay.evaluation.shares import share
 
 Codes = NDArray[np.integer]
-Values = NDArray[np.float64]
 
 
 @metric("topical_precision_at_k", task="retrieval", labels=["topically_relevant"], additive=True)
-def topical_precision_at_k(y: Codes, mask: Flags) -> Values:
+def topical_precision_at_k(y: Codes, mask: Bools) -> Floats:
     """Share of a query's chunks that are topically relevant, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("sufficiency_hit_at_k", task="retrieval", labels=["evidence_sufficient"])
-def sufficiency_hit_at_k(y: Codes, mask: Flags) -> Flags:
+def sufficiency_hit_at_k(y: Codes, mask: Bools) -> Bools:
     """Share of queries with at least one chunk of sufficient evidence."""
     return np.asarray(((y[..., 0] == 1) & mask).any(axis=-1))
 
 
 @metric("sufficiency_rate_at_k", task="retrieval", labels=["evidence_sufficient"], additive=True)
-def sufficiency_rate_at_k(y: Codes, mask: Flags) -> Values:
+def sufficiency_rate_at_k(y: Codes, mask: Bools) -> Floats:
     """Share of a query's chunks with sufficient evidence, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
@@ -38,13 +38,13 @@ def sufficiency_rate_at_k(y: Codes, mask: Flags) -> Values:
     better="lower",
     additive=True,
 )
-def misleading_context_rate_at_k(y: Codes, mask: Flags) -> Values:
+def misleading_context_rate_at_k(y: Codes, mask: Bools) -> Floats:
     """Share of a query's chunks that mislead, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("mean_reciprocal_rank_at_k", task="retrieval", labels=["topically_relevant"])
-def mean_reciprocal_rank_at_k(y: Codes, mask: Flags) -> Values:
+def mean_reciprocal_rank_at_k(y: Codes, mask: Bools) -> Floats:
     """One over the rank of the first relevant chunk, 0 if none; mean over queries."""
     return reciprocal_rank(y[..., 0] == 1, mask)
 
@@ -55,7 +55,7 @@ def mean_reciprocal_rank_at_k(y: Codes, mask: Flags) -> Values:
     labels=["topically_relevant", "evidence_sufficient"],
     title="nDCG@k",
 )
-def ndcg_at_k(y: Codes, mask: Flags) -> Values:
+def ndcg_at_k(y: Codes, mask: Bools) -> Floats:
     r"""Normalised discounted cumulative gain of graded relevance; mean over queries.
 
     Notes
@@ -76,14 +76,14 @@ def ndcg_at_k(y: Codes, mask: Flags) -> Values:
     return discounted_gain(np.where(sufficient, 2, relevant), mask)
 
 
-def reciprocal_rank(found: Flags, mask: Flags) -> Values:
+def reciprocal_rank(found: Bools, mask: Bools) -> Floats:
     """Return one over the rank of the first item with a property, (..., panel); 0 if none has."""
     found = found & mask
     first = found.argmax(axis=-1)
     return np.where(found.any(axis=-1), 1.0 / (first + 1.0), 0.0)
 
 
-def discounted_gain(grade: Codes, mask: Flags, cut: int | None = None) -> Values:
+def discounted_gain(grade: Codes, mask: Bools, cut: int | None = None) -> Floats:
     """Return the discounted gain :math:`2^w - 1` over that of the best order, (..., panel).
 
     Grades (..., panel, position) below 1 have no gain; only the first ``cut`` ranks count. The
@@ -104,7 +104,7 @@ def discounted_gain(grade: Codes, mask: Flags, cut: int | None = None) -> Values
     return np.asarray(gained / np.where(ideal > 0, ideal, 1.0))
 
 
-def _best_discounts(mask: Flags, discount: Values) -> Values:
+def _best_discounts(mask: Bools, discount: Floats) -> Floats:
     """Return the sum of the ``n`` largest discounts of a panel's places, (panel, n), n from 0."""
     own = -np.sort(-np.where(mask, discount, 0.0), axis=-1)
     return np.concatenate([np.zeros((len(mask), 1)), own.cumsum(axis=-1)], axis=-1)

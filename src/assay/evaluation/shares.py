@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Flags = NDArray[np.bool_]
+from assay._util.typing import Bools, Floats
 
 
-def in_classes(y: NDArray[np.integer], codes: frozenset[int]) -> Flags:
+def in_classes(y: NDArray[np.integer], codes: frozenset[int]) -> Bools:
     """Return whether the first label of each item is one of some classes, (..., position)."""
     label = y[..., 0]
     if len(codes) == 1:
@@ -14,7 +14,7 @@ def in_classes(y: NDArray[np.integer], codes: frozenset[int]) -> Flags:
     return np.isin(label, sorted(codes))
 
 
-def share(property_: Flags, mask: Flags) -> NDArray[np.float64]:
+def share(property_: Bools, mask: Bools) -> Floats:
     """Return the share of each panel's items with a property, (..., panel)."""
-    counts: NDArray[np.float64] = (property_ & mask).sum(axis=-1) / mask.sum(axis=-1)
+    counts: Floats = (property_ & mask).sum(axis=-1) / mask.sum(axis=-1)
     return counts

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.typing import Floats
 from assay._util.validation import names_given, written
 from assay.data.task import Task
 from assay.evaluation.discordance import Discordance
@@ -24,7 +24,6 @@ from assay.fits.datatree import ratings_of
 
 SETS = 4
 """Sets of cluster weights for each label draw."""
-Values = NDArray[np.float64]
 Contrast = tuple[str, str]
 
 
@@ -36,12 +35,12 @@ class Components:
     NaN where either label draw is undefined. A column is a system or a contrast.
     """
 
-    parameters: Values
-    labels: Values
-    clusters: Values
+    parameters: Floats
+    labels: Floats
+    clusters: Floats
 
     @classmethod
-    def of_pairs(cls, first: Values, second: Values) -> Self:
+    def of_pairs(cls, first: Floats, second: Floats) -> Self:
         r"""Split the variance of a metric from two label draws for each draw of the parameters.
 
         ``first`` and ``second`` are (set, metric, draw, column), under independent sets of weights.
@@ -74,11 +73,11 @@ class Components:
         labels = squares - clusters / sets - _completed(parameters)
         return cls(parameters=parameters, labels=labels, clusters=clusters)
 
-    def sums(self) -> Values:
+    def sums(self) -> Floats:
         """Return the terms whose mean is the sum of the components, (metric, draw, column)."""
         return _completed(self.parameters) + self.labels + self.clusters
 
-    def means(self) -> tuple[Values, Values, Values]:
+    def means(self) -> tuple[Floats, Floats, Floats]:
         """Return the components parameters, labels and clusters, each (metric, column)."""
         return defined_mean(self.parameters), defined_mean(self.labels), defined_mean(self.clusters)
 
@@ -91,7 +90,7 @@ def paired_values(
     *,
     seed: int | None,
     prior: Discordance | None,
-) -> tuple[Values, Values]:
+) -> tuple[Floats, Floats]:
     """Return metrics of two label draws, each (set, metric, draw, system).
 
     ``seed`` is that of the cluster weights in the first set of the first draw; without a seed or
@@ -109,7 +108,7 @@ def paired_values(
     return first, second
 
 
-def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None) -> Values:
+def columns_of(values: Floats, systems: Sequence[str], contrast: Contrast | None) -> Floats:
     """Return values by system (last axis), or the difference of two systems."""
     if contrast is None:
         return values
@@ -131,7 +130,7 @@ def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None
 
 def metric_columns(
     draws: xr.Dataset, contrast: Contrast | None
-) -> tuple[list[str], list[str], Values]:
+) -> tuple[list[str], list[str], Floats]:
     """Return metrics' names, systems' (or the contrast's) and draws (metric, draw, column)."""
     names = [str(name) for name in draws.data_vars]
     systems = [str(s) for s in draws["system"].values] if "system" in draws else [""]
@@ -140,23 +139,23 @@ def metric_columns(
     return names, systems if contrast is None else [" - ".join(contrast)], values
 
 
-def defined_mean(values: Values, axis: int = 1) -> Values:
+def defined_mean(values: Floats, axis: int = 1) -> Floats:
     """Return the mean over the defined values of an axis; NaN where none is defined."""
     some = ~np.isnan(values)
     return divided(np.where(some, values, 0.0).sum(axis=axis), some.sum(axis=axis))
 
 
-def defined_variance(values: Values) -> Values:
+def defined_variance(values: Floats) -> Floats:
     """Return the variance over the defined draws (axis 1)."""
     return defined_mean(_centre(values) ** 2)
 
 
-def _completed(products: Values) -> Values:
+def _completed(products: Floats) -> Floats:
     """Replace undefined products by the mean of the defined ones."""
     return np.where(np.isnan(products), defined_mean(products)[:, None], products)
 
 
-def _centre(values: Values) -> Values:
+def _centre(values: Floats) -> Floats:
     return values - defined_mean(values)[:, None]
 
 
@@ -164,7 +163,7 @@ SAME = 1e-12
 """Draws that differ by less are constant: the order of a sum changes as much."""
 
 
-def effective_draws(values: Values) -> Values:
+def effective_draws(values: Floats) -> Floats:
     """Return the effective number of draws for the mean of values (..., chain, draw).
 
     An undefined draw (NaN) is filled with the mean and reduces the number in proportion. Constant
@@ -298,7 +297,7 @@ def components_of(
     estimand: Estimand,
     contrast: Contrast | None,
     incomplete: Incomplete,
-    reported: Values | None = None,
+    reported: Floats | None = None,
 ) -> Components:
     """Return the terms of the variance components, with cluster weights for the population.
 
@@ -309,7 +308,7 @@ def components_of(
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     seed = WEIGHTS_SEED if estimand == "population" else None
 
-    def compute(lacking: Sequence[Metric]) -> Values:
+    def compute(lacking: Sequence[Metric]) -> Floats:
         labels, prior = (posterior_labels(fit), second_labels(fit)), None
         if seed is not None:
             prior = discordant_clusters(fit, ratings, lacking, layout, labels[0].shape[0])
@@ -329,7 +328,7 @@ def components_of(
     return Components.of_pairs(first, second)
 
 
-def _ess(values: Values, chains: int) -> Values:
+def _ess(values: Floats, chains: int) -> Floats:
     """Return the effective number of draws of (metric, draw, column): (metric, column)."""
     draws = values.swapaxes(1, 2)
     return effective_draws(draws.reshape(*draws.shape[:2], chains, -1))

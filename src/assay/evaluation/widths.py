@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assay._util.arrays import divided
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
+from assay._util.typing import Floats, Ints
 from assay.data.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
 from assay.evaluation.draws import LabelDraws, metric_draws, posterior_labels
 from assay.evaluation.estimands import Estimand, is_modelled
@@ -33,9 +34,6 @@ from assay.fits.datatree import covariates_of, parameter_draws, ratings_of, spec
 from assay.fits.latent_states import recover
 from assay.modelling.structure import Structure, build_structure
 
-Values = NDArray[np.float64]
-Rows = NDArray[np.int64]
-
 
 def expected_components(
     fit: xr.DataTree,
@@ -48,7 +46,7 @@ def expected_components(
     draws: int,
     rng: np.random.Generator,
     weighted: bool = True,
-) -> tuple[Values, Values]:
+) -> tuple[Floats, Floats]:
     """Return the components parameters and labels, (metric, column), with new ratings of items.
 
     A ``share`` of the items, in (0, 1], is rated once more in each of ``sets`` simulated data sets,
@@ -62,7 +60,7 @@ def expected_components(
     planned = build_structure(planned_ratings(ratings, share, rng), spec, covariates)
     prior = discordant_clusters(fit, ratings, chosen, layout, len(thinned)) if weighted else None
 
-    def metric_values(y: LabelDraws) -> Values:
+    def metric_values(y: LabelDraws) -> Floats:
         if prior is None:
             return metric_draws(chosen, ratings.task, y, layout)[None]
         return expected_population(chosen, ratings.task, y, layout, prior)[None]
@@ -109,7 +107,7 @@ def planned_ratings(ratings: Ratings, share: float, rng: np.random.Generator) ->
     return replace(ratings, **joined)
 
 
-def _next_replicates(ratings: Ratings, item: Rows, rater: Rows) -> Rows:
+def _next_replicates(ratings: Ratings, item: Ints, rater: Ints) -> Ints:
     """Count the ratings that each rater has already given each item."""
     width = len(ratings.raters)
     pairs, counts = np.unique(ratings.item * width + ratings.rater, return_counts=True)
@@ -120,7 +118,7 @@ def _next_replicates(ratings: Ratings, item: Rows, rater: Rows) -> Rows:
 def _answered(
     planned: Structure,
     ratings: Ratings,
-    values: dict[str, Values],
+    values: dict[str, Floats],
     states: NDArray[np.int16],
     rng: np.random.Generator,
 ) -> Ratings:
@@ -246,7 +244,7 @@ def expected_width(
     )
     told = _share_told(parts, draws)
 
-    def rated_more(share: float) -> tuple[Values, Values]:
+    def rated_more(share: float) -> tuple[Floats, Floats]:
         parameters, labels = expected_components(
             fit, chosen, layout, share=share, contrast=contrast, sets=SETS, draws=DRAWS,
             rng=generator, weighted=estimand == "population",
@@ -260,7 +258,7 @@ def expected_width(
     return _table(draws, contrast, level, shrunk)
 
 
-def _share_told(parts: Components, draws: xr.Dataset) -> Values:
+def _share_told(parts: Components, draws: xr.Dataset) -> Floats:
     """Return the share of draws that define a model's population, (metric, column); else NaN.
 
     The model's population varies beyond the clusters seen, most where a metric is rarely defined.
@@ -270,11 +268,11 @@ def _share_told(parts: Components, draws: xr.Dataset) -> Values:
     return np.where(np.array(of_model)[:, None], defined, np.nan)
 
 
-def _part(variance: Values, told: Values) -> Values:
+def _part(variance: Floats, told: Floats) -> Floats:
     return np.where(np.isnan(told), variance, told * np.nan_to_num(variance))
 
 
-def _components(parts: Components, told: Values, values: Values) -> tuple[Values, Values, Values]:
+def _components(parts: Components, told: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
     """Return parameters, labels and clusters; the latter holds the rest of a model's population."""
     parameters, labels, clusters = parts.means()
     parameters, labels = _part(parameters, told), _part(labels, told)
@@ -284,10 +282,10 @@ def _components(parts: Components, told: Values, values: Values) -> tuple[Values
 
 def _variance_left(
     ratings: Ratings,
-    clusters: NDArray[np.int64],
-    now: tuple[Values, Values, Values],
-    rated_more: Callable[[float], tuple[Values, Values]],
-) -> dict[str, Values]:
+    clusters: Ints,
+    now: tuple[Floats, Floats, Floats],
+    rated_more: Callable[[float], tuple[Floats, Floats]],
+) -> dict[str, Floats]:
     """Return the share of the variance left after each of ``BUYS``, each (metric, column).
 
     ``clusters`` (column,) counts those of the systems, ``now`` holds the components, and
@@ -308,7 +306,7 @@ def _variance_left(
     return left
 
 
-def _left(after: Values, before: Values) -> Values:
+def _left(after: Floats, before: Floats) -> Floats:
     """Return the share of the variance that is left, at most 1; NaN where the variance is 0."""
     return divided(after, before.clip(min=0.0)).clip(min=0.0, max=1.0)
 
@@ -327,7 +325,7 @@ def evidence_share(ratings: Ratings, share: float) -> float:
 
 
 def _table(
-    draws: xr.Dataset, contrast: Contrast | None, level: float, shrunk: Mapping[str, Values]
+    draws: xr.Dataset, contrast: Contrast | None, level: float, shrunk: Mapping[str, Floats]
 ) -> pd.DataFrame:
     """Return interval widths now, and those expected from the variance that is left."""
     names, systems, values = metric_columns(draws, contrast)

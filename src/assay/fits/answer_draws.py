@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
 from assay.modelling.rater_model import Part
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 TINY = 1e-300
 """Least probability whose logarithm is taken."""
 
@@ -22,7 +22,7 @@ def draw_answers(
     states: NDArray[np.int16],
     rng: np.random.Generator,
     *,
-    answered: NDArray[np.bool_] | None = None,
+    answered: Bools | None = None,
 ) -> tuple[Vectors, Floats]:
     """Draw answers and scores (rating, label), given parameters and states (item,).
 
@@ -58,7 +58,7 @@ def _draw_difficulty(
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Draw the class of difficulty of each item, given the states."""
     logs = np.asarray(structure.difficulty.log_weight(values, np))
     logs = logs.reshape(logs.shape[-2:])
@@ -85,7 +85,7 @@ def _draw_nodes(
     table: Floats,
     states: NDArray[np.int16],
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Draw the node of the effect on each item, given the states of its whole cluster.
 
     ``table`` (context, node, state) holds the probabilities of the states.
@@ -111,7 +111,7 @@ def _draw_nodes(
     return pick(softmax(within, np).cumsum(axis=1), rng)[design.panel]
 
 
-def pick(steps: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+def pick(steps: Floats, rng: np.random.Generator) -> Ints:
     """Draw a position in each row, by cumulative weights."""
     found = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
     return np.asarray(found, np.int64)
@@ -122,7 +122,7 @@ def _draw_appearance(
     values: Mapping[str, Floats],
     part: Part,
     states: NDArray[np.int16],
-    harder: NDArray[np.int64],
+    harder: Ints,
     rng: np.random.Generator,
 ) -> NDArray[np.int16]:
     """Draw the appearance of each rating's item to the rater's group, (rating,)."""
@@ -146,7 +146,7 @@ def _repeat(
     ratings: Ratings,
     part: Part,
     values: Mapping[str, Floats],
-    answered: NDArray[np.bool_],
+    answered: Bools,
     answers: Vectors,
     scores: Floats,
     rng: np.random.Generator,

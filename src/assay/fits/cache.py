@@ -5,13 +5,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay.fits.datatree import group
 
-Values = NDArray[np.float64]
 SAID = ("task", "spec", "seed")
 """Attributes of a fit that define the meaning of its parameter draws."""
 
@@ -21,7 +19,7 @@ class _Kept:
     """The fit of the current block, and its results by name."""
 
     fit: xr.DataTree
-    values: dict[Hashable, Values] = field(default_factory=dict)
+    values: dict[Hashable, Floats] = field(default_factory=dict)
 
 
 _KEPT: ContextVar[_Kept | None] = ContextVar("kept", default=None)
@@ -41,7 +39,7 @@ def computed_once(fit: xr.DataTree) -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def kept_values(fit: xr.DataTree, groups: Sequence[str]) -> dict[Hashable, Values] | None:
+def kept_values(fit: xr.DataTree, groups: Sequence[str]) -> dict[Hashable, Floats] | None:
     """Return the kept results of a fit, which may be added to; None outside of a block.
 
     ``groups`` are the groups that the results use. A tree that shares their arrays with the fit of
@@ -52,8 +50,8 @@ def kept_values(fit: xr.DataTree, groups: Sequence[str]) -> dict[Hashable, Value
 
 
 def value_once(
-    fit: xr.DataTree, groups: Sequence[str], name: Hashable, compute: Callable[[], Values]
-) -> Values:
+    fit: xr.DataTree, groups: Sequence[str], name: Hashable, compute: Callable[[], Floats]
+) -> Floats:
     """Return a copy of the kept value of that name, or compute it."""
     values = kept_values(fit, groups)
     if values is None:

@@ -10,14 +10,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats
 from assay.data.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
 from assay.data.states import state_space
 from assay.data.task_files import task_from_json
 from assay.modelling.prevalence import Covariates
 from assay.modelling.spec import Spec, covariate_names
 from assay.modelling.structure import Structure, build_structure
-
-Floats = NDArray[np.float64]
 
 SCHEMA_VERSION = 3
 """Version of :mod:`assay.fits.schema`. Fits of version 1 lack the attribute, the design matrix of

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.progress import steps
+from assay._util.typing import Floats, Ints
 from assay.fits.answer_draws import pick
 from assay.likelihood.bundles import panel_nodes
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
@@ -25,8 +26,6 @@ from assay.likelihood.partition import cores, in_threads, runs, shares, take_bun
 from assay.likelihood.states import draw_nodes, recover_draw
 from assay.modelling.structure import TABLE_AXES, Structure, Tables
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CHUNK_NUMBERS = 4_000_000
 
 

@@ -7,13 +7,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.random import generator_of
+from assay._util.typing import Floats
 from assay._util.validation import require_count
 from assay.data.states import MISSING, Vectors
 from assay.fits.answer_draws import draw_answers
 from assay.fits.datatree import group, parameter_draws, structure_of
 from assay.modelling.structure import Structure
-
-Floats = NDArray[np.float64]
 
 
 def predict_answers(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import AssayError, FitError
 from assay._util.text import counted
+from assay._util.typing import Floats
 from assay._util.validation import (
     cut,
     is_number,
@@ -286,7 +287,7 @@ class _Checker:
         }[kind]  # fmt: skip
         return bool(((values >= least) & (values < ends)).all())
 
-    def _number(self, values: NDArray[np.float64], kind: str) -> bool:
+    def _number(self, values: Floats, kind: str) -> bool:
         told = values[~np.isnan(values)]
         match kind:
             case "weight":

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.random import generator_of
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_choice, require_count, require_number
 from assay.data.ratings import (
     PARTIAL,
@@ -73,9 +73,7 @@ def design_ratings(
     )
 
 
-def _ratings_of_items(
-    n_items: int, n_raters: int, ratings_per_item: int | Sequence[int]
-) -> NDArray[np.int64]:
+def _ratings_of_items(n_items: int, n_raters: int, ratings_per_item: int | Sequence[int]) -> Ints:
     """Return the number of ratings of each item, or refuse impossible numbers."""
     if np.size(ratings_per_item) not in (1, n_items):
         raise ModelError(
@@ -157,9 +155,6 @@ def spread_sessions(skeleton: Ratings, sessions: int, rng: np.random.Generator) 
     names = tuple(f"session_{t + 1}" for t in range(sessions))
     drawn = rng.integers(sessions, size=len(skeleton.answers))
     return replace(skeleton, session=np.array(names, object)[drawn], sessions=names)
-
-
-Floats = NDArray[np.float64]
 
 
 def simulate(
@@ -337,7 +332,7 @@ def _disclosed(truth: Vectors, gold: float, rng: np.random.Generator) -> Vectors
     return known
 
 
-def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> Bools:
     """Return which labels each rating answers: lost at random, or dropped from some label on."""
     answered = rng.random(ratings.answers.shape) >= missing
     if ratings.partial == "draft":

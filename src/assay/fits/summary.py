@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends, require_level
+from assay._util.typing import Floats
 
 SAMPLE_DIMS = ("chain", "draw", "sample")
 
@@ -101,7 +101,7 @@ def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
     )
 
 
-def _statistics(draws: NDArray[np.float64], level: float) -> pd.DataFrame:
+def _statistics(draws: Floats, level: float) -> pd.DataFrame:
     """Return mean, SD and interval of each line of draws, without NaN; NaN if nothing is left."""
     count = np.isnan(draws).sum(axis=1)
     undefined = count / draws.shape[1]

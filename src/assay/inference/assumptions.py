@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.text import counted, some
+from assay._util.typing import Bools, Floats, Ints
 from assay.checks.scores import without_order
 from assay.data.overlap import ENOUGH, build_design, build_meetings, count_pairs, groups_tell
 from assay.data.ratings import NOT_AUDITED
@@ -16,7 +17,6 @@ from assay.inference.data_counts import DataCounts, rater_groups
 from assay.modelling.spec import GOLD, GROUPS, recipes
 from assay.modelling.structure import Structure, idle_priors
 
-Floats = NDArray[np.float64]
 PRIOR_DRIVEN = 0.8
 """Ratio of posterior SD to prior SD above which the data hardly inform a parameter."""
 LITTLE = 0.5
@@ -168,7 +168,7 @@ def replicates_apart(structure: Structure, counts: DataCounts) -> list[str]:
 
 
 def prior_driven_layers(
-    structure: Structure, values: Mapping[str, NDArray[np.float64]]
+    structure: Structure, values: Mapping[str, Floats]
 ) -> list[tuple[str, float, float]]:
     """Return each perception layer's group, prior SD, and ratio of posterior to prior SD."""
     found = []
@@ -180,9 +180,7 @@ def prior_driven_layers(
     return found
 
 
-def learned_assumptions(
-    structure: Structure, values: Mapping[str, NDArray[np.float64]]
-) -> list[str]:
+def learned_assumptions(structure: Structure, values: Mapping[str, Floats]) -> list[str]:
     """Say which misperception rates the data inform little."""
     return [
         f"How often {name} misperceives an item hangs on the prior: the data "
@@ -257,13 +255,13 @@ def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
     return [Note(text, code="group-errors-unchecked", level="note", numbers=numbers)]
 
 
-def _is_clear(shares: Floats) -> NDArray[np.bool_]:
+def _is_clear(shares: Floats) -> Bools:
     """Return whether the first row, the data, is above all replicates, (group + 1,)."""
     usual = shares[1:]
     return np.asarray((shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + CLEARLY))
 
 
-def _of_all_labels(counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
+def _of_all_labels(counts: tuple[Ints, Ints]) -> Floats:
     """Return the share of agreeing rater pairs over all labels, (group + 2,)."""
     met, alike = (count.sum(axis=1) for count in counts)
     return np.asarray(np.divide(alike, met, out=np.full(len(met), np.nan), where=met > 0))

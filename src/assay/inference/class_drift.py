@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.sums import Sums
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 VOTES = 3
 """Least number of raters of an item that count as unanimous."""
 MIN_AGREED = 10
@@ -105,7 +104,7 @@ def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) ->
     return np.bincount(cell, minlength=size[0] * classes).reshape(size)
 
 
-def _agreed(chosen: NDArray[np.bool_], votes: Ints, held: Floats) -> Floats:
+def _agreed(chosen: Bools, votes: Ints, held: Floats) -> Floats:
     """Count chosen items by their commonest answer, and those of that class by the fit."""
     items = np.flatnonzero(chosen)
     said = votes[items].argmax(axis=1)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.text import counted
-
-Floats = NDArray[np.float64]
+from assay._util.typing import Floats
 
 R_HAT_LIMIT = 1.01
 """R-hat above which chains disagree, unless chance explains it among so many parameters."""

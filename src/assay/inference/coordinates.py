@@ -20,12 +20,11 @@ from scipy.special import (
     ndtri,
 )
 
+from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
 from assay.inference.settings import Effort
 from assay.modelling.priors import POSITIVE
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LEAST = float(np.finfo(float).tiny)
 """Least positive number, in place of 0."""
 

@@ -25,16 +25,14 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csr_array
 
+from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
 from assay.inference.precision import LARGE, Precision, Regressed, dense
 from assay.likelihood.partition import bundles_of_rows, in_threads, take_bundles
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Product = Callable[[Floats], Floats]
 PROBES = 24
 """Random vectors by which blocks, variances and the determinant are estimated."""

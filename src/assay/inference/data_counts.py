@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.grouping import all_apart, unique_rows
 from assay._util.sums import Sums
+from assay._util.typing import Ints
 from assay.checks.departures.teams import Links, count_links
 from assay.data.ratings import Ratings
 from assay.modelling.rater_model import Part
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats, Ints
 from assay.fits.latent_states import Recovered, recover
 from assay.inference.curvature import bend_row, curvature
 from assay.inference.density import Density
@@ -28,8 +28,6 @@ from assay.inference.precision import Dense, beside, dense
 from assay.likelihood.collapse import Pattern
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MAX_DENSE = 10_000
 """Unknowns above which the Hessian is too large to send."""
 FAN = 16

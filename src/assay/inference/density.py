@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.progress import steps
+from assay._util.typing import Floats, Ints
 from assay.likelihood.autodiff import Tape
 from assay.likelihood.autodiff_kernel import SUM, TapeArrays
 from assay.likelihood.data import Data
@@ -22,8 +22,6 @@ from assay.likelihood.partition import cut, in_threads
 from assay.modelling.parameters import Parameter
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NOT_FINITE = (
     "the posterior density is not finite where it was looked for: a prior leaves nothing to the "
     "data, such as an SD next to 0, or a mean far from what log odds can be; look at `priors=`"

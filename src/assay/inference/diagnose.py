@@ -7,11 +7,9 @@ up by partition, and functions for what few models or methods need.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay._util.errors import Note
 from assay._util.text import sentence
+from assay._util.typing import Floats
 from assay.checks.departures.search import Departure
 from assay.checks.departures.teams import teams_of
 from assay.checks.disagreement import check_score_directions
@@ -38,8 +36,6 @@ from assay.inference.label_switching import exchange_warnings
 from assay.inference.modes import Mode
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.structure import Structure
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note, note_from
 from assay._util.text import sentence
+from assay._util.typing import Floats
 from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
 from assay.inference.class_drift import CLEARLY
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
@@ -18,7 +19,6 @@ from assay.inference.modes import Mode
 from assay.modelling.spec import GOLD, Spec
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 MODE_LIMIT = 0.01
 """Weight of a mode, or its share of draws, up to which it is negligible."""
 HEAVY = 0.1

@@ -22,9 +22,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.progress import steps
+from assay._util.typing import Floats
 from assay.inference.density import Density, unconstrain
 from assay.inference.mode_search import find_modes
 from assay.inference.modes import Mode
@@ -35,7 +35,6 @@ from assay.modelling.rater_model import AnswerPart
 from assay.modelling.responses import ProductRows
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 RIGHT = 0.7
 """Assumed accuracy of raters if the prior's centre does not tell classes apart."""
 MADE_UP = 1e3

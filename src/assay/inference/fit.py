@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError, FitWarning, Note
 from assay._util.progress import waiting
 from assay._util.random import seed_of
+from assay._util.typing import Floats
 from assay.checks.departures.search import search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
@@ -52,7 +52,6 @@ from assay.modelling.priors import Priors
 from assay.modelling.spec import GoldChosen, Replicates, make_spec, raters_for
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
-Floats = NDArray[np.float64]
 Run = tuple[Floats, dict[str, Any], list[Note]]
 """Draws (chain, draw, value), sampler statistics, and notes."""
 

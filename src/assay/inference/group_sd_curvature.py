@@ -4,15 +4,12 @@ Moments are exact for a dense precision; otherwise random probes estimate them.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
+from assay._util.typing import Floats, Ints
 from assay.inference.density import Density, given_data
 from assay.inference.precision import Dense, Precision, dense
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def offset_values(density: Density, x: Floats) -> Floats:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from assay._util.typing import Floats, Ints
 from assay.inference.coordinates import NormalScores, normal_scores
 from assay.inference.curvature import bend_rows, curvature
 from assay.inference.density import Density
@@ -37,9 +37,6 @@ from assay.inference.group_sd_curvature import (
 )
 from assay.inference.optimise import Held, climb, spreads_of
 from assay.inference.precision import Dense, Precision, Regressed, beside, dense
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LOOKS = 10
 """Largest number of times that the curvature is computed again."""

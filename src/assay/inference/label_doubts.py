@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import Note, Numbers, plain_numbers
 from assay._util.text import counted
+from assay._util.typing import Floats
 from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
@@ -31,7 +31,6 @@ from assay.inference.diagnostics import MODE_LIMIT
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 Code = Literal[
     "class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions",
     "doubts-not-sought",

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from assay._util.errors import Note
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.overlap import opposite_pairs
 from assay.fits.latent_states import recover
 from assay.likelihood.data import Data
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Values = Mapping[str, Floats]
 """Parameters at one point, ndarray (1, ...)."""
 CLEARLY = 2.0
@@ -138,7 +137,7 @@ def _renamed(states: NDArray[np.int16], names: Sequence[Ints]) -> NDArray[np.int
     return renamed
 
 
-def _possible(states: NDArray[np.int16], renamed: NDArray[np.int16]) -> NDArray[np.bool_]:
+def _possible(states: NDArray[np.int16], renamed: NDArray[np.int16]) -> Bools:
     """Return which states each renamed state can be, (state, state).
 
     If rules forbid a renamed state, all states are possible.
@@ -147,7 +146,7 @@ def _possible(states: NDArray[np.int16], renamed: NDArray[np.int16]) -> NDArray[
     return np.asarray(same | ~same.any(axis=1, keepdims=True))
 
 
-def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> Data | None:
+def _told(structure: Structure, values: Values, possible: Bools) -> Data | None:
     """Return data in which each cell is almost known to be what its likeliest state can be."""
     count = len(possible)
     if np.array_equal(possible, np.eye(count, dtype=bool)):
@@ -157,7 +156,7 @@ def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> 
     return _with_masks(structure.pattern.data, possible, _likeliest(structure, values))
 
 
-def _with_masks(data: Data, possible: NDArray[np.bool_], of_cell: Ints) -> Data:
+def _with_masks(data: Data, possible: Bools, of_cell: Ints) -> Data:
     """Return data in which each cell is almost known to be in one of some states.
 
     ``possible`` is (variant, state), and ``of_cell`` the variant of each cell.
@@ -230,13 +229,13 @@ def _is_anchored(structure: Structure) -> bool:
     return structure.spec.anchored or bool(known)
 
 
-def _called_otherwise(tables: Floats) -> NDArray[np.bool_]:
+def _called_otherwise(tables: Floats) -> Bools:
     """Return whether raters clearly call each class otherwise, under every weighting, (class,)."""
     own = np.diagonal(tables, axis1=-2, axis2=-1)
     return np.asarray((tables.max(axis=-1) > CLEARLY * own).all(axis=0))
 
 
-def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
+def _drifted(structure: Structure, values: Values) -> Bools:
     """Return whether each state has a misnamed class; none if classes are anchored."""
     states = structure.prevalence.space.states
     found = np.zeros(len(states), bool)
@@ -315,7 +314,7 @@ def _exchanges_names(tables: Floats) -> Ints:
 
 def _are_other_readings(
     structure: Structure, values: Mapping[str, Floats], label: int, names: Ints
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return whether renamed classes bring raters closer to the other draws, (draw,).
 
     With two equal camps mean confusions are near chance, and other names fit them by accident,

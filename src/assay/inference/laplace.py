@@ -3,14 +3,11 @@
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
 from assay.inference.modes import Mode
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WIDEST = 100
 """Largest block of unknowns with a full covariance: more would make steps slow."""

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats, Ints
 from assay.inference.curvature import curvature
 from assay.inference.density import NOT_FINITE, Density
 from assay.inference.group_sds import (
@@ -43,8 +43,6 @@ from assay.likelihood.data import Data
 from assay.likelihood.partition import bundle_sizes, take_bundles
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
 """From a start to a mode and its height; the precision is that of :func:`climb`."""
 

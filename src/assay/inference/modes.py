@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from assay._util.typing import Floats, Ints
 from assay.data.task import Label
 from assay.fits.latent_states import recover
 from assay.inference.curvature import curvature
@@ -22,8 +23,6 @@ from assay.inference.label_switching import is_misnamed
 from assay.inference.precision import Precision, Regressed, beside
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NONE = np.zeros(0, np.int64)
 Peak = tuple[Floats, float, int]
 """Position, height, and number of starts that led there."""

@@ -25,6 +25,7 @@ from assay._util.errors import FitError, FitWarning
 from assay._util.files import draft
 from assay._util.progress import Board, progress_bar
 from assay._util.text import counted
+from assay._util.typing import Floats
 from assay._util.validation import cut
 from assay.inference.coordinates import Start, Walk, arrays_of, walk_of
 from assay.inference.density import NOT_FINITE, Density
@@ -108,7 +109,6 @@ def _damaged(file: Path, why: object) -> FitWarning:
     return FitWarning(text, code="checkpoint-damaged")
 
 
-Floats = NDArray[np.float64]
 STATISTICS = {
     "logp": "lp",
     "diverging": "diverging",

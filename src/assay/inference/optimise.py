@@ -6,17 +6,13 @@ centre of their prior (:func:`hold`); :mod:`assay.inference.group_sds` moves the
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from assay._util.typing import Floats, Ints
 from assay.inference.density import Density, unconstrain
 from assay.inference.precision import LARGE, Precision
 from assay.likelihood.partition import bundle_sizes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 NO_DIFFICULTY = 1e-3
 """Effect of difficulty on log odds at which, in practice, all items are equally hard."""

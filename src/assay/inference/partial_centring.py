@@ -25,8 +25,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay.inference.density import Centring, Density, make_density, unconstrain
 from assay.inference.group_sd_curvature import carry, offset_places, offset_values
 from assay.inference.group_sds import Spreads
@@ -44,8 +44,6 @@ from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
 from assay.inference.precision import Dense
 from assay.modelling.structure import Structure
-
-Floats = NDArray[np.float64]
 
 
 def find_centred_modes(

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats, Ints
 from assay.inference.curvature import bend_row, neighbourhoods
 from assay.inference.density import Density
 from assay.inference.subsets import take_items
@@ -18,8 +18,6 @@ from assay.likelihood.collapse import Pattern, take_panels
 from assay.likelihood.partition import runs, take_bundles
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NONE = np.zeros(0, np.int64)
 
 

@@ -15,13 +15,11 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky as upper_factor
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotri
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from assay._util.typing import Floats, Ints
 
 
 class Precision(ABC):

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.progress import Board, progress_bar
+from assay._util.typing import Floats
 from assay.inference.coordinates import Start
 from assay.inference.density import Density, unconstrain
 from assay.inference.settings import Effort
 from assay.modelling.pymc_model import model_of
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 STATISTICS = ("lp", "diverging", "n_steps", "tree_depth", "step_size", "energy")
 BROKEN_REWRITE = "scalarize"
 """Rewrite of PyTensor 3.3 that fails for a Dirichlet of shape (1, n) with named dims."""

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import Note
+from assay._util.typing import Floats
 from assay.inference.density import Density
 from assay.inference.modes import Mode, distance, labels_at, standing, weigh
 from assay.inference.optimise import hold, spreads_of
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 PARTS = 4
 """Stretches of a chain, each checked."""
 LOOKED_AT = 20

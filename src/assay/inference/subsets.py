@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import RatingsError
+from assay._util.typing import Ints
 from assay.data.ratings import PER_RATING, Ratings, take_ratings
-
-Ints = NDArray[np.int64]
 
 
 def take_items(ratings: Ratings, items: Ints) -> Ratings:

@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import Note, notes_json
+from assay._util.typing import Floats
 from assay.data.states import MISSING
 from assay.fits.datatree import SCHEMA_VERSION, accounting_json, design_variables, ratings_datasets
 from assay.fits.latent_states import Recovered
@@ -75,9 +76,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-Floats = NDArray[np.float64]
 
 
 def assemble(

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Bools
 from assay.data.questions import Column, Control, Kind, written
 from assay.data.task import Label
 from assay.io.multi_select import joined_answers
@@ -114,7 +114,7 @@ def _kind(values: Sequence[Value]) -> Kind:
     return "choice" if few else "text"
 
 
-def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: int) -> list[str]:
+def cells_of(column: Column, answers: Answers, silent: Bools, rows: int) -> list[str]:
     """Return the cells of a label; ``silent`` ratings left the question open, so chose nothing."""
     found = [""] * rows
     if not column.option:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, listed
+from assay._util.typing import Bools
 from assay.data.questions import (
     Column,
     Control,
@@ -29,7 +30,7 @@ from assay.io.annotation_answers import (
     split_answers,
     told_controls,
 )
-from assay.io.annotation_gates import Mask, open_to, with_found_gates
+from assay.io.annotation_gates import open_to, with_found_gates
 from assay.io.formats.format import Export
 from assay.io.names import RECOGNISED, bare, squash
 
@@ -121,7 +122,7 @@ def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column
 
 
 def _cells(
-    study: "Study", controls: Controls, columns: Sequence[Column], asked: Mask
+    study: "Study", controls: Controls, columns: Sequence[Column], asked: Bools
 ) -> dict[str, list[str]]:
     """Return the cells of each label; an open multiple choice chooses nothing."""
     rows = len(study.places)
@@ -144,7 +145,7 @@ def _cells(
     }
 
 
-def _choosing_nothing(study: "Study", control: Control, asked: Mask) -> Mask:
+def _choosing_nothing(study: "Study", control: Control, asked: Bools) -> Bools:
     """Return ratings that leave a multiple choice open, by raters who answer it elsewhere."""
     answers = study.said.get(control.name, {})
     raters = np.array(study.rows["rater"], object)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Bools
 from assay.data.questions import Control, Gate, written
 from assay.io.annotation_answers import Answers
 
-Mask = NDArray[np.bool_]
 LIKELY_CHANCE = 1e-3
 """``(1 - share answered) ** number`` below this means that open questions are no chance."""
 LEAST_SHARE = 0.5
@@ -18,7 +18,7 @@ LEAST_SHARE = 0.5
 
 
 def with_found_gates(
-    controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Mask, raters: NDArray[Any]
+    controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Bools, raters: NDArray[Any]
 ) -> dict[str, Control]:
     """Add inferred gates: questions that are only answered after some answers to another.
 
@@ -50,7 +50,7 @@ def with_found_gates(
     return found
 
 
-def open_to(control: Control, said: Mapping[str, Answers], rows: int) -> Mask:
+def open_to(control: Control, said: Mapping[str, Answers], rows: int) -> Bools:
     """Return the ratings whose answers open all gates of a question, (rating,)."""
     opened = np.ones(rows, bool)
     for gate in control.gates:
@@ -60,7 +60,7 @@ def open_to(control: Control, said: Mapping[str, Answers], rows: int) -> Mask:
     return opened
 
 
-def _mask(answers: Answers, rows: int) -> Mask:
+def _mask(answers: Answers, rows: int) -> Bools:
     mask = np.zeros(rows, bool)
     mask[list(answers)] = True
     return mask
@@ -72,7 +72,7 @@ def _hangs_on(controls: Mapping[str, Control], name: str, other: str) -> bool:
     return other in parents or any(_hangs_on(controls, parent, other) for parent in parents)
 
 
-def _opened(gate: Gate, answers: Answers, rows: int) -> Mask:
+def _opened(gate: Gate, answers: Answers, rows: int) -> Bools:
     """Return the ratings whose answers open a gate."""
     mask = np.zeros(rows, bool)
     values = set(gate.values)
@@ -84,7 +84,7 @@ def _words(value: object) -> list[str]:
     return [written(part) for part in (value if isinstance(value, tuple) else (value,))]
 
 
-def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate | None:
+def _gate(parent: Control, answers: Answers, given: Bools, asked: Bools) -> Gate | None:
     """Return the gate on a parent's answers that explains all unanswered questions, or None."""
     if parent.kind == "choices":
         sets: list[tuple[str, ...]] = [(option,) for option in parent.options]

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import as_code, suggest
-from assay._util.grouping import Codes
 from assay._util.text import listed
+from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
@@ -352,7 +352,7 @@ def _recognise_long(
     return None
 
 
-def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Codes:
+def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Ints:
     """Return the label that each row answers, as a position; -1 if unknown."""
     raw, distinct = pd.factorize(table.frame[column])
     known = {squash(name): n for n, name in enumerate(task.label_names)}

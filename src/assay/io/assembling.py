@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes
 from assay._util.text import counted
+from assay._util.typing import Ints
 from assay.data.ratings import Partial, Ratings, Resolve
 from assay.data.states import MISSING
 from assay.data.task import Task
@@ -80,7 +80,7 @@ def assemble(
     )  # fmt: skip
 
 
-def _kept_raters(rows: Rows, row: Codes) -> tuple[Codes, "pd.Index[str]", Codes]:
+def _kept_raters(rows: Rows, row: Ints) -> tuple[Ints, "pd.Index[str]", Ints]:
     """Return the rater of each kept rating, the raters' names, and the rater of every row."""
     rater, found = pd.factorize(rows.rater[row])
     number = np.full(len(rows.raters) + 1, -1, np.int64)
@@ -88,7 +88,7 @@ def _kept_raters(rows: Rows, row: Codes) -> tuple[Codes, "pd.Index[str]", Codes]
     return rater.astype(np.int64, copy=False), rows.raters[found], number[rows.rater]
 
 
-def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:
+def _rating_order(layout: Layout, row: Ints) -> NDArray[Any]:
     return np.arange(len(row)) if layout.by_row else layout.order[row]
 
 

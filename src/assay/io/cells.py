@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import Note, as_code
-from assay._util.grouping import Codes
 from assay._util.text import counted, listed
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
 from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
@@ -79,7 +79,7 @@ def _report_unknown(
     ledger: Ledger,
     label: Label,
     name: str,
-    raw: Codes,
+    raw: Ints,
     distinct: Sequence[str],
     codes: NDArray[np.int16],
 ) -> None:
@@ -253,7 +253,7 @@ WHOLE = re.compile(r"[+-]?\d+%?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")
 
 
-def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def parse_numbers(column: "pd.Series[str]") -> tuple[Floats, Bools]:
     """Return the numbers of a column (else NaN), and which cells are filled."""
     raw, distinct = pd.factorize(column)
     words = [str(word).strip() for word in distinct]
@@ -277,7 +277,7 @@ def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
     return pointed
 
 
-def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> NDArray[np.float64] | None:
+def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> Floats | None:
     """Return the numbers of a column; None if any cell is no number."""
     pointed, had_commas = _pointed(column)
     numbers, _ = parse_numbers(pointed)
@@ -323,7 +323,7 @@ def numbers_within(
     allowed: str,
     mend: str = "",
     go_on: Mapping[str, Any] | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the numbers of a column, NaN if empty; all wrong cells are one problem."""
     column = with_points(column, ledger)
     numbers, filled = parse_numbers(column)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
 from assay._util.text import counted
+from assay._util.typing import Floats, Ints
 from assay.data.states import Vectors
 from assay.data.task import Task
 from assay.io.item_keys import clashing
@@ -23,7 +24,7 @@ def require_one_choice(
     task: Task,
     keys: Sequence[NDArray[np.integer]],
     answers: Vectors,
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> bool:
     """Add a problem if rows are the options that a rater chose; return whether they are.
 
@@ -49,7 +50,7 @@ def require_one_choice(
     return True
 
 
-def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
+def _exploded(layout: Layout, clash: Ints, group: Ints) -> bool:
     """Whether neighbouring rows of one rater and item have the same index label."""
     order = np.argsort(clash)
     rows, group = clash[order], group[order]
@@ -59,7 +60,7 @@ def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
 
 
 def _never_alike(
-    task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Codes, pairs: int
+    task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Ints, pairs: int
 ) -> bool:
     """Whether no rater gives an item the same answer twice, in many repeats."""
     distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
@@ -67,7 +68,7 @@ def _never_alike(
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
 
 
-def _report(layout: Layout, task: Task, clash: Codes, pairs: int, why: str) -> None:
+def _report(layout: Layout, task: Task, clash: Ints, pairs: int, why: str) -> None:
     label = task.labels[0]
     column = layout.answers.by_label.get(label.name, layout.answers.value)
     layout.ledger.problem(

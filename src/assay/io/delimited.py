@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
+from assay._util.typing import Ints
 from assay.io.names import composed, note_apart
 from assay.io.tables import AGAIN, SET_ASIDE
 
@@ -32,7 +32,7 @@ class Delimited:
     """Rows of a delimited file as strings, with their lines, without blank lines and columns."""
 
     frame: pd.DataFrame
-    lines: NDArray[np.int64]
+    lines: Ints
     blank_lines: int
     blank_columns: int = 0
     separator: str = ","
@@ -221,7 +221,7 @@ def _parse(
     return frame, bad
 
 
-def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray[np.int64]:
+def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> Ints:
     """Return the first line of each record, ragged ones included; quoted fields may span lines."""
     records = len(frame) + len(bad)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
@@ -238,7 +238,7 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray
     return np.asarray(begins, np.int64)
 
 
-def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Problem:
+def _ragged(bad: list[_BadRow], begins: Ints, columns: int) -> Problem:
     """Report the lines with a wrong number of fields."""
     shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""

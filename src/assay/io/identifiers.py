@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
+from assay._util.typing import Ints
 
 
 def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
@@ -30,7 +31,7 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     return names.mask(empty, "")
 
 
-def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
+def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Ints:
     """Return two rows with different keys and the same joined name, if there are any."""
     parts = [clean_ids(frame[c]) for c in columns]
     if len(parts) < 2 or not any(part.str.contains("/", regex=False).any() for part in parts):
@@ -42,7 +43,7 @@ def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
     return first[twice][(alike == alike.iloc[0]).to_numpy(bool)][:2] if len(alike) else first[:0]
 
 
-def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
+def codes_of(names: "pd.Series[str]") -> tuple[Ints, "pd.Index[str]"]:
     """Return codes in order of appearance (-1 if empty), and the distinct names."""
     codes, distinct = pd.factorize(names)
     empty = np.asarray(distinct == "", bool)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
+from assay._util.typing import Ints
 from assay.io.identifiers import joined_ids
 from assay.io.names import ASKED, GENERIC, OUTRIGHT, squash
 from assay.io.reading_log import Ledger
@@ -41,13 +42,13 @@ def _is_generic(column: str) -> bool:
     return squash(column) in set(map(squash, GENERIC))
 
 
-def repeats(item: Codes, rows: pd.DataFrame, beside: Sequence[str]) -> int:
+def repeats(item: Ints, rows: pd.DataFrame, beside: Sequence[str]) -> int:
     """Count the rows in which a rater rates an item again."""
     keys = [pd.factorize(joined_ids(rows, [c]))[0] for c in beside]
     return len(rows) - len(unique_rows(item, *keys)[0])
 
 
-def same_groups(one: Codes, other: Codes) -> bool:
+def same_groups(one: Ints, other: Ints) -> bool:
     """Whether two columns group the rows in the same way."""
     pairs = len(unique_rows(one, other)[0])
     return pairs == len(np.unique(one)) == len(np.unique(other))
@@ -60,7 +61,7 @@ def _evidence(column: str, others: Sequence[str]) -> str:
 
 
 def _ask(
-    rated: Sequence[str], fitting: Sequence[str], codes: dict[str, Codes], ledger: Ledger
+    rated: Sequence[str], fitting: Sequence[str], codes: dict[str, Ints], ledger: Ledger
 ) -> None:
     shown = fitting if len(fitting) > 1 else rated
     sizes = ", ".join(f"{c} ({len(np.unique(codes[c]))} values)" for c in shown)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
 from assay.io.columns import BESIDE
 from assay.io.identifiers import joined_ids
@@ -31,7 +32,7 @@ def require_own_key(
     layout: Layout,
     keys: Sequence[NDArray[np.integer]],
     answers: Vectors,
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> bool:
     """Add a problem, and return True, if most ratings clash while another key makes them unique.
 
@@ -86,9 +87,9 @@ def _ways(said: str, added: str) -> str:
 def clashing(
     keys: Sequence[NDArray[np.integer]],
     answers: Vectors,
-    scores: NDArray[np.float64],
-    rows: Codes,
-) -> NDArray[np.bool_]:
+    scores: Floats,
+    rows: Ints,
+) -> Bools:
     """Return rows that have the same keys as another, and another answer."""
     _, group = unique_rows(*[key[rows] for key in keys])
     said = [*answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
@@ -136,7 +137,7 @@ def _candidates(item: list[str], rest: list[str]) -> Iterator[list[tuple[str, ..
         yield [(*item, *more) for more in combinations(rest, size)]
 
 
-def _is_key(key: Sequence[Codes], raters: Sequence[Codes]) -> bool:
+def _is_key(key: Sequence[Ints], raters: Sequence[Ints]) -> bool:
     """Whether no rater has two rows of one key, and some key has several raters."""
     pairs, _ = unique_rows(*key, *raters)
     items, _ = unique_rows(*key)

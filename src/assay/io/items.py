@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import as_code, suggest
-from assay._util.grouping import Codes, first_rows, unique_rows
+from assay._util.grouping import first_rows, unique_rows
 from assay._util.text import counted, some
+from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
 from assay.io.cells import EMPTY, all_numbers, point_wanted, with_points
 from assay.io.columns import ColumnFinder, Roles
@@ -29,7 +30,7 @@ Words = NDArray[Any]
 
 def constant_within(
     values: "pd.Series[str]",
-    owner: Codes,
+    owner: Ints,
     names: "pd.Index[str]",
     *,
     what: str,
@@ -70,7 +71,7 @@ def constant_within(
 
 def item_table(
     names: "pd.Index[str]",
-    item: Codes,
+    item: Ints,
     cluster: Words,
     roles: Roles,
     ledger: Ledger,
@@ -94,7 +95,7 @@ def item_table(
 
 
 def _weights(
-    words: "pd.Series[str]", values: "pd.Series[str]", item: Codes, ledger: Ledger
+    words: "pd.Series[str]", values: "pd.Series[str]", item: Ints, ledger: Ledger
 ) -> "pd.Series[float]":
     words = with_points(words, ledger)
     weight = pd.to_numeric(words.mask(words == "", "1"), errors="coerce").astype(float)
@@ -118,7 +119,7 @@ def _weights(
 
 def rater_table(
     names: "pd.Index[str]",
-    rater: Codes,
+    rater: Ints,
     roles: Roles,
     group: object,
     ledger: Ledger,
@@ -174,7 +175,7 @@ class Places:
 
     table: Table
     roles: Roles
-    item: Codes
+    item: Ints
 
     def text(self, role: str) -> "pd.Series[str] | None":
         """Return the names in the columns of a role; None without columns."""
@@ -262,14 +263,14 @@ def panel_table(
     )
 
 
-def _first_places(places: Places, texts: "Mapping[str, pd.Series[str] | None]") -> Codes:
+def _first_places(places: Places, texts: "Mapping[str, pd.Series[str] | None]") -> Ints:
     """Return the first row of each place; rows with the same item and list are the same."""
     rows = np.flatnonzero(places.item >= 0)
     codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
     return rows[unique_rows(places.item[rows], *codes)[0]]
 
 
-def _column(values: "pd.Series[str] | None", rows: Codes) -> "pd.Series[str]":
+def _column(values: "pd.Series[str] | None", rows: Ints) -> "pd.Series[str]":
     if values is None:
         return pd.Series("", index=range(len(rows)), dtype="str")
     return values.iloc[rows].reset_index(drop=True)
@@ -278,7 +279,7 @@ def _column(values: "pd.Series[str] | None", rows: Codes) -> "pd.Series[str]":
 def _panel_names(
     places: Places,
     values: "pd.Series[str] | None",
-    rows: Codes,
+    rows: Ints,
     item: "pd.Series[str]",
     cluster: "pd.Series[str]",
     system: "pd.Series[str]",
@@ -300,7 +301,7 @@ def _panel_names(
     return panel.where(system == "", system + "/" + panel)
 
 
-def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray[np.int64] | None":
+def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "Ints | None":
     """Return the rank of every row, from 1; None, with a problem, if some are no ranks."""
     rows = np.flatnonzero(places.item >= 0)
     codes, distinct = pd.factorize(values)
@@ -327,7 +328,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
 
 
 def _check_ranks(
-    frame: pd.DataFrame, panel: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
+    frame: pd.DataFrame, panel: Ints, table: Table, rows: Ints, column: str, ledger: Ledger
 ) -> None:
     """Add a problem if an item has two ranks in a panel, or two items share one."""
     item, rank = frame["item"].to_numpy(), frame["rank"].to_numpy()
@@ -347,7 +348,7 @@ def _check_ranks(
             )
 
 
-def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Ledger) -> None:
+def _check_clusters(frame: pd.DataFrame, panel: Ints, table: Table, ledger: Ledger) -> None:
     """Add a problem if a panel has several clusters."""
     pairs, _ = unique_rows(panel, pd.factorize(frame["cluster"])[0])
     clusters = np.bincount(panel[pairs])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, does
+from assay._util.typing import Bools
 from assay.data.ratings import Accounting
 from assay.data.task import Task
 from assay.io.answers import AnswerColumns
@@ -20,7 +21,7 @@ from assay.io.formats import Export, pragmata
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
-from assay.io.reading_log import Ledger, Mask
+from assay.io.reading_log import Ledger
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
@@ -120,7 +121,7 @@ class Layout:
     rater_names: "pd.Series[str]"
     order: NDArray[Any]
     by_row: bool
-    withdrawn: Mask
+    withdrawn: Bools
     status: str = ""
     ledger: Ledger
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.text import counted, listed
+from assay._util.typing import Bools
 from assay.data.class_words import canonical
 from assay.data.questions import Column, Control, label_columns, task_of, within_reach
 from assay.data.task import Label, Task
@@ -31,7 +31,6 @@ NONE_OF = (
 """Beginnings of an option that excludes all others."""
 NONE_WORDS = frozenset({"none", "keine", "keines", "keins"})
 """Such an option in one word."""
-Mask = NDArray[np.bool_]
 Chosen = Mapping[str, Sequence[str]]
 """Options of each distinct cell; a cell that is missing answers nothing."""
 
@@ -121,7 +120,7 @@ def _raters(export: Export, given: Arguments) -> list[str]:
     return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
 
 
-def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Mask:
+def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Bools:
     """Return rows that choose no option but answer another question, by raters who choose
     elsewhere.
     """
@@ -142,7 +141,7 @@ def _is_empty(cell: str) -> bool:
     return canonical(str(cell)) in EMPTY or str(cell).strip() == "[]"
 
 
-def _silent_notes(silent: Mapping[str, Mask]) -> list[Note]:
+def _silent_notes(silent: Mapping[str, Bools]) -> list[Note]:
     return [
         Note(
             f"{counted(int(rows.sum()), 'rating', 'choose')} none of the options of {label}: each "
@@ -202,7 +201,7 @@ def _with_columns(
     places: Mapping[str, str],
     labels: Sequence[Column],
     chosen: Mapping[str, Chosen],
-    silent: Mapping[str, Mask],
+    silent: Mapping[str, Bools],
 ) -> tuple[Export, dict[str, str]]:
     """Add a yes-no column for each option; return also the column of each label."""
     frame, where, words = export.table.frame, {}, {}

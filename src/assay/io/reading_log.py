@@ -8,8 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
-from assay._util.grouping import Codes, first_rows
+from assay._util.grouping import first_rows
 from assay._util.text import counted, does, some
+from assay._util.typing import Bools, Ints
 from assay.io.tables import SET_ASIDE, Table
 
 
@@ -50,9 +51,9 @@ class Silence:
 
 
 def find_silence(
-    item: Codes,
-    rater: Codes,
-    abstained: NDArray[np.bool_],
+    item: Ints,
+    rater: Ints,
+    abstained: Bools,
     *,
     items: int,
     raters: "pd.Index[str]",
@@ -67,7 +68,6 @@ def find_silence(
     )
 
 
-Mask = NDArray[np.bool_]
 NO_RATER = "no rater"
 """Why a row is set aside that names nobody."""
 RAGGED = "wrong number of fields"
@@ -82,14 +82,14 @@ class Ledger:
         self.lenient = lenient
         self.problems: list[Problem] = []
         self.notes: list[str] = list(table.notes)
-        self.kept: Mask = np.ones(len(table.frame), bool)
+        self.kept: Bools = np.ones(len(table.frame), bool)
         self._aside: list[pd.DataFrame] = []
 
     def problem(self, code: str, what: str, **more: Any) -> None:
         """Add a :class:`~assay._util.errors.Problem`; ``more`` are its other fields."""
         self.problems.append(Problem(code=code, what=what, **more))
 
-    def row_problem(self, rows: Mask, reason: str, code: str, what: str, **more: Any) -> None:
+    def row_problem(self, rows: Bools, reason: str, code: str, what: str, **more: Any) -> None:
         """Add a problem of some rows; if ``lenient``, set them aside for the reason instead."""
         if self.lenient:
             self.set_aside(rows, reason)
@@ -105,7 +105,7 @@ class Ledger:
         if self.problems:
             raise RatingsError(self.problems, self.table.source)
 
-    def set_aside(self, rows: Mask, reason: str, detail: "str | NDArray[Any]" = "") -> None:
+    def set_aside(self, rows: Bools, reason: str, detail: "str | NDArray[Any]" = "") -> None:
         """Set rows aside; the first reason counts. ``detail`` is one text, or one per row."""
         chosen = np.flatnonzero(rows & self.kept)
         if not len(chosen):

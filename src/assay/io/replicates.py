@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
 from assay.io.identifiers import clean_ids
-from assay.io.reading_log import Ledger, Mask
+from assay.io.reading_log import Ledger
 
 EXACT = "repeats an earlier line exactly"
 ELSEWHERE = "the same rating stands in an earlier line under another panel"
@@ -25,9 +26,9 @@ class Joined:
     """Ratings made of rows: answers, scores, first row of each rating, rating of each row."""
 
     answers: Vectors
-    scores: NDArray[np.float64]
-    first_row: Codes
-    rating_of_row: Codes
+    scores: Floats
+    first_row: Ints
+    rating_of_row: Ints
 
 
 def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
@@ -38,7 +39,7 @@ def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
     return np.asarray(pd.factorize(names)[0])
 
 
-def number_within(*keys: NDArray[Any]) -> Codes:
+def number_within(*keys: NDArray[Any]) -> Ints:
     """Return 0, 1, ... for the occurrences of each combination of keys, in order."""
     _, group = unique_rows(*keys)
     order = np.argsort(group, kind="stable")
@@ -48,7 +49,7 @@ def number_within(*keys: NDArray[Any]) -> Codes:
     return numbers
 
 
-def number_replicates(item: Codes, rater: Codes, order: NDArray[Any]) -> Codes:
+def number_replicates(item: Ints, rater: Ints, order: NDArray[Any]) -> Ints:
     """Return 0, 1, ... for each rater's ratings of each item, in the order of replicates."""
     by_order = np.argsort(order, kind="stable")
     numbers = np.empty(len(item), np.int64)
@@ -61,7 +62,7 @@ def settle_repeats(
     *,
     keys: Sequence[NDArray[Any]],
     answers: Vectors,
-    scores: NDArray[np.float64],
+    scores: Floats,
     used: Sequence[str],
     told_apart: str,
     taken_for_item: Callable[[], str],
@@ -101,11 +102,11 @@ def settle_repeats(
 
 
 def _set_repeats_aside(
-    ledger: Ledger, rows: Codes, columns: Sequence[NDArray[Any]], reason: str
-) -> Codes:
+    ledger: Ledger, rows: Ints, columns: Sequence[NDArray[Any]], reason: str
+) -> Ints:
     """Set aside the rows that equal an earlier one; return the others."""
     first, inverse = unique_rows(*columns)
-    earlier: Codes = rows[first][inverse]
+    earlier: Ints = rows[first][inverse]
     repeats = earlier != rows
     lines, unit = ledger.table.lines, ledger.table.unit
     detail = np.full(len(lines), "", object)
@@ -114,7 +115,7 @@ def _set_repeats_aside(
     return np.asarray(rows[~repeats], np.int64)
 
 
-def _mask(ledger: Ledger, rows: Codes) -> Mask:
+def _mask(ledger: Ledger, rows: Ints) -> Bools:
     mask = np.zeros(len(ledger.kept), bool)
     mask[rows] = True
     return mask
@@ -124,9 +125,9 @@ def join_rows(
     ledger: Ledger,
     *,
     keys: Sequence[NDArray[Any]],
-    question: Codes,
+    question: Ints,
     cells: NDArray[np.int16],
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> Joined:
     """Join rows that answer one label each into ratings; keys are item, rater, replicate."""
     kept = np.flatnonzero(ledger.kept)

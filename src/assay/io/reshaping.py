@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
 from assay._util.text import counted, first_names, listed
+from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
@@ -144,7 +144,7 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
     return export if named and one_each else number_votes(export, given, task)
 
 
-def _votes(table: Table, column: str, columns: Sequence[str]) -> NDArray[np.int64]:
+def _votes(table: Table, column: str, columns: Sequence[str]) -> Ints:
     """Return the counts of a column; an empty cell is 0."""
     cells = table.frame[column].str.strip().replace("", "0")
     odd = ~cells.str.fullmatch(COUNT).to_numpy(bool)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes, all_apart
+from assay._util.grouping import all_apart
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import NOT_AUDITED
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors
@@ -23,9 +24,9 @@ from assay.io.identifiers import codes_of
 from assay.io.item_columns import other_items
 from assay.io.item_keys import require_own_key
 from assay.io.layout import Layout
-from assay.io.reading_log import NO_RATER, Mask
+from assay.io.reading_log import NO_RATER
 from assay.io.replicates import Joined, join_rows, number_within, settle_repeats
-from assay.io.scores import Floats, read_scores
+from assay.io.scores import read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules
 from assay.io.truth import Marks, RowAudits, rating_audits, read_audits
 
@@ -47,7 +48,7 @@ class RatingExtras:
     seconds: Floats
 
 
-def read_extras(layout: Layout, question: Codes | None, task: Task) -> RowExtras:
+def read_extras(layout: Layout, question: Ints | None, task: Task) -> RowExtras:
     """Read audits and times of every row; unknown values become problems."""
     audits = read_audits(layout.audits, question, task, layout.ledger)
     return RowExtras(audits=audits, seconds=_seconds(layout))
@@ -78,7 +79,7 @@ def _seconds(layout: Layout) -> Floats:
 
 
 def rating_extras(
-    rows: RowExtras, joined: Joined, kept: NDArray[np.bool_], layout: Layout, task: Task
+    rows: RowExtras, joined: Joined, kept: Bools, layout: Layout, task: Task
 ) -> RatingExtras:
     """Join audits, times and sessions of rows for each kept rating."""
     first = joined.first_row[kept]
@@ -96,14 +97,14 @@ def rating_extras(
     )
 
 
-def _cells_of(cells: Marks, rating: Codes, size: int) -> Marks:
+def _cells_of(cells: Marks, rating: Ints, size: int) -> Marks:
     joined = np.full((size, cells.shape[1]), NOT_AUDITED, np.int8)
     row, label = np.nonzero(cells != NOT_AUDITED)
     joined[rating[row], label] = cells[row, label]
     return joined
 
 
-def _seconds_of(seconds: Floats, rating: Codes, size: int, layout: Layout) -> Floats:
+def _seconds_of(seconds: Floats, rating: Ints, size: int, layout: Layout) -> Floats:
     """Return the time of each rating: the sum over rows, unless all rows repeat the same."""
     groups = pd.Series(seconds).groupby(rating)
     total = _numbers(groups.sum(min_count=1), size)
@@ -120,7 +121,7 @@ def _numbers(found: "pd.Series[float]", size: int) -> Floats:
     return np.asarray(found.reindex(range(size)), np.float64)
 
 
-def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) -> None:
+def _check_sessions(layout: Layout, used: Ints, rating: Ints, first: Ints) -> None:
     """Add a problem if rows of one rating have different sessions."""
     code = layout.sessions.code
     clash = used[code[used] != code[first[rating]]]
@@ -140,11 +141,11 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
 class Rows:
     """Codes of every row: item, rater, label (if it answers one), answers and scores."""
 
-    item: Codes
-    rater: Codes
+    item: Ints
+    rater: Ints
     items: "pd.Index[str]"
     raters: "pd.Index[str]"
-    question: Codes | None
+    question: Ints | None
     answers: Vectors
     scores: Floats
 
@@ -177,7 +178,7 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
 
 
 def _decode_some(
-    column: "pd.Series[str]", rows: Codes, task: Task, n: int, layout: Layout
+    column: "pd.Series[str]", rows: Ints, task: Task, n: int, layout: Layout
 ) -> NDArray[np.int16]:
     """Decode the rows that answer one label."""
     only = column.copy()
@@ -187,7 +188,7 @@ def _decode_some(
     return decode(only, task.labels[n], layout.ledger)[rows]
 
 
-def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Mask]:
+def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Bools]:
     """Apply the rules of the protocol tool's export; return the discarded rows."""
     ledger = layout.ledger
     if not pragmata.is_export(list(layout.table.frame.columns)):
@@ -200,7 +201,7 @@ def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tup
     return task.with_responses(warned), discarded
 
 
-def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joined:
+def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Joined:
     """Join rows to ratings, settle repeats, and set aside impossible ratings."""
     ledger = layout.ledger
     if "item" in layout.roles:

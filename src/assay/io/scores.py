@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import as_code
-from assay._util.grouping import Codes
 from assay._util.text import counted
+from assay._util.typing import Floats, Ints
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
@@ -25,7 +25,6 @@ from assay.io.columns import (
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
-Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")
 UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
 USUAL_TOPS = (1, 5, 10, 100, 1000)
@@ -184,7 +183,7 @@ def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
 
 
 def read_scores(
-    columns: ScoreColumns, answers: Vectors, question: Codes | None, task: Task, ledger: Ledger
+    columns: ScoreColumns, answers: Vectors, question: Ints | None, task: Task, ledger: Ledger
 ) -> Floats:
     """Return the score of every row on every label, (row, label); NaN if there is none."""
     scores = np.full(answers.shape, np.nan)
@@ -201,7 +200,7 @@ def read_scores(
 
 
 def _long_scores(
-    columns: ScoreColumns, answers: Vectors, question: Codes, task: Task, ledger: Ledger
+    columns: ScoreColumns, answers: Vectors, question: Ints, task: Task, ledger: Ledger
 ) -> Floats:
     scores = np.full(answers.shape, np.nan)
     column = columns.long_score or columns.long_confidence

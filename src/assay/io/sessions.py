@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import suggest
-from assay._util.grouping import Codes
+from assay._util.typing import Ints
 from assay.io.cells import parse_numbers
 from assay.io.columns import Roles
 from assay.io.identifiers import codes_of, joined_ids
@@ -30,7 +30,7 @@ MANY = 100
 class Sessions:
     """The session of every row as a position in ``names`` (-1 unknown), in order of time."""
 
-    code: Codes
+    code: Ints
     names: tuple[str, ...] = ()
 
     @property

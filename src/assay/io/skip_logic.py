@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.grouping import Codes, unique_rows
+from assay._util.grouping import unique_rows
 from assay._util.text import counted
+from assay._util.typing import Bools, Ints
 from assay.data.rules import NOT_ASKED, Expression
 from assay.data.states import MISSING, Vectors, label_order, state_space
 from assay.data.task import Task
@@ -30,11 +31,11 @@ class Gated:
     """
 
     answers: Vectors
-    contradicts: Codes
-    unasked_no: Codes
+    contradicts: Ints
+    unasked_no: Ints
 
 
-def patterns_of(answers: Vectors) -> tuple[Vectors, Codes]:
+def patterns_of(answers: Vectors) -> tuple[Vectors, Ints]:
     """Return the distinct vectors, and the position of every vector among them."""
     first, inverse = unique_rows(*answers.T)
     return answers[first], inverse
@@ -67,7 +68,7 @@ def apply_gates(task: Task, answers: Vectors) -> Gated:
     return Gated(answers=patterns[inverse], contradicts=contradicts[inverse], unasked_no=unasked_no)
 
 
-def _may_open(task: Task, gate: Expression, patterns: Vectors) -> NDArray[np.bool_]:
+def _may_open(task: Task, gate: Expression, patterns: Vectors) -> Bools:
     """Whether some completion of the missing answers opens the gate, for each pattern."""
     columns = [task.label_names.index(name) for name in gate.labels]
     parts, inverse = patterns_of(patterns[:, columns])
@@ -88,7 +89,7 @@ def _completions(task: Task, column: int) -> list[int]:
     return list(range(len(label.classes))) + [NOT_ASKED] * bool(label.asked_if)
 
 
-def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
+def consistent(vectors: Vectors, patterns: Vectors) -> Bools:
     """Whether each complete vector agrees with each pattern where it is known, (pattern,
     vector).
     """
@@ -99,7 +100,7 @@ def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
     return agree
 
 
-def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
+def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Ints]:
     """Return why each distinct answer vector is impossible (else ``""``), and the vector of each
     rating.
 
@@ -122,7 +123,7 @@ def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
     return reasons, inverse
 
 
-def _reason(agree: NDArray[np.bool_], blocks: dict[str, NDArray[np.bool_]]) -> str:
+def _reason(agree: Bools, blocks: dict[str, Bools]) -> str:
     if not agree.any():
         return CLOSED
     for name, broken in blocks.items():
@@ -131,7 +132,7 @@ def _reason(agree: NDArray[np.bool_], blocks: dict[str, NDArray[np.bool_]]) -> s
     return f"{BROKEN}s {', '.join(blocks)} together"
 
 
-def admitted(task: Task, truth: Vectors) -> NDArray[np.bool_]:
+def admitted(task: Task, truth: Vectors) -> Bools:
     """Whether some state of the task agrees with each (partly) known truth."""
     states = state_space(task).states
     patterns, inverse = patterns_of(truth)
@@ -194,7 +195,7 @@ def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.i
     return np.asarray(found[inverse], np.int16)
 
 
-def _only(codes: NDArray[np.int16], agree: NDArray[np.bool_]) -> NDArray[np.int16]:
+def _only(codes: NDArray[np.int16], agree: Bools) -> NDArray[np.int16]:
     """Return the code that all agreeing paths share, by pattern; else ``MISSING``."""
     low = np.where(agree, codes, np.iinfo(np.int16).max).min(axis=1)
     high = np.where(agree, codes, np.iinfo(np.int16).min).max(axis=1)

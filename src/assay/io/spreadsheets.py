@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import Note, RatingsError, as_code, suggest
 from assay._util.text import counted
+from assay._util.typing import Ints
 from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -28,7 +28,7 @@ class Sheet:
     """The cells of a sheet, the number of each row, and notes."""
 
     frame: pd.DataFrame
-    lines: NDArray[np.int64]
+    lines: Ints
     notes: tuple[Note, ...] = ()
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.text import counted
+from assay._util.typing import Bools
 from assay.io.names import FLAGS, bare, squash
-from assay.io.reading_log import Ledger, Mask
+from assay.io.reading_log import Ledger
 
 GIVEN = frozenset({
     "submitted", "submit", "complete", "completed", "done", "finished", "final", "accept",
@@ -34,7 +35,7 @@ class Status:
     """The column of the status, if any, and the rows without a valid response."""
 
     column: str = ""
-    withdrawn: Mask
+    withdrawn: Bools
 
 
 def says_submission(column: "pd.Series[str]") -> bool:

@@ -14,6 +14,7 @@ from pandas.api.types import is_object_dtype
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
+from assay._util.typing import Bools
 from assay.io.column_names import told_apart
 from assay.io.names import composed, note_apart
 
@@ -89,7 +90,7 @@ def rows_of(
         yield place, dict(zip(columns, row, strict=True))
 
 
-def held_nul(column: "pd.Series[Any]") -> NDArray[np.bool_]:
+def held_nul(column: "pd.Series[Any]") -> Bools:
     """Return which cells hold the character NUL."""
     return column.str.contains("\0", regex=False).to_numpy(bool)
 

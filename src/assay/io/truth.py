@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import suggest
-from assay._util.grouping import Codes, first_rows
+from assay._util.grouping import first_rows
 from assay._util.text import counted, does
+from assay._util.typing import Ints
 from assay.data.class_words import FOREIGN, canonical
 from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG
 from assay.data.states import MISSING, Vectors, vector_name
@@ -106,7 +107,7 @@ class RowAudits:
 
 
 def read_audits(
-    columns: AuditColumns, question: Codes | None, task: Task, ledger: Ledger
+    columns: AuditColumns, question: Ints | None, task: Task, ledger: Ledger
 ) -> RowAudits:
     """Read the audits of every row; unknown words are a problem."""
     rows, labels = len(ledger.table.frame), len(task.labels)
@@ -325,7 +326,7 @@ def known_truth(
 
 
 def _constant(
-    cells: NDArray[np.int16], owner: Codes, names: "pd.Index[str]", label: str, source: TruthSource
+    cells: NDArray[np.int16], owner: Ints, names: "pd.Index[str]", label: str, source: TruthSource
 ) -> NDArray[np.int16]:
     """Return the known class of each item; two different ones are a problem."""
     owner = np.where(cells >= 0, owner, -1)

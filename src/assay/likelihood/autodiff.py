@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats, Ints
 from assay.likelihood.autodiff_kernel import (
     DOT,
     EXP,
@@ -27,8 +27,6 @@ from assay.likelihood.autodiff_kernel import (
     TapeArrays,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ELEMENTWISE = (EXP, LOG, LOG1P)
 
 

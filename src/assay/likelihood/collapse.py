@@ -33,14 +33,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.grouping import LARGEST, unique_rows
+from assay._util.typing import Bools, Floats, Ints
 from assay.likelihood.data import Data
 from assay.likelihood.partition import panels_of, runs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,7 +97,7 @@ def _sorted_within(owner: Ints, member: Ints, count: int) -> tuple[Ints, Ints]:
     return pairs, _starts(owner, count)
 
 
-def _of_runs(start: Ints, chosen: Ints) -> NDArray[np.bool_]:
+def _of_runs(start: Ints, chosen: Ints) -> Bools:
     """Return which elements belong to the chosen runs."""
     among = np.zeros(len(start) - 1, bool)
     among[chosen] = True

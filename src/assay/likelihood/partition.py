@@ -12,12 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Ints
 from assay.likelihood.data import Data
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PIECE = 20_000
 """Least number of rows of a piece; for fewer, a thread costs more than it saves."""
@@ -141,7 +138,7 @@ def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
     return found
 
 
-def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def bundles_of_rows(data: Data, rows: Bools) -> Bools:
     """Return which bundles contain any of these rows of the response table."""
     hit = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows[data.rows])])
     by_view = hit[data.row_start]

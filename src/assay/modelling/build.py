@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.data.score_bins import score_codes, score_layout
 from assay.data.states import MISSING, state_space
@@ -22,9 +23,6 @@ from assay.modelling.rater_model import AnswerPart, Part, ScorePart, score_produ
 from assay.modelling.replicates import collect_repeats
 from assay.modelling.responses import build_responses
 from assay.modelling.spec import Recipe, Spec
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +78,7 @@ def find_units(
     )
 
 
-def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
+def _sessions(ratings: Ratings, here: Bools) -> Ints:
     """Return the position of each rating's session."""
     codes = {name: n for n, name in enumerate(ratings.sessions)}
     session = np.array([codes.get(str(s), -1) for s in ratings.session], np.int64)

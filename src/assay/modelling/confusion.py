@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, TINY, add_products, append_constant, log_softmax, logsumexp
+from assay._util.typing import Floats, Ints
 from assay.data.rules import NOT_ASKED
 from assay.data.task import Task
-
-Ints = NDArray[np.int64]
 
 
 class Tilt(NamedTuple):
@@ -118,7 +117,7 @@ class ConfusionLayout:
             names.append(f"{label.name}: {true} -> {label.classes[reported]}")
         return names
 
-    def cell_values(self, *, binary: float, correct: float, other: float) -> NDArray[np.float64]:
+    def cell_values(self, *, binary: float, correct: float, other: float) -> Floats:
         """Return a number for each free logit: of a binary row, a right class, or another class."""
         values = []
         for row, reported in self.cells:
@@ -200,7 +199,7 @@ class ConfusionLayout:
             first += classes
         return xp.stack(means, axis=-2)[..., np.array(self.labels), :]
 
-    def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
+    def prior_counts(self, rows: Ints, *, correct: float, total: float) -> Floats:
         """Return Dirichlet prior counts of rows with equal numbers of classes, (row, class)."""
         classes = int(self.row_classes[rows[0]])
         counts = np.full((len(rows), classes), total * (1 - correct) / (classes - 1))

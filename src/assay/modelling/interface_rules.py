@@ -13,16 +13,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, TINY, append_constant, logsumexp, sum_of_entries
 from assay._util.errors import ModelError
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Resolve
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, StateSpace, Vectors, label_order
 from assay.modelling.confusion import ConfusionLayout
 
-Ints = NDArray[np.int64]
 MAX_COMPLETIONS = 4096
 
 
@@ -62,9 +61,6 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     return np.asarray(vectors[fits], np.int64)
 
 
-Floats = NDArray[np.float64]
-
-
 Residual = Callable[["Menu"], Any]
 """Log odds of options beyond the confusions, by menu, (..., unit, state, option)."""
 
@@ -82,12 +78,12 @@ class Menu:
 
     options: Vectors
     entries: Ints
-    blocked: NDArray[np.bool_]
+    blocked: Bools
     warned: Floats
     repair: Floats
 
 
-def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.bool_]) -> Menu:
+def build_menu(layout: ConfusionLayout, space: StateSpace, answered: Bools) -> Menu:
     """Return the menu for the answered labels.
 
     A partial vector breaks a rule if all complete vectors that extend it do.
@@ -97,7 +93,7 @@ def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.
     extends = extends.ravel()
     of_option = np.bincount(extends, minlength=len(options))
 
-    def every(broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def every(broken: Bools) -> Bools:
         """Return the options whose extensions are all broken."""
         count = np.bincount(extends, weights=broken, minlength=len(options))
         return np.asarray(count == of_option)

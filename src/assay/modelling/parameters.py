@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
 from assay._util.arrays import log_softmax
+from assay._util.typing import Floats
 from assay.modelling.priors import PARAMETERS, POSITIVE, Prior
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.rules import NOT_ASKED
 from assay.data.score_bins import bin_middle
 from assay.data.states import MISSING, StateSpace, Vectors
@@ -23,9 +24,6 @@ from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 from assay.modelling.replicates import Repeats
 from assay.modelling.responses import ProductRows, Responses
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +55,7 @@ class Part(ABC):
     shared: bool
 
     @property
-    def owners(self) -> NDArray[np.bool_]:
+    def owners(self) -> Bools:
         """Whether a unit belongs to a rater, (rater of the part, unit)."""
         if self.shared:
             return np.asarray(self.unit_group[None, :] == self.raters.group[:, None])
@@ -94,7 +92,7 @@ class Part(ABC):
         ratings: Ints,
         states: NDArray[np.int16],
         tilt: Tilt | None,
-        answered: NDArray[np.bool_],
+        answered: Bools,
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
         """Draw answers and scores (rating, label) of ratings with one difficulty.
@@ -283,7 +281,7 @@ class AnswerPart(Part):
         ratings: Ints,
         states: NDArray[np.int16],
         tilt: Tilt | None,
-        answered: NDArray[np.bool_],
+        answered: Bools,
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
         """Draw answers from the menu of the answered labels."""
@@ -387,7 +385,7 @@ class ScorePart(Part):
         ratings: Ints,
         states: NDArray[np.int16],
         tilt: Tilt | None,
-        answered: NDArray[np.bool_],
+        answered: Bools,
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
         """Draw a bin for each label; the score is its middle, the answer its class."""

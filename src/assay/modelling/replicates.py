@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.grouping import all_apart, unique_rows
-
-Ints = NDArray[np.int64]
+from assay._util.typing import Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes, sum_of_entries
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
+from assay._util.typing import Floats, Ints
 from assay.data.ratings import Ratings, Resolve
 from assay.data.states import MISSING, StateSpace, state_space
 from assay.modelling.confusion import ConfusionLayout
@@ -29,9 +29,6 @@ from assay.modelling.interface_rules import (
 )
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,6 +16,7 @@ from assay._util.arrays import divided
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
 from assay._util.text import some
+from assay._util.typing import Floats, Ints
 from assay.data.gold import truth_masks
 from assay.data.ratings import Ratings, require_ratings
 from assay.data.states import MISSING, state_space
@@ -102,7 +103,7 @@ class Structure:
         found = [lean.log_density(part.own(values), xp) for part, lean in self._leans]
         return xp.concatenate(found, axis=-1) if found else None
 
-    def draw(self, rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+    def draw(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw all unknowns once from their priors, by name."""
         found = {p.name: p.draw(rng) for p in self.parameters()}
         for part, lean in self._leans:
@@ -154,9 +155,7 @@ class Structure:
         moved = self.hard_chances(values, prevalence, xp) - prevalence[..., None, :, :, :]
         return prevalence + (share * moved).sum(axis=-4)
 
-    def with_evidence(
-        self, kind: NDArray[np.int64], log_weight: NDArray[np.float64]
-    ) -> "Structure":
+    def with_evidence(self, kind: Ints, log_weight: Floats) -> "Structure":
         """Return the model with more evidence about items than their ratings.
 
         ``kind`` (item,) is what was seen of each item, and ``log_weight`` (kind, state) its log
@@ -173,19 +172,17 @@ class Structure:
         pattern = _pattern(unknown, self.prevalence, self.parts, self.perception.groups)
         return replace(self, ratings=unknown, pattern=pattern)
 
-    def reliability(
-        self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
-    ) -> NDArray[np.float64]:
+    def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
         """Return P(reported class | true class), (draw, unit, label, true, reported class)."""
         by_part = [part.reliability(values, position) for part in self.parts]
         return np.concatenate(by_part, axis=1)
 
     def mean_reliability(
         self,
-        values: Mapping[str, NDArray[np.float64]],
+        values: Mapping[str, Floats],
         position: float = 0.0,
         ratings: NDArray[np.integer] | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return confusions averaged over raters, and over ratings.
 
         They are (2, draw, label, true, reported class). Many raters with few ratings dominate the
@@ -319,7 +316,7 @@ def _pattern(
     prevalence: Prevalence,
     parts: tuple[Part, ...],
     layered: tuple[str, ...],
-    evidence: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+    evidence: tuple[Ints, Floats] | None = None,
 ) -> Pattern:
     """Collapse ratings to the pattern of items with the same rows."""
     row, layer_of_row = _number_rows(ratings, parts, {name: n for n, name in enumerate(layered)})
@@ -348,7 +345,7 @@ def _pattern(
 
 def _number_rows(
     ratings: Ratings, parts: tuple[Part, ...], layer: Mapping[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return each rating's row among all parts' rows, and each row's perception layer."""
     row = np.full(len(ratings.answers), -1, np.int64)
     layers, offset = [], 0

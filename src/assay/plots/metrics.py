@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.intervals import require_level
 from assay._util.text import percent
+from assay._util.typing import Floats
 from assay._util.validation import written
 from assay.comparison import Comparison, compare
 from assay.comparison.contrasts import TIE
@@ -46,7 +46,6 @@ SHOWN_PAIRS = 24
 BINS = 48
 LINE = 0.42
 """Height of one density in inches."""
-Floats = NDArray[np.float64]
 
 
 def plot_comparison(

@@ -6,10 +6,10 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends, require_level
+from assay._util.typing import Floats
 from assay.data.ratings import Ratings
 from assay.data.score_bins import score_codes
 from assay.fits.datatree import parameter_draws, structure_of
@@ -17,8 +17,6 @@ from assay.modelling.confusion import Tilt
 from assay.modelling.rater_model import ScorePart, score_rows
 from assay.modelling.structure import Structure
 from assay.raters.reliability import average_prevalence, over_layers
-
-Floats = NDArray[np.float64]
 
 NO_SCORE = "the raters whose family is 'scored' gave answers but no score"
 

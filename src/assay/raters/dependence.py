@@ -5,16 +5,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
+from assay._util.typing import Floats, Ints
 from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
 from assay.modelling.rater_model import Part
 from assay.modelling.structure import Structure
 from assay.raters.reliability import average_difficulty, average_prevalence, difficulty_by_state
 
-Floats = NDArray[np.float64]
 AT_ONCE = 200
 
 
@@ -136,7 +135,7 @@ def appearance_chances(structure: Structure, name: str, values: Mapping[str, Flo
 
 
 def _class_chances(
-    structure: Structure, part: Part, members: NDArray[np.int64], values: Mapping[str, Floats]
+    structure: Structure, part: Part, members: Ints, values: Mapping[str, Floats]
 ) -> Floats:
     """Return P(reported class | appearance) of an answer, by class of difficulty.
 

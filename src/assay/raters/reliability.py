@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats
 from assay._util.validation import require_choice
 from assay.fits.cache import value_once
 from assay.fits.datatree import array_of_draws, parameter_draws, require_fit, structure_of
@@ -20,7 +20,6 @@ from assay.modelling.families import WholeFamily
 from assay.modelling.rater_model import AnswerPart, Part
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
 KINDS = ("recorded", "raw")
 CHUNK_NUMBERS = 8_000_000
 

@@ -5,15 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
+from assay._util.typing import Bools, Floats
 from assay.data.score_bins import raters_of_scores
 from assay.fits.datatree import ratings_of
 from assay.inference.label_doubts import doubts_by_label
 from assay.raters.reliability import rater_reliability
 
-Floats = NDArray[np.float64]
 SPAM = 0.1
 """Informedness up to this value counts as none."""
 MISLEADS = 0.9
@@ -152,7 +151,7 @@ def _informedness(table: Floats) -> Floats:
     return np.asarray((np.trace(table, axis1=-2, axis2=-1) - 1) / (table.shape[-1] - 1))
 
 
-def _kinds_of(table: xr.DataArray) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def _kinds_of(table: xr.DataArray) -> tuple[Floats, Bools, Bools]:
     """Return informedness, adversarial and spammer of each draw, (chain, draw, rater) each."""
     found, size = _informedness(table.values), table.shape[-1]
     adversarial = found < (MISLEADS - 1) / (size - 1)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.text import counted, lines_of
+from assay._util.typing import Ints
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.labels import label_probabilities
@@ -166,7 +166,7 @@ def _examples(told: dict[str, str], ratings: Ratings, chance: xr.DataArray) -> t
     code = classes.index(told["reported_class"])
     rater = list(map(str, ratings.raters.index)).index(told["rater"])
     mine = (ratings.rater == rater) & (ratings.answers[:, label] == code)
-    items: NDArray[np.int64] = np.unique(ratings.item[mine])
+    items: Ints = np.unique(ratings.item[mine])
     p = chance.sel({"label": told["label"], "class": told["true_class"]}).to_numpy()[items]
     best = np.argsort(-np.nan_to_num(p), kind="stable")[:EXAMPLES]
     return tuple(str(ratings.items.index[items[k]]) for k in best if p[k] > 0.5)

@@ -14,6 +14,7 @@ from assay._util.errors import ModelError
 from assay._util.intervals import interval_ends
 from assay._util.random import generator_of
 from assay._util.text import UNDEFINED, interval, mark_of, percent, probability
+from assay._util.typing import Floats, Ints
 from assay.data.majority_vote import close_gates, majority_labels
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import (
@@ -32,7 +33,6 @@ from assay.raters.agreements.coefficients import WHOLE
 from assay.studies.ais_audits import audit_table, time_table
 from assay.studies.ais_unanimity import unanimity_table
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 YES = 1
 
@@ -76,7 +76,7 @@ def consensus_table(
     return pd.DataFrame(lines)
 
 
-def _of_others(answers: Vectors, item: NDArray[np.int64], items: int) -> Vectors:
+def _of_others(answers: Vectors, item: Ints, items: int) -> Vectors:
     """Return the most frequent answer of the other raters of each row; missing at a tie."""
     winners = np.full(answers.shape, MISSING, np.int16)
     for column, own in enumerate(answers.T):

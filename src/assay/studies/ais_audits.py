@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.intervals import tails
+from assay._util.typing import Bools, Floats
 from assay.data.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -40,7 +41,7 @@ def audit_table(ratings: Ratings, *, level: float) -> pd.DataFrame:
     return _with_share(table, level)
 
 
-def sessions(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
+def sessions(ratings: Ratings) -> list[tuple[str, Bools]]:
     """Return a mask of ratings for each session, then one for all sessions."""
     parts = [(name, ratings.session == name) for name in ratings.sessions]
     unknown = ratings.session == ""
@@ -90,7 +91,7 @@ def time_table(ratings: Ratings) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def _stages(ratings: Ratings) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _stages(ratings: Ratings) -> Iterator[tuple[str, Bools]]:
     """Yield a mask of ratings for each label that is the last one answered, then for all."""
     answered = ratings.answers >= 0
     for place, label in enumerate(ratings.task.label_names):
@@ -98,7 +99,7 @@ def _stages(ratings: Ratings) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     yield ALL_RATINGS, np.ones(len(answered), bool)
 
 
-def _summary(seconds: NDArray[np.float64]) -> dict[str, float]:
+def _summary(seconds: Floats) -> dict[str, float]:
     quarters = np.quantile(seconds, [0.25, 0.5, 0.75])
     return {
         "n": len(seconds),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.intervals import interval_ends
+from assay._util.typing import Bools, Floats, Ints
 from assay.data.majority_vote import majority_labels
 from assay.data.overlap import Design
 from assay.data.ratings import Ratings, take_ratings
@@ -40,9 +41,7 @@ def unanimity_table(
     return pd.DataFrame(lines)
 
 
-def _counted(
-    answers: NDArray[np.integer], design: Design
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _counted(answers: NDArray[np.integer], design: Design) -> tuple[Ints, Bools]:
     """Return the number of answers of each item, and whether they are all equal."""
     size = len(design.cluster)
     given = np.bincount(design.item[answers >= 0], minlength=size)
@@ -50,7 +49,7 @@ def _counted(
     return given, (yes == 0) | (yes == given)
 
 
-def _systems(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
+def _systems(ratings: Ratings) -> list[tuple[str, Bools]]:
     """Return a mask of items for each system, then one for all systems."""
     found = []
     if ratings.systems:
@@ -62,8 +61,8 @@ def _systems(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def _line(
-    items: NDArray[np.bool_], alike: NDArray[np.bool_], yes: NDArray[np.bool_], design: Design,
-    times: NDArray[np.float64], level: float,
+    items: Bools, alike: Bools, yes: Bools, design: Design,
+    times: Floats, level: float,
 ) -> dict[str, float]:  # fmt: skip
     """Return the row of one label and system."""
     size = len(design.stratum)
@@ -84,5 +83,5 @@ def _line(
     }
 
 
-def _share(of: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+def _share(of: Bools, among: Bools) -> float:
     return float(of[among].mean()) if among.any() else float("nan")

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, fit_null
 from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import CELLS, SEED, Sets, label_rows, statistics
 from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 
-Floats = NDArray[np.float64]
 MOST_REPLICATES = 60
 """Most replicates that are tested: each is fitted by the quick model."""
 

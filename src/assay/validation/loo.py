@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from assay._util.errors import FitError, FitWarning
 from assay._util.text import counted
+from assay._util.typing import Floats
 from assay.fits.datatree import group, parameter_draws, structure_of
 from assay.fits.labels import label_probabilities
 from assay.fits.latent_states import recover
@@ -157,9 +157,6 @@ def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
         weights[..., uneven] = smoothed.transpose(*chances.dims).to_numpy()
         shape[uneven] = shapes.to_numpy()
     return weights, shape
-
-
-Floats = NDArray[np.float64]
 
 
 def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:

@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_count
 from assay.data.overlap import (
     Design,
@@ -27,8 +27,6 @@ from assay.inference.class_drift import VOTES, label_votes
 from assay.raters.agreements.coefficients import WHOLE, column_names
 from assay.raters.agreements.within_raters import replicated_statistics
 from assay.validation.independence import MOST_REPLICATES, independence_lines
-
-Floats = NDArray[np.float64]
 
 CHECKED = ("percent", "krippendorff_alpha")
 WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
@@ -52,11 +50,11 @@ class Patterns:
     chosen : which patterns are common in which group (group, pattern)
     """
 
-    rows: NDArray[np.bool_]
-    group: NDArray[np.int64]
+    rows: Bools
+    group: Ints
     groups: tuple[str, ...]
     vectors: Vectors
-    chosen: NDArray[np.bool_]
+    chosen: Bools
 
     def shares(self, answers: Vectors) -> Floats:
         """Return the share of each pattern, and of all uncommon ones, in each group."""

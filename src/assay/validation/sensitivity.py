@@ -13,6 +13,7 @@ from scipy.special import expit, log_expit, logit
 from assay._util.errors import FitError, ModelError
 from assay._util.intervals import require_level
 from assay._util.random import seed_of
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import names_given, numbers_given, require_choice, require_count
 from assay.data.ratings import Ratings
 from assay.data.rules import as_written
@@ -27,8 +28,6 @@ from assay.modelling.prevalence.base import main_columns
 from assay.modelling.spec import is_consensus
 from assay.modelling.structure import Structure
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 ODDS_RATIOS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STREAM = 8
 SWEEPS = 500
@@ -144,7 +143,7 @@ def abstention_sensitivity(
 
 def _kinds(
     task: Task, states: NDArray[np.int16], when: Sequence[str] | str | None
-) -> Iterator[tuple[str, Flags]]:
+) -> Iterator[tuple[str, Bools]]:
     """Yield kinds of items, and the states of each kind (state,)."""
     kind = "kind of item, such as 'misleading'"
     texts = _default_kinds(task) if when is None else names_given("when", when, what=kind)
@@ -170,7 +169,7 @@ def _default_kinds(task: Task) -> list[str]:
     return found
 
 
-def _told_more(fit: xr.DataTree, structure: Structure, holds: Flags, ratio: float) -> xr.DataTree:
+def _told_more(fit: xr.DataTree, structure: Structure, holds: Bools, ratio: float) -> xr.DataTree:
     """Return the fit with states drawn given the abstentions too."""
     rng = np.random.default_rng([int(fit.attrs["seed"]), STREAM])
     labels = group(fit, "labels")
@@ -231,9 +230,7 @@ def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Fl
     return shift
 
 
-def _step(
-    own: Floats, rater: NDArray[np.int64], chance: Floats, abstained: Floats, log_odds: float
-) -> Floats:
+def _step(own: Floats, rater: Ints, chance: Floats, abstained: Floats, log_odds: float) -> Floats:
     """Take a Newton step towards log odds at which each rater's expected abstentions match."""
     more, less = expit(own + log_odds)[rater], expit(own)[rater]
     size = len(own)
@@ -353,7 +350,7 @@ class _Misjudged:
     """
 
     steps: Floats
-    context: NDArray[np.int64]
+    context: Ints
     seed: int
 
     @classmethod

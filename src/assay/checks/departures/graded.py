@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from assay._util.typing import Floats
 from assay.checks.departures.null_model import (
     PASSES_AGAIN,
-    Floats,
     LabelRows,
     NullFit,
     climb,

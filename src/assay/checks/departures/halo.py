@@ -5,7 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from assay.checks.departures.null_model import Floats, Ints, LabelRows, NullFit, codes, sums
+from assay._util.typing import Floats, Ints
+from assay.checks.departures.null_model import LabelRows, NullFit, codes, sums
 from assay.checks.departures.residuals import clustered
 from assay.data.ratings import Ratings
 from assay.data.task import Task

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from assay._util.typing import Bools, Floats, Ints
 
 PASSES = 60
 PASSES_AGAIN = 12
@@ -71,7 +70,7 @@ class LabelRows:
         """Sum over the rows of each item, (row, ...) to (item, ...)."""
         return sums(self.item, values, len(self.truth))
 
-    def told(self) -> NDArray[np.bool_]:
+    def told(self) -> Bools:
         """Return whether each row has each class, (row, set, class)."""
         return np.asarray(self.answer[..., None] == np.arange(self.classes))
 

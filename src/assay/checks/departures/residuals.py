@@ -3,16 +3,8 @@
 import numpy as np
 from scipy.stats import t as student
 
-from assay.checks.departures.null_model import (
-    TINY,
-    Floats,
-    Ints,
-    LabelRows,
-    NullFit,
-    codes,
-    softmax,
-    sums,
-)
+from assay._util.typing import Floats, Ints
+from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, softmax, sums
 from assay.data.overlap import meetings
 
 LEAST_CLUSTERS = 10

@@ -11,21 +11,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import pearson3
 
+from assay._util.typing import Bools, Floats, Ints
 from assay.checks.departures.graded import graded_gain
 from assay.checks.departures.halo import halo
-from assay.checks.departures.null_model import (
-    TINY,
-    Floats,
-    Ints,
-    LabelRows,
-    NullFit,
-    codes,
-    fit_null,
-    replicates,
-)
+from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
 from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
 from assay.checks.departures.skipping import called_for, skipping
 from assay.data.ratings import Ratings
@@ -169,7 +160,7 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
     return found
 
 
-def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) -> Bools:
     """Return which items are in a random set of clusters of at most ``MOST_ROWS`` rows."""
     rows = np.bincount(cluster[ratings.item], minlength=int(cluster.max(initial=0)) + 1)
     order = rng.permutation(len(rows))

@@ -1,9 +1,9 @@
 """Test for skipping: the number of answers of an item depends on their content."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assay.checks.departures.null_model import TINY, Floats, Ints, LabelRows, codes, sums
+from assay._util.typing import Bools, Floats, Ints
+from assay.checks.departures.null_model import TINY, LabelRows, codes, sums
 from assay.checks.departures.residuals import clustered
 
 FOLLOWS = 5.0
@@ -41,7 +41,7 @@ def _counts(rows: LabelRows) -> tuple[Floats, Floats]:
     return count, np.where(seen, count - _mean(rows.stratum, count, seen), 0.0)
 
 
-def _mean(code: Ints, values: Floats, seen: NDArray[np.bool_]) -> Floats:
+def _mean(code: Ints, values: Floats, seen: Bools) -> Floats:
     """Return the mean of the seen values with the same code."""
     size = int(code.max()) + 1
     total = np.bincount(code, values * seen, minlength=size)

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay._util.sums import Sums
-from assay.checks.departures.null_model import Ints
+from assay._util.typing import Floats, Ints
 from assay.data.ratings import Ratings
 
 BRIDGE = 10
@@ -29,9 +28,9 @@ class Links(Sums):
     known : items of known truth (system,)
     """
 
-    answers: NDArray[np.float64]
-    common: NDArray[np.float64]
-    known: NDArray[np.float64]
+    answers: Floats
+    common: Floats
+    known: Floats
 
 
 def separate_teams(ratings: Ratings) -> list[tuple[str, ...]]:

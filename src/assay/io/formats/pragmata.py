@@ -7,11 +7,12 @@ import pandas as pd
 
 from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
+from assay._util.typing import Bools
 from assay.data.task import Task
 from assay.io.columns import Roles
 from assay.io.formats.format import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
-from assay.io.reading_log import Ledger, Mask
+from assay.io.reading_log import Ledger
 from assay.io.sources import FolderSource, Source
 
 MARKS = ("response_status", "constraint_violated")
@@ -42,7 +43,7 @@ def export_responses(task: Task, asked: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def discarded_rows(ledger: Ledger) -> Mask:
+def discarded_rows(ledger: Ledger) -> Bools:
     """Return rows that raters discarded; set rows aside that are not submitted."""
     frame = ledger.table.frame
     status = frame["response_status"].str.strip().str.casefold()

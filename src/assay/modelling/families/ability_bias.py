@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import append_constant, log_softmax
 from assay._util.errors import ModelError
+from assay._util.typing import Bools, Ints
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Family, Owner
 from assay.modelling.families.hierarchical import (
@@ -20,8 +20,6 @@ from assay.modelling.families.hierarchical import (
 from assay.modelling.families.lean import LeanPrior
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior, distinct
-
-Ints = NDArray[np.int64]
 
 
 class _Long(NamedTuple):
@@ -37,7 +35,7 @@ class _Long(NamedTuple):
     labels: tuple[str, ...]
     answers: tuple[str, ...]
     answer_label: Ints
-    cells: NDArray[np.bool_]
+    cells: Bools
     ability: Ints
     bias: Ints
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, log_softmax
-
-Floats = NDArray[np.float64]
+from assay._util.typing import Floats
 
 
 def places(classes: int) -> Floats:

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, suggest
+from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
 from assay.modelling.families.lean import LeanPrior
 from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
 
-Ints = NDArray[np.int64]
 Owner = Literal["group", "rater"]
 
 
@@ -29,8 +28,8 @@ class Raters:
 
     names: tuple[str, ...]
     groups: tuple[str, ...]
-    group: NDArray[np.int64]
-    crowd: NDArray[np.float64] | None = None
+    group: Ints
+    crowd: Floats | None = None
 
     def as_one(self) -> "Raters":
         """Return a single rater in a single group, for parameters that all raters share."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Bools, Floats
 from assay.modelling.families.family import Family, Owner
 from assay.modelling.families.lean import LeanPrior, binary_leans
 from assay.modelling.parameters import Parameter
@@ -88,7 +88,7 @@ def _mean_prior(family: Family, correct: str) -> Prior:
     names = {"binary": "mean_binary", "correct": correct, "other": "mean_other"}
     kinds = {kind: family.joined(name) for kind, name in names.items()}
 
-    def cells(number: int) -> NDArray[np.float64]:
+    def cells(number: int) -> Floats:
         by_group = ({k: p.values[number][g] for k, p in kinds.items()} for g in groups)
         return np.stack([family.layout.cell_values(**one) for one in by_group])
 
@@ -120,7 +120,7 @@ def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | Non
     )
 
 
-def _leaning(family: Family) -> NDArray[np.bool_]:
+def _leaning(family: Family) -> Bools:
     """Return whether a cell's label has a prior of the lean, (cell,)."""
     share = binary_leans(family.layout, family.raters.crowd)
     return np.zeros(len(family.layout.cells), bool) if share is None else share.any(axis=(0, 1))

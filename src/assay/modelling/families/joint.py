@@ -5,9 +5,9 @@ from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
 from assay.data.states import Vectors, state_space
 from assay.data.task import Task
 from assay.modelling.confusion import Tilt
@@ -15,9 +15,6 @@ from assay.modelling.families.family import Owner, WholeFamily
 from assay.modelling.families.hierarchical import BY_GROUP, Hierarchical
 from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter, offsets
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Joint(Hierarchical, WholeFamily):

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import merge_axes
+from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import ConfusionLayout
 from assay.modelling.priors import Prior
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,7 +32,7 @@ class LeanPrior:
     """
 
     share: Floats
-    group: NDArray[np.int64]
+    group: Ints
     centre: Floats
     sd: Floats
     prior: Prior

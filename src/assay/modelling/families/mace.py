@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Family, Owner
 from assay.modelling.parameters import Parameter
 
-Ints = NDArray[np.int64]
 WRONG = -60.0
 """Log probability of an honest error.
 
@@ -87,7 +86,7 @@ class Mace(Family):
         rows = np.array([*self.layout.labels, *self.layout.unasked_labels])
         return xp.stack(by_label, axis=-2)[..., rows, :]
 
-    def _copies(self) -> NDArray[np.float64]:
+    def _copies(self) -> Floats:
         """Return log probabilities of honest answers, none of them "not asked", (row, class)."""
         layout = self.layout
         of_row = [*layout.labels, *layout.unasked_labels]

@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, merge_axes
 from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import ConfusionLayout
 from assay.modelling.families.family import Family
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def row_parameters(family: Family) -> list[Parameter]:

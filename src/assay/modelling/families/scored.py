@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay._util.typing import Floats, Ints
 from assay.data.score_bins import ScoreLayout
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Raters
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 REACH = 2.0
 """Bins over which the prior rise of a likelihood ratio falls by a factor e."""
 

@@ -6,16 +6,15 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import log_softmax
 from assay._util.errors import ModelError
+from assay._util.typing import Floats
 from assay.modelling.layers.difficulty_nodes import nodes_of
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.prevalence.design import Effect
 from assay.modelling.priors import Prior
 
-Floats = NDArray[np.float64]
 DEGREES = 3
 """Degrees of items that are hard on all labels. Each costs as much as the first, and eight tell the
 labels of real ratings no better."""

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
-Floats = NDArray[np.float64]
+from assay._util.typing import Floats
+
 CONCENTRATION = 0.5
 """:math:`c`: most items are easy or hard, some are in between."""
 USUAL_MEAN = 0.2

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.typing import Floats, Ints
 from assay.data.rules import NOT_ASKED
 from assay.data.states import StateSpace
 
-Floats = NDArray[np.float64]
 MAX_STATES = 256
 """States beyond which hard items have the truth of easy ones, and are hard on all labels or none.
 
@@ -120,7 +120,7 @@ def _redraw(states: NDArray[np.int16], label: int) -> Floats:
     return found
 
 
-def _nearest(states: NDArray[np.int16], label: int) -> Iterator[list[NDArray[np.int64]]]:
+def _nearest(states: NDArray[np.int16], label: int) -> Iterator[list[Ints]]:
     """Of each state, those nearest to it, asked the same, that have each class of a label."""
     asked = states != NOT_ASKED
     for state in states:

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
 from assay.modelling.families.family import Raters
 from assay.modelling.layers.difficulty import Difficulty
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
+from assay._util.typing import Floats
 from assay.modelling.layers.difficulty import Difficulty
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Prevalence
 from assay.modelling.prevalence.base import main_columns
 from assay.modelling.priors import Prior
 
-Floats = NDArray[np.float64]
 FEW_STATES = 8
 """Largest number of states for a table of perceived by true state; gold tells little of more."""
 

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, suggest
 from assay._util.text import counted, does
+from assay._util.typing import Bools
 from assay.data.overlap import (
     ENOUGH,
     WITNESSES,
@@ -129,7 +129,7 @@ def group_sizes(ratings: Ratings) -> dict[str, int]:
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
-def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
+def telling_items(ratings: Ratings, reference: str) -> Bools:
     """Return whether an item is informative about misperception, (item,).
 
     It needs gold; two ratings of the reference group and one of another; or ratings of three

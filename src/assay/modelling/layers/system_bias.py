@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Ints
 from assay.modelling.confusion import ConfusionLayout
 from assay.modelling.families.family import Raters
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from assay._util.errors import ModelError
+from assay._util.typing import Floats
 from assay.data.rules import NOT_ASKED
 from assay.data.states import StateSpace
 from assay.data.task import Task
@@ -61,7 +61,7 @@ class Prevalence(ABC):
         return np.zeros((0, 0))
 
     @property
-    def log_weight(self) -> NDArray[np.float64]:
+    def log_weight(self) -> Floats:
         """Log weights of the quadrature nodes; one node without a cluster effect."""
         return self.design.log_weight if self.has_clusters else np.zeros(1)
 
@@ -83,7 +83,7 @@ class Prevalence(ABC):
         return by_system if self.design.systems else by_system[..., 0, :]
 
 
-def main_columns(task: Task, space: StateSpace) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def main_columns(task: Task, space: StateSpace) -> tuple[Floats, tuple[str, ...]]:
     """Return the columns of the main effects (state, term), and their names.
 
     Classes are corners of a regular simplex with edges of length 1 (a binary label: -1/2 and 1/2);

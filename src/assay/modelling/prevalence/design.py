@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
 from assay._util.validation import cut
 from assay.data.ratings import Ratings
 from assay.modelling.spec import covariate_names, evaluate_formula
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SAME = 1e-12
 """SD below which a column is constant."""
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay._util.typing import Floats
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence.base import Prevalence
 
@@ -19,7 +19,7 @@ class Dirichlet(Prevalence):
     name: ClassVar[str] = "dirichlet"
 
     @property
-    def _systems(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    def _systems(self) -> tuple[tuple[str, ...], Floats]:
         """Names of the systems, and their shares in each context, (context, system).
 
         Items without a system count as another system.

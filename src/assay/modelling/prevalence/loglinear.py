@@ -7,15 +7,14 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
+from assay._util.typing import Floats
 from assay.data.rules import NOT_ASKED
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence.base import Prevalence, main_columns
 from assay.modelling.priors import Prior
 
-Floats = NDArray[np.float64]
 EDGE = 1e-9
 """Distance of the correlation of two systems from 0 and 1, where logs are infinite."""
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.errors import UnknownNameError, suggest
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import names_given
 from assay.data.overlap import Design
 from assay.data.rules import NOT_ASKED
@@ -27,7 +27,6 @@ from assay.data.task import Task
 
 WHOLE = "all labels"
 """Name of the column that holds whole answer vectors."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,9 +96,6 @@ def _distinct(vectors: Vectors) -> tuple[int, Ints]:
         number = number * (int(digits.max(initial=0)) + 1) + digits
         number = np.unique(number, return_inverse=True)[1].ravel()
     return int(number.max(initial=-1)) + 1, number
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -176,12 +172,12 @@ def _class_blocks(cells: Ints, count: Ints, answers: Ints, classes: int) -> dict
     }
 
 
-def _number_of(counted: NDArray[np.bool_]) -> Block:
+def _number_of(counted: Bools) -> Block:
     item = np.flatnonzero(counted)
     return Block(size=1, row=np.zeros_like(item), item=item, value=np.ones(len(item)))
 
 
-def _crossed(column: Column, design: Design, met: NDArray[np.bool_], answers: Ints) -> Block:
+def _crossed(column: Column, design: Design, met: Bools, answers: Ints) -> Block:
     left, right = column.codes[design.left[met]], column.codes[design.right[met]]
     item = design.item[design.left[met]]
     apart = left != right
@@ -189,9 +185,7 @@ def _crossed(column: Column, design: Design, met: NDArray[np.bool_], answers: In
     return Block(size=column.classes**2, row=row, item=item, value=1 / (answers[item] - 1))
 
 
-def _pair_blocks(
-    column: Column, design: Design, met: NDArray[np.bool_]
-) -> tuple[dict[str, Block], Ints]:
+def _pair_blocks(column: Column, design: Design, met: Bools) -> tuple[dict[str, Block], Ints]:
     """Return the sums by pair of raters, and the pair of each row of ``left`` and ``right``."""
     left, right = column.codes[design.left[met]], column.codes[design.right[met]]
     item, pair = design.item[design.left[met]], design.pair[met]
@@ -200,7 +194,7 @@ def _pair_blocks(
     keys = np.intersect1d(key_left, key_right)
     match = left == right
 
-    def block(size: int, row: Ints, keep: NDArray[np.bool_]) -> Block:
+    def block(size: int, row: Ints, keep: Bools) -> Block:
         return Block(size=size, row=row[keep], item=item[keep], value=np.ones(int(keep.sum())))
 
     blocks = {

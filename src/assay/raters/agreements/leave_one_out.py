@@ -2,15 +2,13 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from assay._util.arrays import divided
 from assay._util.intervals import require_level, tails
+from assay._util.typing import Floats, Ints
 from assay.data.ratings import Ratings, require_ratings
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 COLUMNS = (
     "rater", "group", "label", "n_shared", "agreement", "agreement_lower", "agreement_upper",
     "level",

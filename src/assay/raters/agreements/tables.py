@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.html import notebook_html
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.text import counted, intervals, percent
+from assay._util.typing import Floats
 from assay._util.validation import require_count
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import Ratings, require_ratings
@@ -52,7 +52,6 @@ def _told(table: pd.DataFrame) -> pd.DataFrame:
     return told.assign(items=table["n_items"])
 
 
-Floats = NDArray[np.float64]
 NONE: Floats = np.zeros(0)
 ROUNDING = 1e-9
 """Largest difference between coefficients of equal samples."""

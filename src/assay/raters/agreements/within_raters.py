@@ -5,17 +5,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats, Ints
 from assay.data.overlap import Design
 from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 from assay.data.task import Task
 from assay.fits.datatree import ratings_of
 from assay.raters.agreements.coefficients import Column, build_columns, build_tally, statistics
-
-Floats = NDArray[np.float64]
 
 
 def replicated_statistics(
@@ -48,9 +46,6 @@ def require_same_ratings(fit: xr.DataTree, ratings: Ratings) -> None:
             "pass the ratings that were fitted, or fit these",
             code="other-ratings",
         )
-
-
-Ints = NDArray[np.int64]
 
 
 def intra_rater_table(ratings: Ratings, names: Sequence[str]) -> pd.DataFrame:

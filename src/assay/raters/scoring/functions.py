@@ -7,20 +7,18 @@ of the positive and of the other items of each run, the highest score first.
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
+from assay._util.typing import Floats
 from assay.raters.scoring.rankings import Runs, ahead, ranking_totals
 
-Values = NDArray[np.float64]
 
-
-def brier(yes: Values, no: Values, score: Values) -> Values:
+def brier(yes: Floats, no: Floats, score: Floats) -> Floats:
     """Return the Brier score, the mean of :math:`(p - y)^2`, in [0, 1]; 0 is best."""
     return divided(yes @ (1 - score) ** 2 + no @ score**2, (yes + no).sum(axis=-1))
 
 
-def calibration_error(yes: Values, no: Values, score: Values, edges: Values) -> Values:
+def calibration_error(yes: Floats, no: Floats, score: Floats, edges: Floats) -> Floats:
     r"""Return the expected calibration error (ECE), in [0, 1]; 0 is best.
 
     :math:`\sum_b \frac{n_b}{n} |\bar y_b - \bar p_b|` over bins of scores with upper ends ``edges``
@@ -37,12 +35,12 @@ def calibration_error(yes: Values, no: Values, score: Values, edges: Values) -> 
     return divided(np.abs(excess @ inside).sum(axis=-1), (yes + no).sum(axis=-1))
 
 
-def equal_width_edges(bins: int) -> Values:
+def equal_width_edges(bins: int) -> Floats:
     """Return the upper ends of bins of equal width."""
     return np.arange(1, bins + 1) / bins
 
 
-def equal_mass_edges(score: Values, bins: int) -> Values:
+def equal_mass_edges(score: Floats, bins: int) -> Floats:
     """Return the upper ends of bins that hold equally many scores (item,), so far as ties allow.
 
     An end lies half-way between the scores beside it; equal ends are merged.
@@ -52,27 +50,27 @@ def equal_mass_edges(score: Values, bins: int) -> Values:
     return np.unique([*ends, 1.0])
 
 
-def accuracy(hit: Values, false_alarm: Values, miss: Values, rejection: Values) -> Values:
+def accuracy(hit: Floats, false_alarm: Floats, miss: Floats, rejection: Floats) -> Floats:
     """Return the share of guesses that are right."""
     return divided(hit + rejection, hit + false_alarm + miss + rejection)
 
 
-def precision(hit: Values, false_alarm: Values) -> Values:
+def precision(hit: Floats, false_alarm: Floats) -> Floats:
     """Return the share of the positive guesses that are right; NaN without positive guesses."""
     return divided(hit, hit + false_alarm)
 
 
-def recall(hit: Values, miss: Values) -> Values:
+def recall(hit: Floats, miss: Floats) -> Floats:
     """Return the share of the positive items that are guessed; NaN if no item is positive."""
     return divided(hit, hit + miss)
 
 
-def f1(hit: Values, false_alarm: Values, miss: Values) -> Values:
+def f1(hit: Floats, false_alarm: Floats, miss: Floats) -> Floats:
     """Return the harmonic mean of precision and recall; NaN if no item and no guess is positive."""
     return divided(2 * hit, 2 * hit + false_alarm + miss)
 
 
-def auroc(yes: Values, no: Values) -> Values:
+def auroc(yes: Floats, no: Floats) -> Floats:
     r"""Return the area under the ROC curve; NaN without positive or without other items.
 
     It is the probability that a positive item has a higher score than another one, ties counting
@@ -91,7 +89,7 @@ def auroc(yes: Values, no: Values) -> Values:
     return divided(wins, yes.sum(axis=-1) * total)
 
 
-def average_precision(yes: Values, no: Values) -> Values:
+def average_precision(yes: Floats, no: Floats) -> Floats:
     r"""Return the average precision, with each distinct score as a threshold; NaN without
     positives.
 
@@ -104,7 +102,7 @@ def average_precision(yes: Values, no: Values) -> Values:
     return divided((yes * precision).sum(axis=-1), hits[..., -1])
 
 
-def kendall_tau(counts: Values, size: Values, runs: Runs) -> Values:
+def kendall_tau(counts: Floats, size: Floats, runs: Runs) -> Floats:
     r"""Return Kendall's :math:`\tau_b` of each ranking; NaN if all scores or all levels are equal.
 
     ``counts`` (level, ..., run) are the numbers of items of each level, the lowest level first.
@@ -127,7 +125,7 @@ def kendall_tau(counts: Values, size: Values, runs: Runs) -> Values:
     return divided(surplus, scale)
 
 
-def _surplus(lower: Values, level: Values, runs: Runs) -> Values:
+def _surplus(lower: Floats, level: Floats, runs: Runs) -> Floats:
     """Return concordant minus discordant pairs of a level's items with those of lower levels."""
     below = lower.sum(axis=0)
     above = ahead(below, runs)
@@ -135,5 +133,5 @@ def _surplus(lower: Values, level: Values, runs: Runs) -> Values:
     return ranking_totals(level * (after - above), runs)
 
 
-def _pairs(count: Values) -> Values:
+def _pairs(count: Floats) -> Floats:
     return np.asarray(count * (count - 1) / 2)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.text import counted
+from assay._util.typing import Floats, Ints
 from assay._util.validation import require_choice
 from assay.evaluation.estimands import (
     ESTIMANDS,
@@ -32,9 +33,6 @@ from assay.raters.scoring.functions import equal_mass_edges
 from assay.raters.scoring.measures import Measure
 from assay.raters.scoring.scores import Scored
 from assay.raters.scoring.truths import Truth
-
-Values = NDArray[np.float64]
-
 
 POPULATION = (
     "`estimand='population'` uses them in measures without rankings, such as precision and "
@@ -52,11 +50,11 @@ class ItemWeights:
     """
 
     clusters: ClusterWeights
-    cluster: NDArray[np.int64]
-    design: Values
-    ranking: NDArray[np.int64]
+    cluster: Ints
+    design: Floats
+    ranking: Ints
 
-    def __getitem__(self, draws: slice) -> tuple[Values, Values]:
+    def __getitem__(self, draws: slice) -> tuple[Floats, Floats]:
         """Return the weights of items (draw, item) and of rankings (draw, ranking)."""
         weight = self.clusters[draws]
         by_ranking = (weight * self.clusters.design)[:, self.ranking]
@@ -66,7 +64,7 @@ class ItemWeights:
 def item_weights(
     estimand: str,
     cluster: NDArray[np.object_],
-    design: Values,
+    design: Floats,
     stratum: NDArray[np.object_],
     *,
     by_cluster: bool,
@@ -110,7 +108,7 @@ def item_weights(
     )
 
 
-def design_range(design: Values, ranking: NDArray[np.int64]) -> Values:
+def design_range(design: Floats, ranking: Ints) -> Floats:
     """Return the smallest and largest weight in rankings of unequal weights, or no number."""
     size = int(ranking.max()) + 1
     least, most = np.full(size, np.inf), np.zeros(size)
@@ -121,7 +119,7 @@ def design_range(design: Values, ranking: NDArray[np.int64]) -> Values:
 
 
 def weights_ignored(
-    measures: Sequence[Measure], estimand: str, design: Values, ranking: NDArray[np.int64]
+    measures: Sequence[Measure], estimand: str, design: Floats, ranking: Ints
 ) -> tuple[list[Measure], str]:
     """Return the measures that would ignore design weights within a ranking, and the reason.
 
@@ -154,7 +152,6 @@ def weighable_measures(
 Codes = NDArray[np.int16]
 
 
-Places = NDArray[np.int64]
 ITEMS_A_BIN = 15
 MOST_BINS = 10
 FIRST_STEPS = 100
@@ -203,7 +200,7 @@ def blind_words(truth: Truth, scored: Scored) -> str:
     )
 
 
-def score_cells(scored: Scored) -> Places:
+def score_cells(scored: Scored) -> Ints:
     """Return the cell of each item, (item,); a cell has similar scores and equal guesses."""
     bins = int(np.clip(len(scored.item) // ITEMS_A_BIN, 2, MOST_BINS))
     edges = equal_mass_edges(scored.score, bins)[:-1]
@@ -213,7 +210,7 @@ def score_cells(scored: Scored) -> Places:
     return np.unique(both, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Codes:
+def informed_codes(codes: Codes, cell: Ints, rng: np.random.Generator) -> Codes:
     r"""Draw labels (draw, item) given the cell of each item's score.
 
     :math:`p(t_i = k \mid y)` is the share of the draws, and
@@ -242,17 +239,17 @@ def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Code
     return classes[found]
 
 
-def _shares(codes: Codes) -> Values:
+def _shares(codes: Codes) -> Floats:
     """Return the shares of the classes, sorted by code, over the draws, (item, class)."""
     return np.stack([(codes == k).mean(axis=0) for k in np.unique(codes)], axis=-1)
 
 
-def _one_item(cell: Places) -> Values:
+def _one_item(cell: Ints) -> Floats:
     """Return the shares of the cells, the prior of each class's cell chances."""
     return np.asarray(np.bincount(cell) / len(cell))
 
 
-def _mode(before: Values, cell: Places) -> Values:
+def _mode(before: Floats, cell: Ints) -> Floats:
     """Return the chances of the cells in each class, (class, cell), by EM."""
     prior = _one_item(cell)
     inside = np.eye(len(prior))[cell]
@@ -275,12 +272,12 @@ class _Chain:
         (class, cell)
     """
 
-    code: Places
-    before: Values
-    cell: Places
-    prior: Values
+    code: Ints
+    before: Floats
+    cell: Ints
+    prior: Floats
 
-    def run(self, start: Values, rng: np.random.Generator) -> Places:
+    def run(self, start: Floats, rng: np.random.Generator) -> Ints:
         """Return labels (draw, item) after ``SWEEPS`` sweeps from chances (class, cell)."""
         chance = np.broadcast_to(start, (len(self.code), *start.shape))
         label = self._labels(chance, rng)
@@ -288,7 +285,7 @@ class _Chain:
             label = self._labels(self._chances(label, rng), rng)
         return label
 
-    def _chances(self, label: Places, rng: np.random.Generator) -> Values:
+    def _chances(self, label: Ints, rng: np.random.Generator) -> Floats:
         """Draw the chances of the cells given the labels, (draw, class, cell)."""
         draws, shape = len(label), self.prior.shape
         row = np.arange(draws)[:, None] * shape[0] + label
@@ -297,7 +294,7 @@ class _Chain:
         drawn = rng.standard_gamma(counts.reshape(draws, *shape) + self.prior)
         return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
-    def _labels(self, chance: Values, rng: np.random.Generator) -> Places:
+    def _labels(self, chance: Floats, rng: np.random.Generator) -> Ints:
         """Draw labels given the chances of the cells, coupled to those without scores."""
         after = np.moveaxis(chance[:, :, self.cell], 1, 2) * self.before
         total = after.sum(axis=-1, keepdims=True)

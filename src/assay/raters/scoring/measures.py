@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import names_given
 from assay.raters.scoring import functions
 from assay.raters.scoring.functions import (
@@ -31,9 +32,6 @@ from assay.raters.scoring.rankings import (
 )
 from assay.raters.scoring.scores import Scored
 
-Values = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Setting:
@@ -48,10 +46,10 @@ class Setting:
     """
 
     scored: Scored
-    positive: Flags
-    gains: Values
-    grades: Values
-    ranking: NDArray[np.int64]
+    positive: Bools
+    gains: Floats
+    grades: Floats
+    ranking: Ints
     k: int | None
     bins: int
 
@@ -72,12 +70,12 @@ class Setting:
         return tied_runs(self.scored.confidence)
 
     @cached_property
-    def equal_width(self) -> Values:
+    def equal_width(self) -> Floats:
         """Upper ends of bins of equal width."""
         return equal_width_edges(self.bins)
 
     @cached_property
-    def equal_mass(self) -> Values:
+    def equal_mass(self) -> Floats:
         """Upper ends of bins with equally many items."""
         return equal_mass_edges(self.scored.score, self.bins)
 
@@ -93,33 +91,33 @@ class Block:
 
     setting: Setting
     codes: NDArray[np.int16]
-    item_weight: Values | None = None
-    ranking_weight: Values | None = None
+    item_weight: Floats | None = None
+    ranking_weight: Floats | None = None
 
     @cached_property
-    def known(self) -> Flags:
+    def known(self) -> Bools:
         """Whether the label is known and applies, (draw, item)."""
         return self.codes >= 0
 
     @cached_property
-    def truth(self) -> Flags:
+    def truth(self) -> Bools:
         """Whether the item is positive, (draw, item)."""
         return np.asarray(np.r_[self.setting.positive, False][self.codes.clip(-1)])
 
     @cached_property
-    def pooled(self) -> tuple[Values, Values]:
+    def pooled(self) -> tuple[Floats, Floats]:
         """Weights of the positive and of the other items of each score, (draw, run)."""
         return self._split(self.truth, self.setting.pooled)
 
     @cached_property
-    def confident(self) -> tuple[Values, Values]:
+    def confident(self) -> tuple[Floats, Floats]:
         """Weights of the right and of the wrong guesses of each confidence, (draw, run)."""
         assert self.setting.scored.guess is not None
         right = (self.truth == self.setting.scored.guess) & self.known
         return self._split(right, self.setting.by_confidence)
 
     @cached_property
-    def table(self) -> tuple[Values, Values, Values, Values]:
+    def table(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Weights of hits, false alarms, misses and rejections, (draw,)."""
         guess = self.setting.scored.guess
         assert guess is not None
@@ -129,7 +127,7 @@ class Block:
         return yes @ guessed, no @ guessed, yes @ (1 - guessed), no @ (1 - guessed)
 
     @cached_property
-    def size(self) -> Values:
+    def size(self) -> Floats:
         """Number of items in each run, (draw, run); one draw if all are alike."""
         known = self.known[:1] if self.known.all() else self.known
         return run_totals(known, self.setting.ranked)
@@ -147,26 +145,26 @@ class Block:
         return average_precisions(run_totals(self.truth, runs), self.size, runs, self.setting.k)
 
     @cached_property
-    def kendall_tau(self) -> Values:
+    def kendall_tau(self) -> Floats:
         """Kendall's tau of each ranking, (draw, ranking)."""
         counts, _ = self._levels(self.setting.grades)
         return kendall_tau(counts, self.size, self.setting.ranked)
 
-    def over_rankings(self, values: Values) -> Values:
+    def over_rankings(self, values: Floats) -> Floats:
         """Average (draw, ranking) over the rankings in which it is defined; NaN if in none."""
         defined = ~np.isnan(values)
         weight = defined * (1.0 if self.ranking_weight is None else self.ranking_weight)
         filled = np.where(defined, values, 0.0)
         return divided((filled * weight).sum(axis=-1), weight.sum(axis=-1))
 
-    def _levels(self, values: Values) -> tuple[Values, Values]:
+    def _levels(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the numbers of items of each distinct value, (level, draw, run), and values."""
         distinct, level = np.unique(values, return_inverse=True)
         levels = np.r_[level, -1][self.codes.clip(-1)]
         runs = self.setting.ranked
         return np.stack([run_totals(levels == n, runs) for n in range(len(distinct))]), distinct
 
-    def _split(self, truth: Flags, runs: Runs) -> tuple[Values, Values]:
+    def _split(self, truth: Bools, runs: Runs) -> tuple[Floats, Floats]:
         rest = self.known & ~truth
         if self.item_weight is None:
             return run_totals(truth, runs), run_totals(rest, runs)
@@ -190,22 +188,22 @@ class Measure:
 
     name: str
     description: str
-    function: Callable[[Block], Values]
+    function: Callable[[Block], Floats]
     needs: Needs = "order"
     ranking: bool = False
 
 
-def _ece(block: Block) -> Values:
+def _ece(block: Block) -> Floats:
     setting = block.setting
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_width)
 
 
-def _ece_equal_mass(block: Block) -> Values:
+def _ece_equal_mass(block: Block) -> Floats:
     setting = block.setting
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_mass)
 
 
-def _brier(block: Block) -> Values:
+def _brier(block: Block) -> Floats:
     return brier(*block.pooled, block.setting.pooled.score)
 
 

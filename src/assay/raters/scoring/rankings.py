@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
-Positions = NDArray[np.int64]
+from assay._util.typing import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,19 +24,19 @@ class Runs:
     score : score of the run's items (run,)
     """
 
-    order: Positions
-    start: Positions
-    first: Positions
-    ranking: Positions
-    score: Values
+    order: Ints
+    start: Ints
+    first: Ints
+    ranking: Ints
+    score: Floats
 
     @cached_property
-    def tied(self) -> Positions:
+    def tied(self) -> Ints:
         """Positions of the runs with more than one item."""
         return np.flatnonzero(np.diff(np.r_[self.start, len(self.order)]) > 1)
 
 
-def tied_runs(score: Values, ranking: Positions | None = None) -> Runs:
+def tied_runs(score: Floats, ranking: Ints | None = None) -> Runs:
     """Sort scores into runs; ``ranking`` (item,) counts from 0, without gaps.
 
     Scores are tied only if they are exactly equal.
@@ -56,7 +55,7 @@ def tied_runs(score: Values, ranking: Positions | None = None) -> Runs:
     )
 
 
-def run_totals(values: NDArray[np.generic], runs: Runs) -> Values:
+def run_totals(values: NDArray[np.generic], runs: Runs) -> Floats:
     """Sum (..., item) within runs, (..., run)."""
     sorted_values = np.take(values, runs.order, axis=-1)
     if not len(runs.tied):
@@ -64,32 +63,32 @@ def run_totals(values: NDArray[np.generic], runs: Runs) -> Values:
     return np.asarray(np.add.reduceat(sorted_values, runs.start, axis=-1, dtype=np.float64))
 
 
-def ranking_totals(values: Values, runs: Runs) -> Values:
+def ranking_totals(values: Floats, runs: Runs) -> Floats:
     """Sum (..., run) within rankings, (..., ranking)."""
     return np.asarray(np.add.reduceat(values, runs.first, axis=-1))
 
 
-def ahead(values: Values, runs: Runs) -> Values:
+def ahead(values: Floats, runs: Runs) -> Floats:
     """Sum (..., run) over the earlier runs of the same ranking, (..., run)."""
     through = np.cumsum(values, axis=-1)
     before = through - values
     return np.asarray(before - before[..., runs.first][..., runs.ranking])
 
 
-Step = Callable[[Positions], Values]
+Step = Callable[[Ints], Floats]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OverOrders:
     """A measure over the orders of tied items: its mean, lowest and highest value."""
 
-    mean: Values
-    lowest: Values
-    highest: Values
+    mean: Floats
+    lowest: Floats
+    highest: Floats
 
 
 def ndcg(
-    counts: Values, size: Values, gains: Values, runs: Runs, k: int | None = None
+    counts: Floats, size: Floats, gains: Floats, runs: Runs, k: int | None = None
 ) -> OverOrders:
     r"""Return the nDCG of each ranking over the orders of its ties, (..., ranking).
 
@@ -124,7 +123,7 @@ def ndcg(
     )
 
 
-def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = None) -> OverOrders:
+def average_precisions(yes: Floats, size: Floats, runs: Runs, k: int | None = None) -> OverOrders:
     r"""Return the average precision of each ranking over the orders of its ties, (..., ranking).
 
     ``yes`` and ``size`` (..., run) are the numbers of positive and of all items. The value is 0
@@ -157,16 +156,14 @@ def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = No
     return _over_orders(mean, lowest, highest, ranking_totals(yes, runs), size, runs)
 
 
-def _ladder(runs: Runs, k: int | None, step: Step) -> Values:
+def _ladder(runs: Runs, k: int | None, step: Step) -> Floats:
     """Return the sums of a discount over the first 0, 1, 2, ... ranks, constant beyond rank k."""
     ranks = np.arange(1, len(runs.order) + 1)
     kept = step(ranks) if k is None else np.where(ranks <= k, step(ranks), 0.0)
     return np.asarray(np.r_[0.0, np.cumsum(kept)])
 
 
-def _in_order(
-    counts: Values, gains: Values, order: Positions, start: Positions, ladder: Values
-) -> Values:
+def _in_order(counts: Floats, gains: Floats, order: Ints, start: Ints, ladder: Floats) -> Floats:
     """Return the discounted gain if items follow in the order of their levels from a place on."""
     total, place = np.zeros(counts.shape[1:]), start
     for level in order:
@@ -176,22 +173,22 @@ def _in_order(
     return total
 
 
-def _packed(yes: Values, found: Values, begin: Positions, last: int, ladder: Values) -> Values:
+def _packed(yes: Floats, found: Floats, begin: Ints, last: int, ladder: Floats) -> Floats:
     """Return the sum of precisions if positive items follow each other from a place on."""
     inside = np.clip(last - begin, 0, yes).astype(np.int64)
     return np.asarray(inside + (found - begin) * (ladder[begin + inside] - ladder[begin]))
 
 
 def _over_orders(
-    mean: Values, lowest: Values, highest: Values, best: Values, size: Values, runs: Runs
+    mean: Floats, lowest: Floats, highest: Floats, best: Floats, size: Floats, runs: Runs
 ) -> OverOrders:
     """Sum over runs and divide by the best value; ``lowest`` and ``highest`` are of tied runs."""
 
-    def relative(of_runs: Values) -> Values:
+    def relative(of_runs: Floats) -> Floats:
         ratio = ranking_totals(of_runs, runs) / np.where(best == 0, 1.0, best)
         return np.where(ranking_totals(size, runs) > 1, ratio, np.nan)
 
-    def with_tied(ends: Values) -> Values:
+    def with_tied(ends: Floats) -> Floats:
         filled = mean.copy()
         filled[..., runs.tied] = ends
         return filled

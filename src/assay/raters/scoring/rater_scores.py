@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given, require_choice, require_count, require_flag
 from assay.evaluation.estimands import Estimand
 from assay.fits.summary import summarize
@@ -204,7 +205,7 @@ def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -
             yield Block(setting=setting, codes=codes, item_weight=item, ranking_weight=ranking)
 
 
-def _rankings(cluster: NDArray[np.object_], by: By | None) -> NDArray[np.int64]:
+def _rankings(cluster: NDArray[np.object_], by: By | None) -> Ints:
     if by is not None:
         require_choice("by", by, ("cluster",), otherwise="None for one ranking of all items")
     names = cluster.astype(str) if by == "cluster" else np.full(len(cluster), "")
@@ -213,7 +214,7 @@ def _rankings(cluster: NDArray[np.object_], by: By | None) -> NDArray[np.int64]:
 
 def _dataset(
     measures: Sequence[Measure],
-    values: NDArray[np.float64],
+    values: Floats,
     truth: Truth,
     k: int | None,
     estimand: str,

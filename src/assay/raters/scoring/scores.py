@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError, UnknownNameError, suggest
 from assay._util.text import counted
+from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_number
 from assay.data.ratings import Ratings
 from assay.raters.scoring.truths import Truth
 
-Values = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Scores = str | pd.Series | pd.DataFrame | Mapping[Any, Any]
 
 COLUMNS = ("item", "score", "guess", "confidence")
@@ -31,10 +29,10 @@ class Scored:
     confidence : confidence in the rater's own guess (item,)
     """
 
-    item: NDArray[np.int64]
-    score: Values
-    guess: Flags | None
-    confidence: Values | None
+    item: Ints
+    score: Floats
+    guess: Bools | None
+    confidence: Floats | None
 
     @property
     def probable(self) -> bool:
@@ -42,7 +40,7 @@ class Scored:
         return bool(((self.score >= 0) & (self.score <= 1)).all())
 
 
-def read_scores(scores: Scores, truth: Truth, positive: Flags, threshold: float) -> Scored:
+def read_scores(scores: Scores, truth: Truth, positive: Bools, threshold: float) -> Scored:
     """Read the scores of one rater, without missing ones.
 
     ``scores`` holds the score of each item, is a table with ``score`` and perhaps ``item`` (else
@@ -181,7 +179,7 @@ def _check_items(items: pd.Index, truth: Truth) -> None:
         raise RatingsError(problems, "the scores")
 
 
-def _guesses(table: pd.DataFrame, truth: Truth, positive: Flags) -> Flags | None:
+def _guesses(table: pd.DataFrame, truth: Truth, positive: Bools) -> Bools | None:
     """Read guesses: yes or no as 0/1 or bool, or classes of the label."""
     if "guess" not in table:
         return None

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
 from assay._util.validation import numbers_given, require_flag
 from assay.evaluation.panels import MEND
 from assay.raters.scoring import functions
@@ -17,7 +17,6 @@ from assay.raters.scoring.rater_scores import blocks
 from assay.raters.scoring.scores import Scores, read_scores
 from assay.raters.scoring.truths import Source, class_grades, positive_classes, read_truth
 
-Values = NDArray[np.float64]
 MOST = 200
 """Most distinct scores that are all thresholds; with more, as many quantiles are."""
 
@@ -107,18 +106,18 @@ def threshold_sweep(
     return xr.Dataset(variables, coords=coords, attrs=attrs)
 
 
-def _thresholds(score: Values, given: Sequence[float] | float | None) -> Values:
+def _thresholds(score: Floats, given: Sequence[float] | float | None) -> Floats:
     if given is None:
         distinct = np.unique(score)
         return distinct if len(distinct) <= MOST else np.unique(_quantiles(score))
     return np.unique(numbers_given("thresholds", given, np.isfinite, allowed="finite numbers"))
 
 
-def _quantiles(score: Values) -> Values:
+def _quantiles(score: Floats) -> Floats:
     return np.asarray(np.quantile(score, np.linspace(0, 1, MOST), method="inverted_cdf"))
 
 
-def _tables(yes: Values, no: Values, passed: NDArray[np.int64]) -> Values:
+def _tables(yes: Floats, no: Floats, passed: Ints) -> Floats:
     """Return hits, false alarms, misses and rejections, (4, draw, threshold)."""
     start = np.zeros((len(yes), 1))
     hit = np.concatenate([start, np.cumsum(yes, axis=1)], axis=1)

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, ModelError, RatingsError, UnknownNameError, suggest
+from assay._util.typing import Bools, Floats
 from assay._util.validation import names_given, require_number, written
 from assay.data.ratings import Ratings
 from assay.data.task import Label
@@ -40,7 +41,7 @@ class Truth:
     ordered: bool
     cluster: NDArray[np.object_]
     stratum: NDArray[np.object_]
-    weight: NDArray[np.float64]
+    weight: Floats
     label: str
     reference: str
     ratings: Ratings | None = None
@@ -227,7 +228,7 @@ def _refuse_repeats(items: pd.Index) -> None:
         )
 
 
-def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
+def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> Bools:
     """Return which classes count as positive, (class,); by default the upper one of two.
 
     One class of an ordered label stands for itself and all above.
@@ -259,9 +260,7 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
     return chosen
 
 
-def class_gains(
-    truth: Truth, positive: NDArray[np.bool_], gains: Mapping[str, float] | None
-) -> NDArray[np.float64]:
+def class_gains(truth: Truth, positive: Bools, gains: Mapping[str, float] | None) -> Floats:
     """Return the gain of each class, (class,): those given, else 0, 1, 2, ... or 1 if positive."""
     if gains is None:
         return class_grades(truth, positive)
@@ -282,6 +281,6 @@ def class_gains(
     return np.array([float(gains.get(name, 0.0)) for name in truth.classes])
 
 
-def class_grades(truth: Truth, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+def class_grades(truth: Truth, positive: Bools) -> Floats:
     """Return the grade of each class, (class,): 0, 1, 2, ... if ordered, else 1 if positive."""
     return np.asarray(np.arange(len(truth.classes)) if truth.ordered else positive, float)

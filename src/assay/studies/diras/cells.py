@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from assay._util.typing import Bools, Floats, Ints
+
 STEP = 0.15
 MEANS = np.arange(-12.0, 6.0, STEP)
 QUERIES = np.arange(-6.0, 6.0 + STEP / 2, STEP)
@@ -49,7 +48,7 @@ class CellModel:
     query: Ints
     judged: Ints
     stratum: Ints
-    listed: NDArray[np.bool_]
+    listed: Bools
     _mean: Floats = field(init=False)
     _of_query: Floats = field(init=False)
     _of_group: Floats = field(init=False)

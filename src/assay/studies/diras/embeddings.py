@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay._util.typing import Floats
 from assay._util.validation import require_count
 from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint, openai_library
 
@@ -21,7 +21,7 @@ def embedding_endpoint(
     key_variable: str = KEY_VARIABLE,
     batch: int = BATCH,
     timeout: float = 60.0,
-) -> Callable[[list[str]], NDArray[np.float64]]:
+) -> Callable[[list[str]], Floats]:
     """Return a function from texts to an array (text, dimension), for ``sample_pairs(retriever=)``.
 
     ``url`` is the address up to the part before ``/embeddings``; ``timeout`` is in seconds. The
@@ -30,7 +30,7 @@ def embedding_endpoint(
     require_count("batch", batch)
     endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)
 
-    def embed(texts: list[str]) -> NDArray[np.float64]:
+    def embed(texts: list[str]) -> Floats:
         client = endpoint.synchronous(RETRIES)
         with client:
             parts = [

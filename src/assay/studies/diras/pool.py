@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import some
+from assay._util.typing import Bools, Floats, Ints
 
-Ints = NDArray[np.int64]
 BETWEEN = " | "
 """Separator of stratum and pattern in the name of a cell."""
 MOST_RUNS_APART = 3
@@ -31,17 +30,17 @@ class JudgedPool:
     """
 
     queries: list[str]
-    weight: NDArray[np.float64]
+    weight: Floats
     group_query: Ints
     group_cell: Ints
     cell_stratum: Ints
-    cell_listed: NDArray[np.bool_]
+    cell_listed: Bools
     judged_item: list[str]
     judged_group: Ints
-    judged_weight: NDArray[np.float64]
-    judged_listed: NDArray[np.bool_]
+    judged_weight: Floats
+    judged_listed: Bools
     open_group: Ints
-    open_listed: NDArray[np.bool_]
+    open_listed: Bools
     others: Ints
     runs: list[str]
 
@@ -137,7 +136,7 @@ def _refuse_unknown(table: pd.DataFrame) -> None:
         raise RatingsError([problem], "the runs")
 
 
-def _patterns(listed: NDArray[np.bool_]) -> "pd.Series[str]":
+def _patterns(listed: Bools) -> "pd.Series[str]":
     """Name the set of runs that list each document; of many runs, their number."""
     if listed.shape[1] <= MOST_RUNS_APART:
         return pd.Series(["".join("1" if one else "0" for one in row) for row in listed], dtype=str)
@@ -166,7 +165,7 @@ def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame
     )
 
 
-def _query_weights(pairs: pd.DataFrame, queries: list[str]) -> NDArray[np.float64]:
+def _query_weights(pairs: pd.DataFrame, queries: list[str]) -> Floats:
     """Return the design weight of each query: its weighted pairs / its documents."""
     by = pairs.groupby("query_id")
     documents = (

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.errors import RatingsError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.text import some
+from assay._util.typing import Bools, Floats
 from assay._util.validation import require_choice, require_count
 from assay.comparison.contrasts import rank_table
 from assay.raters.scoring.truths import Truth, positive_classes, read_truth
@@ -21,7 +21,6 @@ from assay.studies.diras.pair_tables import read_pairs, read_pool
 from assay.studies.diras.pool import JudgedPool, judged_pool
 from assay.studies.diras.runs import read_runs
 
-Floats = NDArray[np.float64]
 DRAWS = 1000
 ESTIMANDS = ("population", "finite")
 
@@ -159,7 +158,7 @@ def recall_of_runs(
 def _relevant(
     truth: Truth, pool: JudgedPool, positive: str | Sequence[str] | None, draws: int,
     rng: np.random.Generator,
-) -> NDArray[np.bool_]:  # fmt: skip
+) -> Bools:  # fmt: skip
     """Return draws of relevance, (draw, judged pair)."""
     place = truth.items.get_indexer(pd.Index(pool.judged_item))
     unknown = [name for name, at in zip(pool.judged_item, place, strict=True) if at < 0]
@@ -177,7 +176,7 @@ def _relevant(
     return np.asarray(yes[truth.codes[order][:, place]])
 
 
-def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
+def _positive(truth: Truth, positive: str | Sequence[str] | None) -> Bools:
     """Return a mask of the relevant classes; truth of one value only needs no choice."""
     if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
         return np.array([truth.classes[0] == "True"])
@@ -185,7 +184,7 @@ def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.
 
 
 def _estimates(
-    pool: JudgedPool, relevant: NDArray[np.bool_], k: int, rng: np.random.Generator
+    pool: JudgedPool, relevant: Bools, k: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return recall and precision (draw, query, run), and Hájek's and naive recall (query, run)."""
     draws, queries, runs = len(relevant), len(pool.queries), len(pool.runs)
@@ -218,7 +217,7 @@ def _estimates(
     return divided(hits, total[:, :, None]), hits / k, hajek, naive
 
 
-def _ratio(relevant: NDArray[np.bool_], pool: JudgedPool, weight: Floats) -> Floats:
+def _ratio(relevant: Bools, pool: JudgedPool, weight: Floats) -> Floats:
     """Return the weighted share of judged relevant documents that each run lists, (query, run)."""
     query, size = pool.group_query[pool.judged_group], len(pool.queries)
     worth = relevant.mean(axis=0) * weight
@@ -230,7 +229,7 @@ def _ratio(relevant: NDArray[np.bool_], pool: JudgedPool, weight: Floats) -> Flo
     return divided(np.stack(hits, axis=1), total[:, None])
 
 
-def _naive_precision(pool: JudgedPool, relevant: NDArray[np.bool_], k: int) -> Floats:
+def _naive_precision(pool: JudgedPool, relevant: Bools, k: int) -> Floats:
     worth = relevant.mean(axis=0)[:, None] * pool.judged_listed
     return np.asarray(worth.sum(axis=0) / (k * len(pool.queries)))
 

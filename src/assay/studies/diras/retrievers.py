@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, FitError
+from assay._util.typing import Floats
 from assay._util.validation import argument
 
-Floats = NDArray[np.float64]
 Embed = Callable[[list[str]], Any]
 """Function from texts to an array (text, dimension)."""
 BM25 = "bm25"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.random import seed_of
 from assay._util.text import counted, some
+from assay._util.typing import Floats, Ints
 from assay._util.validation import argument, require_count
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
 from assay.studies.texts import Texts, read_texts
@@ -214,7 +214,7 @@ def _pairs_of_query(
     queries: Texts,
     documents: Texts,
     parts: Sequence[Part],
-    scores: NDArray[np.float64],
+    scores: Floats,
     name: Callable[[str, str], str],
     seed: int,
     rng: np.random.Generator,
@@ -252,7 +252,7 @@ def stratum_name(of_query: str, part: str) -> str:
     return f"{of_query}: {part}" if of_query else part
 
 
-def ranking(scores: NDArray[np.float64], seed: int, query: int) -> NDArray[np.int64]:
+def ranking(scores: Floats, seed: int, query: int) -> Ints:
     """Return documents from the highest score to the lowest; a seed breaks ties at random."""
     ties = np.random.default_rng([seed, RANKING, query]).random(len(scores))
     return np.lexsort((ties, -scores)).astype(np.int64)

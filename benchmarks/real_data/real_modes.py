@@ -8,7 +8,6 @@ import numpy as np
 import assay
 from assay.data.ratings import Ratings
 from assay.inference.density import Density, make_density, unconstrain
-from assay.inference.diagnostics import mode_warnings
 from assay.inference.mode_search import find_modes, seek_modes, starting_points
 from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
@@ -58,7 +57,7 @@ def mode_line(ratings: Ratings, family: str, starts: int, seed: int) -> Line:
     """Describe the modes that were seen, the reported one first."""
     found = seen_modes(build_structure(ratings, make_spec(family)), starts=starts, seed=seed)
     mirrored = [mode for mode in found if mode.mirrored]
-    named = [text for text in mode_warnings(found) if "mirror image" in text]
+    named = [mode for mode in found if "mirror image" in str(mode)]
     return {
         "family": family,
         "starts": sum(mode.starts for mode in found),

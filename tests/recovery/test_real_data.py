@@ -14,7 +14,7 @@ from assay.data.ratings import Ratings, take_ratings
 from assay.fits.latent_states import recover
 from assay.inference.convergence import ESS_LIMIT
 from assay.inference.density import make_density
-from assay.inference.diagnostics import mode_warnings
+from assay.inference.diagnostics import MODE_LIMIT, mode_warnings
 from assay.inference.mode_search import find_modes
 from assay.inference.modes import standing
 from assay.modelling.spec import make_spec
@@ -74,7 +74,7 @@ def test_exchanged_classes_are_not_reported(shared_data: Path) -> None:
     assert (labels.argmax(axis=1) == ratings.truth[:, 0])[known].mean() > 0.75
 
 
-def test_the_mirrored_mode_is_seen_named_and_not_reported(shared_data: Path) -> None:
+def test_the_mirrored_mode_is_listed_and_not_reported(shared_data: Path) -> None:
     ratings = real_sets.read_set(shared_data, "snow_rte")
     structure = build_structure(ratings, make_spec("hierarchical"))
     modes = real_modes.seen_modes(structure, starts=10, seed=3)
@@ -82,9 +82,11 @@ def test_the_mirrored_mode_is_seen_named_and_not_reported(shared_data: Path) -> 
     assert not modes[0].mirrored
     assert modes[0].accuracy > 0.7
     assert mirrored
-    named = [text for text in mode_warnings(modes) if "mirror image" in text]
+    named = [str(mode) for mode in modes if "mirror image" in str(mode)]
     assert len(named) == len(mirrored)
     assert f"log evidence {mirrored[0].evidence:.1f}" in named[0]
+    assert mirrored[0].weight < MODE_LIMIT
+    assert not mode_warnings(modes)
 
 
 def test_the_mirror_image_turns_every_label_round(shared_data: Path) -> None:

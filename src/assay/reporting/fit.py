@@ -65,7 +65,7 @@ def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
         return Gap(what=what, why=why, enable="`method='nuts'`", code="approximate-draws")
     draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     if draws < FEW_FOR_PSIS:
-        why = f"it needs more draws than the {draws} of this fit"
+        why = f"it needs more draws; this fit has {counted(draws, 'draw')} in all"
         return Gap(
             what=what,
             why=why,

@@ -136,7 +136,7 @@ def test_a_gap_to_the_vote_that_design_weights_can_make_is_no_finding(
     vars(material)["vote"] = material.vote.assign(value=0.99)
     section = metrics_section(material)
     assert len(section.findings) == told
-    assert ("the truth, by design weights." in said(section)) is (told == 0)
+    assert ("the truth, with design weights." in said(section)) is (told == 0)
 
 
 @pytest.mark.parametrize(("narrowed", "told"), [(0.999, 0), (0.9, 1)])

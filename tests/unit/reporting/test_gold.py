@@ -62,7 +62,7 @@ def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
     said = ratings.answers[ratings.item == ratings.items.index.get_loc(frame["item"][0]), 0]
     assert (said != truth[0]).all()  # the gold that was made wrong
     words = " ".join(str(block) for block in section.blocks)
-    assert f"log loss {-float(found.elpd) / KNOWN:.3f}" in words
+    assert f"log loss is {-float(found.elpd) / KNOWN:.3f}" in words
 
 
 def test_a_score_that_is_not_to_be_believed_is_called_so(fit, monkeypatch) -> None:
@@ -110,7 +110,7 @@ def test_loss_is_by_item_where_clusters_are_left_out() -> None:
     assert isinstance(section, Section)
     words = " ".join(str(block) for block in section.blocks)
     assert f"each of {known} items" in words
-    assert f"log loss {-float(found.elpd) / known:.3f}" in words
+    assert f"log loss is {-float(found.elpd) / known:.3f}" in words
     assert "All gold of a cluster is left out together." in words
     (table,) = (block for block in section.blocks if isinstance(block, Table))
     frame = table.frame

@@ -506,7 +506,7 @@ def test_people_alone_are_shown_where_no_systems_are_compared(tmp_path: Path) ->
     assert [row.cells[0] for row in shown.rows if not row.is_heading] == ["all items"]
     assert [gap.what for gap in found.gaps] == ["Comparison of systems"]
     page = report(fit, tmp_path / "report.html", human="people", budget=False)
-    assert '<h2 id="sides">People alone</h2>' in page.read_text(encoding="utf-8")
+    assert '<h2 id="sides">Human ratings alone</h2>' in page.read_text(encoding="utf-8")
 
 
 class TestStabilityOfMetrics:

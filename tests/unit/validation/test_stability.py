@@ -180,8 +180,8 @@ def made_up(naive, corrected):
          "B is higher; corrected, A is higher."),
         ((0.06, 0.02), (0.05, 0.08), "changes: naive, A is higher; corrected, the sign is open."),
         ((0.06, 0.02), (0.05, 0.02), "The conclusion is unchanged: A is higher."),
-        ((-0.01, 0.05), (0.01, 0.05), "stays (the sign is open), though the estimate changes"),
-        ((np.nan, 0.1), (0.01, 0.05), "undefined by the naive or the corrected numbers."),
+        ((-0.01, 0.05), (0.01, 0.05), "unchanged (the sign is open), although the estimate"),
+        ((np.nan, 0.1), (0.01, 0.05), "undefined in the naive or the corrected numbers."),
     ],
 )  # fmt: skip
 def test_sentence_says_whether_the_conclusion_changes(naive, corrected, said):

@@ -253,7 +253,7 @@ def test_a_rater_counts_once_and_is_compared_with_itself_apart():
     ("table", "undefined", "words"),
     [
         (np.ones((6, 1)), ["percent", "gwet_ac1"], "no item has answers of two raters"),
-        (np.ones((6, 3)), ["fleiss_kappa", "krippendorff_alpha", "cohen_kappa"], "chance"),
+        (np.ones((6, 3)), ["fleiss_kappa", "krippendorff_alpha", "cohen_kappa"], "undefined"),
         (np.full((1, 3), np.nan), ["percent"], "no item has answers of two raters"),
     ],
 )
@@ -393,7 +393,7 @@ def test_a_prevalent_class_is_named_beside_what_it_lowers():
     table = (rng.random((300, 1)) < 0.05).astype(float)
     table = np.where(rng.random((300, 4)) < 0.03, 1 - table, table)
     notes = agreement(from_matrix(table, 2), draws=100).table.set_index("statistic")["note"]
-    assert "so that kappas and alphas are low" in notes["krippendorff_alpha"]
+    assert "so kappas and alphas are low" in notes["krippendorff_alpha"]
     assert notes["percent"] == notes["gwet_ac1"] == ""
     balanced = from_matrix(random_table(1, classes=2), 2)
     assert "of one class" not in " ".join(agreement(balanced, draws=20).table["note"])

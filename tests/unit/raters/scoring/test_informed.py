@@ -145,7 +145,7 @@ def test_a_fit_without_the_scores_gives_the_measures_of_the_truth(study) -> None
     # Against the labels as they were drawn, what the score knows is lost, and a note says so.
     blind = score_rater(fit, score)
     assert float(blind["auroc"].max()) < known["auroc"].item()
-    assert "not seen these scores" in blind["auroc"].attrs["note"]
+    assert "did not use these scores" in blind["auroc"].attrs["note"]
 
 
 def test_a_fit_that_saw_the_scores_keeps_its_labels(study) -> None:

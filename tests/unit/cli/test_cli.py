@@ -634,7 +634,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1_if_strict(
     ratings_file: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "fit.nc"
-    size = ["--draws", 20, "--tune", 20, "--chains", 2, "--starts", 1, "--quiet"]
+    size = ["--draws", 20, "--tune", 20, "--chains", 2, "--quiet"]
     done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size)
     assert done.exit_code == 0
     assert (
@@ -656,7 +656,8 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1_if_strict(
     report = ["report", path, "-o", tmp_path / "report.html", "--no-budget", "--short", "-q"]
     claims = {"ndcg_at_k of system_1 < 1.5": (0, 1), "ndcg_at_k of system_1 > 1.5": (3, 3)}
     for claim, (status, strictly) in claims.items():
-        for command in (["compare", path], report):
+        # A report with a claim that is contradicted has a test of its own.
+        for command in (["compare", path], *([report] if status == 0 else [])):
             assert run(*command, "--claim", claim, "--strict").exit_code == strictly, claim
             later = run(*command, "--claim", claim)
             assert later.exit_code == status, claim

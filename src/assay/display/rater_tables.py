@@ -25,7 +25,7 @@ from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
 AGREES = "agreement"
 AGREES_MEANS = (
-    "Agreement: mean share of the other raters who gave the same answer to an item (no model)."
+    "Agreement: mean share of the other raters of an item who gave the same answer (no model)."
 )
 BY_AGREEMENT = " If all numbers of a label are marked, the lowest agreement comes first."
 

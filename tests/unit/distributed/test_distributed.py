@@ -424,7 +424,7 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
     (said,) = (note for note in fit_warnings(there) if note.code == "gold-unlike-others")
     assert said in fit_warnings(here)
     assert "gold_chosen='recorded'" in said
-    assert "raters disagree" in said
+    assert "share of disagreeing pairs" in said
 
 
 # -- what is refused -------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -397,7 +398,7 @@ TABLE = pd.DataFrame({"item": ["a", "b"], "rater": ["x", "x"], "label": ["no", "
 
 @pytest.mark.parametrize("column", ["item", "rater", "label", "remark"])
 @pytest.mark.parametrize("kind", ["table", "csv", "parquet"])
-def test_nul_in_a_cell_is_refused_at_reading(tmp_path: Path, column: str, kind: str) -> None:
+def test_nul_in_a_cell_is_removed_with_a_note(tmp_path: Path, column: str, kind: str) -> None:
     """No netCDF file can hold it, which was found out after the fit alone."""
     table = TABLE.assign(remark="")
     table.loc[1, column] = "b\0c"
@@ -410,10 +411,12 @@ def test_nul_in_a_cell_is_refused_at_reading(tmp_path: Path, column: str, kind: 
     elif kind == "parquet":
         source = tmp_path / "ratings.parquet"
         table.to_parquet(source)
-    with pytest.raises(RatingsError, match=rf"1 cell .*NUL.*column {column}, (row|line)") as caught:
-        assay.read_ratings(source, task="single")
-    assert r"replace('\0', '', regex=True)" in str(caught.value)
-    assay.read_ratings(table.replace("\0", "", regex=True), task="single")
+    read = assay.read_ratings(source, task="single")
+    (note,) = (n for n in read.accounting.notes if getattr(n, "code", "") == "nul-character")
+    assert re.search(rf"1 cell.*column {column}, (row|line)", note)
+    names = [*read.items.index, *read.raters.index, *read.task.labels[0].classes]
+    assert not any("\0" in str(name) for name in names)
+    assert ("bc" in names) == (column != "remark")
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\udc80"])

@@ -316,7 +316,7 @@ def test_long_names_of_metrics_and_systems_do_not_fold_intervals_within_strata()
 
 def test_strata_of_which_the_model_alone_tells_are_said_to_differ_alike() -> None:
     whole = "population"
-    assert "differ alike" not in groups_shown([whole] * 3, [0.0] * 3)
+    assert "the same difference between systems" not in groups_shown([whole] * 3, [0.0] * 3)
     few = modelled("9 clusters")
     shown = groups_shown([whole, few, modelled("in 1 of 2 groups")], [0.0] * 3)
     assert "Estimand population." in shown

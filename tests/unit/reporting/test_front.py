@@ -248,4 +248,4 @@ def test_metrics_that_rank_no_system_leave_the_question_open() -> None:
     comparison = SimpleNamespace(pairs=pairs, systems=systems)
     for baseline, order in ((None, list("abc")), (None, list("ab")), ("c", list("abc"))):
         material: Any = SimpleNamespace(comparison=comparison, order=order, baseline=baseline)
-        assert "No difference of two systems is defined." in _of_systems(material)
+        assert "No difference between two systems is defined." in _of_systems(material)

@@ -299,7 +299,7 @@ def test_who_fitted_with_a_reference_is_not_told_to(
             ratings, raters="hierarchical", reference=reference, method="map", draws=2, chains=1,
             starts=1, rng=1,
         )  # fmt: skip
-    said = "without a reference all raters count" in texts(data_section(Material(fit=fit)))
+    said = "all raters count as independent" in texts(data_section(Material(fit=fit)))
     assert said == (reference is None)
     assert told_in_other_words(fit, monkeypatch) == {None, *["reference"] * said}
 

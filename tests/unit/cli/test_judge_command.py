@@ -69,7 +69,7 @@ def test_a_dry_run_shows_what_would_be_sent(items: Path) -> None:
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "3 to send" in done.stdout
-    assert "budget 1" in done.stdout
+    assert "limit 1" in done.stdout
     assert "Document:\none" in done.stdout
     assert sorted(p.name for p in Path().iterdir()) == ["pairs.csv"]
 

@@ -74,8 +74,7 @@ def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
     """Return the tables by their names; those of folders inside, if no table stands above."""
     files = [file for file in source.files if _is_table(file)]
     if not files and isinstance(source, FolderSource):
-        found = (path.relative_to(source.path) for path in source.path.rglob("*"))
-        files = sorted(path.as_posix() for path in found if _is_table(path.as_posix()))
+        files = list(filter(_is_table, source.deeper))
     return {file: source.member(file) for file in files}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from crowds import lenient_crowd
 
 import assay
 from assay._util.errors import FitError
@@ -98,17 +99,10 @@ def groups_that_err_together() -> pd.DataFrame:
     return table_of(np.vstack([models, people]), ["model"] * 3 + ["people"] * 3)
 
 
-def lenient_crowd() -> pd.DataFrame:
-    """Raters who miss most items of a class that is half of all, each in a way of its own."""
-    rng = np.random.default_rng(1)
-    truth = rng.random(60) < 0.55
-    off, relevant = rng.beta(8, 11, 40), rng.beta(10, 3, 40)
-    lines = []
-    for item in range(60):
-        for rater in rng.choice(40, 12, replace=False):
-            says = rng.random() < (off[rater] if truth[item] else 1 - relevant[rater])
-            lines.append([f"i{item}", f"r{rater:02d}", "off" if says else "relevant"])
-    table = pd.DataFrame(lines, columns=["item", "rater", "label"])
+def lenient() -> pd.DataFrame:
+    """A crowd that misses most items of a class."""
+    table = lenient_crowd()[0]
+    table["item"] = [f"i{item}" for item in table["item"]]
     return table.assign(cluster=table["item"])
 
 
@@ -157,7 +151,7 @@ CASES: dict[str, tuple[pd.DataFrame, str, dict[str, Any], dict[str, Any]]] = {
         {},
     ),
     "an empty class": (
-        lenient_crowd(), "empty-class", {"method": "map", "raters": "dawid_skene"}, {}
+        lenient(), "empty-class", {"method": "map", "raters": "dawid_skene"}, {}
     ),
     "near-duplicate raters": (near_duplicates(), "dependent-raters", {}, {}),
     "groups": (groups_that_err_together(), "groups-err-together", {"raters": "hierarchical"}, {}),

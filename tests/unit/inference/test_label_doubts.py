@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from crowds import lenient_crowd
 
 import assay
 from assay import reporting
@@ -94,29 +95,21 @@ def test_a_class_without_an_item_is_known_by_the_prior_alone() -> None:
     assert doubt.mark.startswith("prior alone: 0.0 items are 'b' (grade) by this fit")
 
 
-def lenient_crowd(known: int = 0) -> assay.Ratings:
-    """Raters who miss most items of a class that is half of all, each in a way of its own."""
-    rng = np.random.default_rng(1)
-    truth = rng.random(60) < 0.55
-    off, relevant = rng.beta(8, 11, 40), rng.beta(10, 3, 40)
-    lines = []
-    for item in range(60):
-        for rater in rng.choice(40, 12, replace=False):
-            says = rng.random() < (off[rater] if truth[item] else 1 - relevant[rater])
-            lines.append([item, f"r{rater:02d}", "off" if says else "relevant"])
-    table = pd.DataFrame(lines, columns=["item", "rater", "label"])
+def lenient(known: int = 0) -> assay.Ratings:
+    """Ratings of the crowd that misses most items of a class, with some known truth."""
+    table, truth = lenient_crowd()
     told = np.where(truth, "off", "relevant")[table["item"]]
     table["gold"] = np.where(table["item"] < known, told, "")
     return assay.read_ratings(table, task="single", truth="gold" if known else None)
 
 
 def test_a_class_that_many_say_and_hardly_an_item_has_is_empty_until_some_truth_is_known() -> None:
-    fit = fit_quietly(lenient_crowd(), raters="dawid_skene", method="map")
+    fit = fit_quietly(lenient(), raters="dawid_skene", method="map")
     (doubt,) = label_doubts(fit)
     assert (doubt.code, doubt.classes) == ("empty-class", ("off",))
     assert doubt.warning in fit_warnings(fit)
     assert assay.check_claim(fit, "prevalence[label=off] < 0.2").verdict == "undecided"
-    told = fit_quietly(lenient_crowd(known=20), raters="dawid_skene", method="map")
+    told = fit_quietly(lenient(known=20), raters="dawid_skene", method="map")
     assert label_doubts(told) == ()
     assert assay.label_probabilities(told).sel(label="label", **{"class": "off"}).mean() > 0.4
 

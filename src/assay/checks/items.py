@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on
+from assay.checks.larger_units import describe_larger_unit
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import NOT_AUDITED, Ratings
 
@@ -130,6 +131,7 @@ def check_clusters(ratings: Ratings) -> Part:
             numbers=numbers,
         )
     ]
+    found += [describe_larger_unit(ratings, unit) for unit in ratings.accounting.larger_units]
     found += _systems(ratings)
     table = _panels(ratings)
     incomplete = table[table["unrated"] > 0]

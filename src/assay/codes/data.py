@@ -9,6 +9,11 @@ DATA = {
         "The data tell how often raters agree, but not which way they err. Collect a third rating"
         " or known truth for some items."
     ),
+    "alike-clusters": (
+        "Clusters with one value of an unused column, such as a topic, are alike beyond chance. "
+        "Population intervals count them as independent and are too narrow. Name the column as "
+        "the cluster."
+    ),
     "ambiguous-column": (
         "More than one column could have a role. Name the right one if the choice is wrong."
     ),
@@ -108,6 +113,10 @@ DATA = {
     "label-scores-only": "A label has scores and no answers. Fit with `raters='scored'`.",
     "label-unanswered": (
         "A label has no answer at all, so that only its prior and the rules speak about it."
+    ),
+    "larger-units": (
+        "An unused column groups the clusters. Name it as the cluster if conclusions are about new "
+        "values of it."
     ),
     "learnable-reliability": "The data tell the reliability of raters.",
     "metric-unavailable": (

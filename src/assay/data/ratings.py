@@ -28,9 +28,29 @@ ITEM_COLUMNS = ("cluster", "stratum", "weight")
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
 NO_FILE = re.compile("[\0\ud800-\udfff]")
 """Characters that the file of a fit cannot contain."""
+ALIKE_P = 0.01
+"""Largest p-value, over all columns, with which clusters of one unit count as alike."""
 PER_RATING = (
     "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargerUnit:
+    """A column whose values group the clusters.
+
+    units : number of its values
+    p : of the clusters of one unit being no more alike than others
+    """
+
+    column: str
+    units: int
+    p: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether the clusters of one unit are alike beyond chance."""
+        return self.p <= ALIKE_P
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +65,8 @@ class Accounting:
     notes : decisions of the reader, in sentences
     source : path of the file, or ``"a DataFrame"``
     sha256 : hash of the input
+    larger_units : unused columns that group the clusters: ``column``, ``units``, and ``p`` of the
+        clusters of one unit being no more alike than others
     """
 
     rows_read: int
@@ -54,6 +76,7 @@ class Accounting:
     notes: tuple[str, ...] = ()
     source: str = ""
     sha256: str = ""
+    larger_units: tuple[LargerUnit, ...] = ()
 
     @property
     def reasons(self) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from numpy.typing import NDArray
 
 from assay._util.errors import FitError
 from assay._util.typing import Floats
-from assay.data.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
+from assay.data.ratings import (
+    ITEM_COLUMNS,
+    NOT_AUDITED,
+    Accounting,
+    LargerUnit,
+    Ratings,
+    covariate_columns,
+)
 from assay.data.states import state_space
 from assay.data.task_files import task_from_json
 from assay.modelling.prevalence import Covariates
@@ -184,6 +192,7 @@ def accounting_json(accounting: Accounting) -> str:
             "notes": list(accounting.notes),
             "source": accounting.source,
             "sha256": accounting.sha256,
+            "larger_units": [asdict(unit) for unit in accounting.larger_units],
         }
     )
 
@@ -193,7 +202,8 @@ def accounting_of(text: str) -> Accounting:
     data = json.loads(text)
     for key in ("set_aside", "roles"):
         data[key] = pd.DataFrame(data[key], dtype=object)
-    return Accounting(**{**data, "notes": tuple(data["notes"])})
+    units = tuple(LargerUnit(**unit) for unit in data.get("larger_units", ()))
+    return Accounting(**{**data, "notes": tuple(data["notes"]), "larger_units": units})
 
 
 def ratings_of(fit: xr.DataTree) -> Ratings:

@@ -22,6 +22,8 @@ from assay.checks.departures.report import (
     warning,
 )
 from assay.checks.departures.search import Departure
+from assay.checks.larger_units import ALIKE, ALIKE_MARK, alike_warning
+from assay.data.ratings import Ratings
 from assay.modelling.spec import Spec, covariate_names
 
 NOT_SOUGHT_MARK = (
@@ -52,10 +54,20 @@ class DataDoubt:
 
 
 def find_data_doubts(
-    spec: Spec, teams: Sequence[tuple[str, ...]], departures: Sequence[Departure]
+    spec: Spec,
+    ratings: Ratings,
+    teams: Sequence[tuple[str, ...]],
+    departures: Sequence[Departure],
 ) -> list[DataDoubt]:
-    """Return separate teams of systems, and the departures that a model does not cover."""
-    found = []
+    """Return separate teams, alike clusters, and the departures that a model does not cover."""
+    found = [
+        DataDoubt(
+            code=ALIKE, mark=ALIKE_MARK, warning=f"{alike_warning(ratings, unit)}.",
+            numbers={"units": unit.units, "p": unit.p},
+        )
+        for unit in ratings.accounting.larger_units
+        if unit.matters
+    ]  # fmt: skip
     if teams:
         found.append(
             DataDoubt(

@@ -94,6 +94,7 @@ def diagnose(
     doubted = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
     about_data = find_data_doubts(
         spec,
+        structure.ratings,
         teams_of(structure.ratings.systems, counts.links),
         () if alone else evidence.departures(),
     )

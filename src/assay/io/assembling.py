@@ -1,6 +1,7 @@
 """Assemble Ratings from kept rows, items, raters, panels and truth."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from assay.io.items import (
     rater_table,
     with_covariates,
 )
+from assay.io.larger_units import find_larger_units
 from assay.io.layout import Layout, account_for
 from assay.io.reading_log import NO_RATER, Ledger, find_silence
 from assay.io.replicates import BY_ROW, Joined, number_replicates
@@ -71,13 +73,23 @@ def assemble(
         ledger.note("a rater's ratings of one item in several sessions are replicates, in order")
     more = rating_extras(extras, joined, kept, layout, task)
     ledger.raise_problems()
-    return Ratings(
+    ratings = Ratings(
         task=task, answers=answers, item=item[row], rater=rater, replicate=replicate,
         scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
         seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
         truth=truth, panels=panels, partial=partial, resolve=resolve,
         accounting=account_for(layout, gold, None if side is None else places, covariates),
     )  # fmt: skip
+    return ratings if layout.table.part else _with_larger_units(ratings, layout, item)
+
+
+def _with_larger_units(ratings: Ratings, layout: Layout, item: Ints) -> Ratings:
+    """Note which unused columns group the clusters."""
+    roles, frame = ratings.accounting.roles, layout.table.frame
+    unused = set(roles.loc[roles["role"] == "", "column"])
+    columns = {name: frame[name] for name in frame.columns if name in unused}
+    units = find_larger_units(ratings, columns, item)
+    return replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
 
 
 def _kept_raters(rows: Rows, row: Ints) -> tuple[Ints, "pd.Index[str]", Ints]:

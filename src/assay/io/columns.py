@@ -83,11 +83,9 @@ def find_roles(
     them no role. ``question`` is the column of the label's name, in tables of one answer a row.
     """
     search = _Search(finder, frame, task, defaults, ledger)
-    named = {c for role in asked for c in search.named(asked[role]) if role != "item"}
-    alone = search.named(asked.get("item"))
+    keys = {role: search.named(asked[role]) for role in asked}
     # A part of a composite key may also be the cluster or the system.
-    named |= set(alone) if len(alone) == 1 else set()
-    used = {*taken, *named}
+    used = {*taken, *(c for role in keys for c in keys[role] if not _composite(role, keys[role]))}
     roles: dict[str, Role] = {}
     for role in RECOGNISED:
         beside = [question] if question else []
@@ -102,7 +100,7 @@ def find_roles(
             found = (fallbacks or {}).get(role)
         if found is not None and found.columns:
             roles[role] = found
-            used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
+            used |= set() if _composite(role, found.columns) else set(found.columns)
     beside = [c for one in BESIDE if one in roles for c in roles[one].columns]
     beside += [question] if question else []
     for role, columns in key_in_lists(roles, frame, asked, beside, ledger).items():
@@ -111,6 +109,11 @@ def find_roles(
     if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
         ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
     return roles
+
+
+def _composite(role: str, columns: Sequence[str]) -> bool:
+    """Return whether several columns together name an item or a panel."""
+    return role in ("item", "panel") and len(columns) > 1
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ better on some topics (SD 0.5 on the logit scale). The truth is the difference o
 """
 
 import argparse
+import sys
 import warnings
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def main() -> None:
         })  # fmt: skip
     table = pd.DataFrame(rows)
     table.to_csv(RESULTS, index=False)
-    print(table.to_string(index=False))
+    sys.stdout.write(f"{table.to_string(index=False)}\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from assay.checks.disagreement import check_opposites, check_score_directions
 from assay.checks.double_sampling import check_double_sampling
 from assay.checks.findings import Check, Part, finding_on
 from assay.checks.gold import check_audits, check_gold_choice
+from assay.checks.gold_errors import check_gold_errors
 from assay.checks.identifiability import check_leaning, check_reach
 from assay.checks.items import check_clusters, check_items
 from assay.checks.metric_names import check_metric_names
@@ -25,8 +26,8 @@ PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
     check_opposites, check_model_families, check_replicates, check_answers, check_scores,
     check_score_directions, check_sessions, check_times, check_audits, check_clusters,
-    check_gold_choice, check_leaning, check_double_sampling, check_departures, check_reach,
-    check_metric_names,
+    check_gold_choice, check_gold_errors, check_leaning, check_double_sampling,
+    check_departures, check_reach, check_metric_names,
 )  # fmt: skip
 
 

@@ -81,6 +81,10 @@ DATA = {
         "Some raters share few items with others, so that their reliability leans on the group "
         "and the prior."
     ),
+    "gold-contradicted": (
+        "All raters of some items contradict the known truth. The truth is wrong there, or raters "
+        "err together. Check these items."
+    ),
     "gold-unlike-others": (
         "Items of known truth differ from the others, so they are no random sample. Say "
         "`gold_chosen='recorded'` if recorded data explain the choice."

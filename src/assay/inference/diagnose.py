@@ -7,13 +7,14 @@ up by partition, and functions for what few models or methods need.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay._util.errors import Note
+from assay._util.errors import Note, Numbers
 from assay._util.text import sentence
 from assay._util.typing import Floats
 from assay.checks.departures.search import Departure
 from assay.checks.departures.teams import teams_of
 from assay.checks.disagreement import check_score_directions
 from assay.checks.double_sampling import Design
+from assay.checks.gold_errors import contradicted_gold, gold_error_warning
 from assay.fits.schema import Method
 from assay.inference.assumptions import (
     independent_replicates,
@@ -105,6 +106,7 @@ def diagnose(
     notes += name_warnings(structure, values, doubted, counts.ratings)
     notes += design_warnings(spec, evidence.design)
     notes += gold_warnings(spec, evidence.unlike_gold)
+    notes += _contradicted_gold(structure)
     notes += [doubt.note() for doubt in about_data]
     notes += [] if alone else evidence.group_errors()
     notes += _opposite_scores(structure)
@@ -119,6 +121,15 @@ def diagnose(
         label_doubts=doubts,
         data_doubts=about_data,
     )
+
+
+def _contradicted_gold(structure: Structure) -> list[Note]:
+    """Warn of known truth that all raters contradict; skeletons of partitions have no answers."""
+    found = contradicted_gold(structure.ratings)
+    if not found.matters:
+        return []
+    numbers: Numbers = {"items": len(found.table), "expected": found.expected, "p": found.p}
+    return [Note(f"{gold_error_warning(found)}.", code="gold-contradicted", numbers=numbers)]
 
 
 def _opposite_scores(structure: Structure) -> list[Note]:

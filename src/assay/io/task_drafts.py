@@ -10,6 +10,7 @@ from assay.data.task import Task
 from assay.io.answers import LabelsArg, question_columns
 from assay.io.columns import ColumnFinder
 from assay.io.formats import read_unless_named
+from assay.io.joined_files import joined
 from assay.io.names import ANSWER_COLUMNS
 from assay.io.one_label import answer_columns_of
 from assay.io.questions_in_rows import MOST_LABELS, questions_of
@@ -17,7 +18,7 @@ from assay.io.sources import open_source
 
 
 def draft_arguments(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     labels: LabelsArg = None,
     taken: Sequence[str] = (),
     *,
@@ -34,7 +35,7 @@ def draft_arguments(
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:
         return {}
-    table = opened.plain_table()
+    table = joined(opened).plain_table()
     _, questions = questions_of(table)
     if len(questions) > 1:
         return {"task": Task(name="mine", labels=tuple(questions))}

@@ -217,6 +217,55 @@ def test_the_command_of_a_group_keeps_its_name(
     assert typed[:3] == ["task", "init", "long.csv"]
 
 
+@pytest.mark.parametrize("command", [["check"], ["agreement"], ["task", "init"]])
+def test_several_files_are_read_as_one_table(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    LONG.iloc[:20].to_csv("a.csv", index=False)
+    LONG.iloc[20:].to_csv("b.csv", index=False)
+    done = run(*command, "a.csv", "b.csv", "--item", "item")
+    assert done.exit_code == 0, done.output
+    assert {"check": "36 ratings, 12 items, 3 raters", "agreement": "Agreement",
+            "task": "wrote task.toml"}[command[0]] in done.output  # fmt: skip
+    assert "assay run a.csv b.csv --task task.toml" in done.output or command[0] != "task"
+
+
+def test_several_files_may_be_of_a_rater_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for rater, rows in LONG.groupby("rater"):
+        rows.drop(columns="rater").to_csv(f"{rater}.csv", index=False)
+    done, typed = follow("check", "a.csv", "b.csv", "c.csv", "--task", "single", steps=1)
+    assert "36 ratings, 12 items, 3 raters" in done.output
+    assert typed == ["check", "a.csv", "b.csv", "c.csv", "--task", "single", "--rater", "file"]
+
+
+def test_of_several_files_only_the_wrong_name_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    LONG.iloc[:20].to_csv("first.csv", index=False)
+    LONG.iloc[20:].to_csv("second.csv", index=False)
+    done, typed = follow("check", "first.csv", "secnd.csv", "--json", steps=1)
+    assert done.exit_code == 0, done.output
+    assert typed == ["check", "first.csv", "second.csv", "--json"]
+    FORM.to_csv("form.csv", index=False)
+    done, typed = follow("check", "first.csv", "form.csv", steps=1)
+    assert typed == ["check", "first.csv"]
+
+
+def test_a_second_value_of_an_option_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    LONG.to_csv("a.csv", index=False)
+    done = run("check", "a.csv", "--item", "item", "query")
+    assert done.exit_code == 2
+    assert "query is no file" in done.output
+
+
 def test_columns_of_several_questions_are_advised_together(tmp_path: Path) -> None:
     frame = LONG.rename(columns={"label": "Is it good?"}).assign(
         wrong=["Too long, Rude", "Rude", "", "Too long"] * 9, language="de"

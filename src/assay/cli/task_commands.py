@@ -8,6 +8,7 @@ import typer
 
 from assay._util.errors import FitError, as_code
 from assay._util.files import require_place
+from assay._util.text import listed
 from assay.cli.arguments import in_options
 from assay.cli.options import Reading, Sources, source_of, stem_of
 from assay.cli.program import app, command
@@ -55,6 +56,11 @@ def init(
     draft = {} if shaped else draft_arguments(source_of(sources), named, taken, **beside)
     ratings = reading.read(sources, draft.get("task"), labels=draft.get("labels"))
     say_notes(ratings.accounting)
+    if left := draft.get("left"):
+        say(
+            f"note: labels with more classes are left out, as one model cannot hold all: "
+            f"{listed(left)}. --labels names others"
+        )
     text = task_text(ratings, path.stem, reading.item or ())
     path.write_text(text, encoding="utf-8")
     load_task(path)

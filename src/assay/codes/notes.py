@@ -9,7 +9,7 @@ NOTES = {
         "Files of the same columns were read as one table. Give the path of one of them if only "
         "that is meant."
     ),
-    "name-lists": "Lists in the column of raters are names of several parts, and were joined.",
+    "name-lists": "Lists in a column of names are names of several parts, and were joined.",
     "nameless-columns": (
         "Columns that hold values have no name, and are called by their places. Name them in the "
         "first line."

@@ -170,8 +170,7 @@ def _fitting(
     if left:
         study.note(
             f"{counted(len(columns), 'label', 'are')} too many to be modelled together, so that "
-            f"the rarest are left out: {listed(left)}. A task file that names other labels reads "
-            "these",
+            f"the rarest are left out: {listed(left)}. `labels=` chooses among them",
             code="labels-left-out", labels=len(left),
         )  # fmt: skip
     return kept

@@ -216,7 +216,7 @@ def _likely_one(
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     answers = [c for c in free if (c in few and _is_filled(frame[c])) or _has_options(frame[c])]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
-    several = [c for c in several if not any(c in key for key in keys)]
+    several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
     if len(several) > 1:
         return {c: c for c in several}
     one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)

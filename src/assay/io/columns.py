@@ -12,6 +12,7 @@ from assay._util.errors import as_code, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
+from assay.io.file_names import FILE, FILES_JOINED
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
@@ -182,6 +183,12 @@ def _nearest(name: str, columns: Sequence[str]) -> str | None:
     return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
+def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:
+    """Return the column of the files' names, if several files were read as one table."""
+    joined = any(getattr(note, "code", "") == FILES_JOINED for note in ledger.table.notes)
+    return finder.get(FILE) or "" if joined else ""
+
+
 def require(
     role: str,
     roles: Roles,
@@ -201,6 +208,8 @@ def require(
     guess: str | list[str] = _likely(role, roles, answers, ledger)
     if role == "item" and not guess:
         guess = _likely_key(roles, answers, ledger, half)
+    if role == "rater" and not guess:
+        guess = _file_of_each(finder, ledger)
     unnamed = role == "rater"
     asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
     offer = f"name it: {as_code(asked)}, if that is right"

@@ -27,6 +27,9 @@ RATING_LISTS = (
 LISTS = set(map(squash, RATING_LISTS))
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
 """Last parts of a path that mean nothing alone."""
+OWNERS = {squash(n) for role in ("rater", "item", "system") for n in RECOGNISED[role]}
+"""Names that an object has which is a record of its own."""
+LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")
 SURROGATES = re.compile(
     r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
@@ -177,13 +180,54 @@ def _rows(record: Record, path: str) -> list[Record]:
 
 def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record]]) -> None:
     """Separate the cells of a record, nested ones too, from its lists of objects."""
+    numbered = _numbered(record)
+    for stem, made in numbered.items():
+        lists[f"{path}{stem}"] = made
     for key, cell in record.items():
-        if isinstance(cell, dict) and cell:
+        if _stem(key) in numbered:
+            continue
+        if _are_records(cell):
+            lists[f"{path}{key}"] = [{key: name, **one} for name, one in cell.items()]
+        elif isinstance(cell, dict) and cell:
             _split(cell, f"{path}{key}.", flat, lists)
         elif _has_objects(cell):
             lists[f"{path}{key}"] = cell
         else:
             flat[f"{path}{key}"] = cell
+
+
+def _are_records(value: Any) -> bool:
+    """Whether an object holds records: alike, and each names its rater, item or system."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    return (
+        all(isinstance(one, dict) for one in held)
+        and _are_alike(held)
+        and not OWNERS.isdisjoint(map(squash, held[0]))
+    )
+
+
+def _numbered(record: Record) -> dict[str, list[Record]]:
+    """Return the records that stand side by side in a record under numbered keys.
+
+    Examples
+    --------
+    >>> _numbered({"text 1": {"model": "a", "score": 3}, "text 2": {"model": "b", "score": 5}})
+    {'text': [{'text': '1', 'model': 'a', 'score': 3}, {'text': '2', 'model': 'b', 'score': 5}]}
+    """
+    found: dict[str, Record] = {}
+    for key, cell in record.items():
+        if isinstance(cell, dict) and (stem := _stem(key)):
+            found.setdefault(stem, {})[key] = cell
+    return {
+        stem: [{stem: LAST_NUMBER.split(key)[1], **one} for key, one in held.items()]
+        for stem, held in found.items()
+        if _are_records(held)
+    }
+
+
+def _stem(key: str) -> str:
+    """Return a key without the number at its end; "" if it has none."""
+    return LAST_NUMBER.split(str(key))[0] if LAST_NUMBER.search(str(key)) else ""
 
 
 def _of_ratings(lists: Mapping[str, Any]) -> str:

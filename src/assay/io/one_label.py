@@ -23,7 +23,7 @@ def one_label_task(
     the label is called ``label``. Several named labels are a task of their own.
     """
     single = load_task("single")
-    names = _named(labels, value) or _likely(table, single, taken)
+    names = named_labels(labels, value) or _likely(table, single, taken)
     if len(names) > 1 and isinstance(labels, Mapping):
         return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
     if len(names) != 1 or names[0] == single.label_names[0]:
@@ -32,7 +32,7 @@ def one_label_task(
     return replace(single, labels=(label,), description=DESCRIPTION)
 
 
-def _named(labels: LabelsArg, value: str | None) -> list[str]:
+def named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
     """Return the labels that the caller names, or the column of one."""
     given = value if labels is None else labels
     names = [given] if isinstance(given, str) else list(given or ())

@@ -14,8 +14,9 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
+from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
-from assay.io.joined_files import FILE, joined
+from assay.io.joined_files import joined
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.replicates import BY_ROW
@@ -212,6 +213,8 @@ def read_ratings(
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
+    if export.task is not None and named is None:
+        given = given.of_labels(base.label_names, export.options)
     if given.replicate == OPTIONS and found is None:
         given = replace(given, replicate=None)
         export = gather_options(export, base, given)

@@ -26,6 +26,7 @@ from assay.io.list_cells import (
     named_by_lists,
     require_plain,
     single_elements,
+    without_uneven_lists,
 )
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
@@ -34,9 +35,13 @@ from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
 from assay.io.skip_logic import fill_settled
+from assay.io.state_limit import require_states
 from assay.io.tables import Table
 from assay.io.truth import find_audits, find_truth
 from assay.io.truth_words import match_truth
+
+DECISIVE = ("too-many-classes", "too-many-states")
+"""Problems beside which others would mislead."""
 
 
 def read_rows(table: Table, task: Task, given: Arguments, export: Export | None = None) -> Ratings:
@@ -44,8 +49,11 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     asked, response = given.roles, given.responses
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
-    table = explode_ratings(single_elements(table), given.rater)
-    table = named_by_lists(table, given.rater)
+    table = single_elements(table)
+    if given.set_aside:
+        table = without_uneven_lists(table, given.rater)
+    table = explode_ratings(table, given.rater)
+    table = named_by_lists(table, asked)
     ledger = Ledger(table, lenient=given.set_aside)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, given.score, given.confidence, given.audit)
@@ -85,8 +93,9 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
-    if any(problem.code == "too-many-classes" for problem in ledger.problems):
-        ledger.raise_problems()  # each value would be another problem
+    require_states(base, found, ledger)
+    if any(problem.code in DECISIVE for problem in ledger.problems):
+        ledger.raise_problems()
     base, discarded = apply_export(layout, base, response)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)

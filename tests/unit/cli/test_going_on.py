@@ -266,6 +266,20 @@ def test_a_second_value_of_an_option_is_no_file(
     assert "query is no file" in done.output
 
 
+def test_a_draft_has_the_labels_that_one_model_can_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    grades = {f"q{k}": [(n * (1 + k % 4) + k) % 5 + 1 for n in range(36)] for k in range(7)}
+    LONG.drop(columns="label").assign(**grades).to_csv("form.csv", index=False)
+    done = run("task", "init", "form.csv")
+    assert done.exit_code == 0, done.output
+    assert "wrote form.toml: 4 labels" in done.output
+    assert "left out, as one model cannot hold all: q4, q5, q6" in done.output
+    done = run("check", "form.csv", "--task", "form.toml")
+    assert done.exit_code == 0, done.output
+
+
 def test_columns_of_several_questions_are_advised_together(tmp_path: Path) -> None:
     frame = LONG.rename(columns={"label": "Is it good?"}).assign(
         wrong=["Too long, Rude", "Rude", "", "Too long"] * 9, language="de"

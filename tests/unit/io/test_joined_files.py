@@ -167,3 +167,12 @@ def test_files_that_all_name_the_same_rater_may_be_of_one_rater_each(tmp_path: P
         part.assign(rater="1").drop_duplicates("item").to_csv(tmp_path / f"{'abc'[n]}.csv")
     told = notes(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")[0]
     assert "all name the rater 1" in told
+
+
+def test_files_name_the_raters_where_nothing_else_does(tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        rows = part.drop(columns="rater").assign(remark=[f"{rater}{n}" for n in range(len(part))])
+        rows.assign(source=["u", "v"] * 6).to_csv(tmp_path / f"{rater}.csv", index=False)
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(tmp_path, task="single")
+    assert caught.value.go_on == {"rater": "file"}

@@ -151,7 +151,7 @@ class Arguments:
 
     def of_labels(self, labels: Sequence[str], options: Mapping[str, Any]) -> "Arguments":
         """Leave out what a format knows of labels other than these."""
-        kept = {
+        kept: dict[str, Any] = {
             name: {label: column for label, column in value.items() if label in labels}
             for name, value in options.items()
             if isinstance(value, Mapping) and getattr(self, name) is value

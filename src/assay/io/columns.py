@@ -12,7 +12,7 @@ from assay._util.errors import as_code, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.file_names import FILE, FILES_JOINED
+from assay.io.file_names import FILE
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
@@ -185,7 +185,7 @@ def _nearest(name: str, columns: Sequence[str]) -> str | None:
 
 def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:
     """Return the column of the files' names, if several files were read as one table."""
-    joined = any(getattr(note, "code", "") == FILES_JOINED for note in ledger.table.notes)
+    joined = any(getattr(note, "code", "") == "files-joined" for note in ledger.table.notes)
     return finder.get(FILE) or "" if joined else ""
 
 

@@ -11,8 +11,6 @@ SUFFIXES = (
 
 FILE = "file"
 """The column of the files' names, where no column has the raters."""
-FILES_JOINED = "files-joined"
-"""Code of the note on files that are read as one table."""
 
 
 def is_table_name(file: str) -> bool:

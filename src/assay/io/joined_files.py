@@ -15,7 +15,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted, listed, some
 from assay.io.column_names import told_apart
-from assay.io.file_names import FILE, FILES_JOINED, SUFFIXES, is_table_name
+from assay.io.file_names import FILE, SUFFIXES, is_table_name
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.sources import (
@@ -89,7 +89,7 @@ def _is_table(file: str) -> bool:
 def _only(file: str, *, chosen: bool) -> list[Note]:
     """Say which file of a folder is read, unless the caller did."""
     text = f"{file} is read, the only table there"
-    return [] if chosen else [Note(text, code=FILES_JOINED, level="note")]
+    return [] if chosen else [Note(text, code="files-joined", level="note")]
 
 
 def note_unread(source: Source) -> list[Note]:
@@ -222,5 +222,5 @@ def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     return Note(
         f"{counted(len(files), 'file')} of the same columns are read as one table: "
         f"{listed([Path(file).as_posix() for file in files])}{held}",
-        code=FILES_JOINED, level="note", numbers={"files": len(files)},
+        code="files-joined", level="note", numbers={"files": len(files)},
     )  # fmt: skip

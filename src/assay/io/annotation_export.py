@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import Problem, RatingsError, as_code
 from assay._util.text import counted, listed
 from assay._util.typing import Bools
+from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.questions import (
     Column,
     Control,
@@ -32,7 +33,7 @@ from assay.io.annotation_answers import (
 )
 from assay.io.annotation_gates import open_to, with_found_gates
 from assay.io.formats.format import Export
-from assay.io.names import RECOGNISED, bare, squash
+from assay.io.names import RECOGNISED, REMARKS, bare, squash
 
 if TYPE_CHECKING:
     from assay.io.annotations import Study
@@ -67,6 +68,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     _require_labels(study, controls, columns)
     cells = _cells(study, controls, columns, asked)
     if task is None:
+        columns = _informative(study, controls, columns, cells)
         columns = _fitting(study, controls, columns, cells)
         made: Task | None = _task(name, controls, columns)
     else:
@@ -154,6 +156,43 @@ def _choosing_nothing(study: "Study", control: Control, asked: Bools) -> Bools:
     silent[list(answers)] = False
     silent &= np.array([rater in known for rater in raters], bool)
     return silent
+
+
+def _informative(
+    study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
+) -> list[Column]:
+    """Leave out remarks, and questions that all answer alike, with a note; unless nothing is left.
+
+    A form of consent is such a question. What the settings of the tool call a question is kept.
+    """
+    dull = {
+        column.name: sorted(set(cells[column.name]) - {""})
+        for column in columns
+        if not column.option and not controls[column.control].told
+    }
+    alike = {name: words[0] for name, words in dull.items() if _says_nothing(words)}
+    remarks = [name for name in dull if name not in alike and bare(name) in REMARKS]
+    kept = [column for column in columns if column.name not in {*alike, *remarks}]
+    if not kept:
+        return columns
+    for name, word in alike.items():
+        study.note(
+            f"every answer to {name} is {word!r}, so it is left out; {as_code({'labels': name})} "
+            "reads it",
+            code="labels-left-out", labels=1,
+        )  # fmt: skip
+    if remarks:
+        study.note(
+            f"{listed(remarks)} holds remarks, and is left out; `labels=` reads it",
+            code="labels-left-out", labels=len(remarks),
+        )  # fmt: skip
+    return kept
+
+
+def _says_nothing(words: Sequence[str]) -> bool:
+    """Whether answers are one word that does not tell what else could be answered, as yes does."""
+    told = {word for word in (FOREIGN | BINARY_SPELLINGS) if not word.isdigit()}
+    return len(words) == 1 and canonical(words[0]) not in told
 
 
 def _fitting(

@@ -31,6 +31,7 @@ from assay.io.names import (
     KEY_PARTS,
     QUESTION_COLUMNS,
     RECOGNISED,
+    REMARKS,
     TRUTH_NAMES,
     VALUE_COLUMNS,
     squash,
@@ -188,7 +189,7 @@ def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
-    return [c for c in free if squash(c) not in TRUTH_NAMES]
+    return [c for c in free if squash(c) not in TRUTH_NAMES | REMARKS]
 
 
 def _likely(

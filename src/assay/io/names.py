@@ -84,6 +84,11 @@ FORM = (
     "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
 )  # fmt: skip
 """Squashed parts of names of columns that forms add for each respondent."""
+REMARKS = frozenset({
+    "feedback", "comment", "comments", "remark", "remarks", "notes", "suggestions", "kommentar",
+    "kommentare", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen",
+})  # fmt: skip
+"""Squashed names of free remarks."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """Squashed names of frequencies in tables of grouped answers."""
 

@@ -51,7 +51,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     if not filled:
         raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
     if sheet is None and len(filled) > 1:
-        first = next(iter(filled))
+        first = max(filled, key=lambda name: int(filled[name].count().sum()))
         raise RatingsError.of(
             "several-sheets",
             f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",

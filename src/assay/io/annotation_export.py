@@ -10,7 +10,6 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError, as_code
 from assay._util.text import counted, listed
 from assay._util.typing import Bools
-from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.questions import (
     Column,
     Control,
@@ -42,6 +41,8 @@ PLACES = ("cluster", "panel", "rank", "system", "stratum")
 """Roles that fields of an item may have by name."""
 DATA = "data."
 """Prefix of the fields of items."""
+TICKS = ("1", "on", "x", "checked")
+"""What the box of a form holds that is ticked."""
 ONE_LABEL = "single"
 """Task of a single question whose classes have no order."""
 Controls = Mapping[str, Control]
@@ -161,17 +162,19 @@ def _choosing_nothing(study: "Study", control: Control, asked: Bools) -> Bools:
 def _informative(
     study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
 ) -> list[Column]:
-    """Leave out remarks, and questions that all answer alike, with a note; unless nothing is left.
+    """Leave out remarks, and boxes that all tick, with a note; unless nothing is left.
 
-    A form of consent is such a question. What the settings of the tool call a question is kept.
+    Consent is such a box. What the settings of the tool call a question is kept.
     """
-    dull = {
+    said = {
         column.name: sorted(set(cells[column.name]) - {""})
         for column in columns
         if not column.option and not controls[column.control].told
     }
-    alike = {name: words[0] for name, words in dull.items() if _says_nothing(words)}
-    remarks = [name for name in dull if name not in alike and bare(name) in REMARKS]
+    alike = {
+        name: words[0] for name, words in said.items() if len(words) == 1 and words[0] in TICKS
+    }
+    remarks = [name for name in said if name not in alike and bare(name) in REMARKS]
     kept = [column for column in columns if column.name not in {*alike, *remarks}]
     if not kept:
         return columns
@@ -187,12 +190,6 @@ def _informative(
             code="labels-left-out", labels=len(remarks),
         )  # fmt: skip
     return kept
-
-
-def _says_nothing(words: Sequence[str]) -> bool:
-    """Whether answers are one word that does not tell what else could be answered, as yes does."""
-    told = {word for word in (FOREIGN | BINARY_SPELLINGS) if not word.isdigit()}
-    return len(words) == 1 and canonical(words[0]) not in told
 
 
 def _fitting(

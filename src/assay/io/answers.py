@@ -16,7 +16,7 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
-from assay.io.columns import ColumnFinder
+from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
     has_few,
@@ -145,7 +145,7 @@ def require_answers(
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
-    free = _without_role(finder, taken)
+    free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
     if not likely and len(task.labels) == 1:
@@ -177,7 +177,8 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return columns of few values without another role."""
     finder = ColumnFinder([str(c) for c in frame.columns])
-    return [c for c in _without_role(finder, taken) if has_few(frame[c])]
+    free = _without_role(finder, [*taken, question_column(frame)])
+    return [c for c in free if has_few(frame[c])]
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:

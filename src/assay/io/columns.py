@@ -17,7 +17,16 @@ from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
-from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
+from assay.io.names import (
+    ASKED,
+    COUNT_NAMES,
+    KEY_PARTS,
+    QUESTION_COLUMNS,
+    RECOGNISED,
+    VALUE_COLUMNS,
+    bare,
+    squash,
+)
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
@@ -268,7 +277,19 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     used = {c for one in roles.values() for c in one.columns}
     used |= {c for columns in known.values() for c in columns}
     free = [str(c) for c in frame.columns if c not in used]
+    if (question := question_column(frame)) in free:
+        free.remove(question)
+        frame = frame[frame[question] == frame[question].value_counts().index[0]]
     return likely_columns(frame, free, known).get(role, "")
+
+
+def question_column(frame: pd.DataFrame) -> str:
+    """Return the column that names the question of each row, beside one of answers; else ""."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    names = finder.all_of(QUESTION_COLUMNS)
+    answers = finder.all_of(VALUE_COLUMNS)
+    found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
+    return next(found, "")
 
 
 def count_column(frame: pd.DataFrame) -> str:

@@ -116,16 +116,22 @@ def _joined_tables(
 ) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
-    if len({frozenset(frame.columns) for frame, *_ in parts.values()}) > 1:
+    names = max((list(frame.columns) for frame, *_ in parts.values()), key=len)
+    lacking = {
+        file: lacks
+        for file, (frame, *_) in parts.items()
+        if (lacks := [c for c in names if c not in frame.columns])
+    }
+    if not all(_are_alike(list(frame.columns), names) for frame, *_ in parts.values()):
         return source
-    names = list(next(iter(parts.values()))[0].columns)
+    parts = {file: (one[0].reindex(columns=names), *one[1:]) for file, one in parts.items()}
     rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
     apart = FILE not in names and _are_told_apart(list(parts))
     column = FILE if not rater else rater if as_raters else ""
     by_file = apart and column == FILE
     named = [column] if apart and column else []
     frames = [
-        frame[names].assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
+        frame.assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
         for file, (frame, *_) in parts.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
@@ -136,8 +142,26 @@ def _joined_tables(
         lenient=source.lenient,
         frame=pd.concat(frames, ignore_index=True),
         lines=np.array(places, object),
-        notes=(*notes, _note(list(parts), by_file, alike if apart and not as_raters else "")),
+        notes=(
+            *notes,
+            _note(list(parts), by_file, alike if apart and not as_raters else ""),
+            *_lacks(lacking),
+        ),
     )
+
+
+def _are_alike(own: Sequence[Any], names: Sequence[Any]) -> bool:
+    """Whether a file has the columns of another one, but for a few that it lacks."""
+    return set(own) <= set(names) and 2 * len(own) > len(names)
+
+
+def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
+    """Note the columns that some files lack; their cells are empty there."""
+    if not lacking:
+        return []
+    columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
+    text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
+    return [Note(text, code="files-joined", level="note", numbers={"files": len(lacking)})]
 
 
 def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:

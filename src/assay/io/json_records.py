@@ -107,7 +107,11 @@ def _of_object(value: Record) -> list[Record]:
     known = [key for key in lists if squash(key) in LISTS]
     if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
         return records_of(value[lists[0]])
-    return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+    if len(known) == 1 and not _named(value):
+        return records_of(value[known[0]])
+    if len(lists) > 1 and len({frozenset(value[key][0]) for key in lists}) == 1:
+        return [{"list": key, **one} for key in lists for one in value[key]]
+    return [value]
 
 
 def _are_alike(held: Sequence[Record]) -> bool:
@@ -239,14 +243,23 @@ def _of_ratings(lists: Mapping[str, Any]) -> str:
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:
-    """Return the column name of each path: its last part, if no shorter path has it.
+    """Return the column name of each path: its last part, if no other path as short has it.
 
     A last part that only identifies gives way to the part before: ``rater.id`` is ``rater``.
+
+    Examples
+    --------
+    >>> _short({"id": None, "tone.says": None, "length.says": None, "tone.why": None})
+    {'id': 'id', 'tone.says': 'tone.says', 'length.says': 'length.says', 'tone.why': 'why'}
     """
-    taken: dict[str, str] = {}
+    taken: dict[str, list[str]] = {}
     for path in sorted(paths, key=lambda path: path.count(".")):
         *before, end = path.split(".")
         named = bool(before) and squash(end) in IDENTIFYING and squash(before[-1]) not in LISTS
-        taken.setdefault(before[-1] if named else end, path)
-    short = {path: name for name, path in taken.items()}
+        taken.setdefault(before[-1] if named else end, []).append(path)
+    short = {
+        held[0]: name
+        for name, held in taken.items()
+        if len(held) == 1 or held[0].count(".") < held[1].count(".")
+    }
     return {path: short.get(path, path) for path in paths}

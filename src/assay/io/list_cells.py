@@ -13,7 +13,7 @@ from assay._util.text import counted
 from assay.io.columns import ColumnFinder
 from assay.io.names import RECOGNISED
 from assay.io.reading_log import Ledger
-from assay.io.tables import Table, cell_text
+from assay.io.tables import SET_ASIDE, Table, cell_text
 
 FIRST_CELLS = 100
 NAMED = ("rater", "item", "cluster", "system")
@@ -29,15 +29,27 @@ Lists = dict[str, list[object]]
 
 
 def single_elements(table: Table) -> Table:
-    """Replace lists of one element by it, in columns of such lists, with a note."""
+    """Replace lists of one element by it, and empty ones by nothing, with a note.
+
+    Other cells of the column may be plain; columns with longer lists stay as they are.
+    """
     frame, notes = table.frame, []
     for column in table.frame.columns:
-        lists = lists_of(table.frame[column])
+        lists = _some_lists(table.frame[column])
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
-            frame = frame.assign(**{column: frame[column].map(words).astype("str")})
+            cells = [words.get(cell, cell) for cell in frame[column]]
+            frame = frame.assign(**{column: pd.Series(cells, frame.index, dtype="str")})
             notes.append(f"cells of {column} are lists of one element, which stands for them")
     return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
+
+
+def _some_lists(column: "pd.Series[str]") -> Lists:
+    """Return the list in each distinct cell that holds one, whatever other cells hold."""
+    if not column.str.startswith("[").any():
+        return {}
+    cells = [str(cell) for cell in pd.unique(column) if cell and _may_be_list(str(cell))]
+    return {cell: items for cell in cells if (items := _elements(cell)) is not None}
 
 
 def without_uneven_lists(table: Table, rater: object) -> Table:
@@ -154,9 +166,21 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
                 mend="write the answer itself into the cell; a table of lists is read as it is if "
                 "you hand over the DataFrame, or save it by frame.to_parquet(path)",
                 numbers={"cells": len(rows)},
+                go_on={} if len(rows) == len(frame) else SET_ASIDE,
             )
             return True
     return False
+
+
+def without_nested(frame: pd.DataFrame, answers: Sequence[str], ledger: Ledger) -> pd.DataFrame:
+    """Set rows aside whose cell of an answer is a list, an array or a dict; it becomes empty."""
+    for column in dict.fromkeys(answers):
+        odd = [str(cell) for cell in pd.unique(frame[column]) if is_nested(str(cell))]
+        rows = frame[column].isin(odd)
+        if rows.any() and not rows.all():
+            ledger.set_aside(rows.to_numpy(bool), "several answers in a cell")
+            frame = frame.assign(**{column: frame[column].mask(rows, "")})
+    return frame
 
 
 def _report_lists(column: str, example: str, ledger: Ledger) -> bool:

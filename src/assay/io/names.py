@@ -65,11 +65,15 @@ ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of questions: a cluster, if each item has one."""
 ANSWER_COLUMNS = (
     "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
-    "wertung", "klasse", "kategorie", "antwort", "winner",
+    "wertung", "klasse", "kategorie", "antwort", "winner", "annotation", "judgment", "judgement",
+    "verdict", "vote", "decision",
 )  # fmt: skip
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion",
-                    "aspect")  # fmt: skip
-VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category", "winner")
+                    "aspect", "criterion_id", "criteria", "criteria_id")  # fmt: skip
+VALUE_COLUMNS = (
+    "value", "answer", "response", "rating", "class", "category", "winner", "annotation",
+    "judgment", "judgement", "verdict", "vote", "decision",
+)  # fmt: skip
 TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
     "correctanswer", "correctlabel",

@@ -106,7 +106,7 @@ def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
     table, item = _with_items(table, columns, given)
-    return _melted(table, columns, "rater", task, roles=item)
+    return _melted(table, columns, "rater", task, given, roles=item)
 
 
 def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
@@ -117,7 +117,7 @@ def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments
         if not person:
             table, person = _with_numbers(table, "rater")
         roles = {"rater": (person,)}
-    return _melted(table, columns, "item", task, roles=roles)
+    return _melted(table, columns, "item", task, given, roles=roles)
 
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
@@ -218,13 +218,17 @@ def _melted(
     columns: Sequence[str],
     role: str,
     task: Task,
+    given: Arguments,
     *,
     roles: dict[str, tuple[str, ...]],
 ) -> Export:
     """Give each filled cell of some columns a row; the column's name plays a role."""
+    meant = {canonical(word) for words in (given.classes or {}).values() for word in words}
     answer = task.label_names[0]
     cells = table.frame[list(columns)].to_numpy(object)
-    words = {str(w): canonical(str(w)) in EMPTY for w in pd.unique(cells.ravel())}
+    distinct = [str(word) for word in pd.unique(cells.ravel())]
+    words = {word: canonical(word) in EMPTY - meant for word in distinct}
+    nothing = [word for word in distinct if words[word] and word.strip()]
     filled = ~np.vectorize(words.get, otypes=[bool])(cells)
     row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
@@ -235,7 +239,8 @@ def _melted(
     empty = int(filled.size - filled.sum())
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
-        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
+        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else "")
+        + (f", {listed(nothing)} among them" if nothing else ""),
         code="columns-read",
         level="note",
         numbers={"columns": len(columns), "empty": empty},

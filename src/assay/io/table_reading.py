@@ -1,6 +1,7 @@
 """From a table of known shape and task to Ratings, step by step."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -26,6 +27,7 @@ from assay.io.list_cells import (
     named_by_lists,
     require_plain,
     single_elements,
+    without_nested,
     without_uneven_lists,
 )
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
@@ -83,7 +85,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
         table, base, asked, found, scores, audits, ledger,
         sessions=given.sessions, by_row=given.by_row, export=export,
     )  # fmt: skip
-    _require_single(layout, base, ledger)
+    layout = _single(layout, base, ledger)
     gold = find_truth(
         given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if given.labels is None else given.labels, words=words,
@@ -130,16 +132,24 @@ def _note_near_names(
             note_near_names("class", names, rows.answers[:, n], ledger)
 
 
-def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
-    """Refuse cells with several values, before other problems that would mislead."""
+def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
+    """Refuse cells with several values, before other problems that would mislead.
+
+    Where rows that cannot be read are set aside, so are those of lists and dicts.
+    """
     found = layout.answers
+    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
+    if ledger.lenient:
+        table = replace(layout.table, frame=without_nested(layout.table.frame, answers, ledger))
+        ledger.table = table
+        layout = replace(layout, table=table)
     columns = dict(found.by_label)
     if found.value and len(task.labels) == 1:
         columns[task.label_names[0]] = found.value
     labels = {label.name: label for label in task.labels}
     read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
-    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
     if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
         read, answers, ledger
     ):
         ledger.raise_problems()
+    return layout

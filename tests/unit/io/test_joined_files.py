@@ -176,3 +176,17 @@ def test_files_name_the_raters_where_nothing_else_does(tmp_path: Path) -> None:
     with pytest.raises(RatingsError) as caught:
         read_ratings(tmp_path, task="single")
     assert caught.value.go_on == {"rater": "file"}
+
+
+def test_a_file_may_lack_a_few_columns_of_others(tmp_path: Path) -> None:
+    for n, part in enumerate(PARTS):
+        more = part.assign(unclear=["x", *[""] * (len(part) - 1)]) if n == 1 else part
+        more.to_csv(tmp_path / f"{n}.csv", index=False)
+    ratings = read_ratings(tmp_path)
+    assert answers(ratings) == WHOLE
+    assert "0.csv, 2.csv lack columns that other files have: unclear" in notes(
+        ratings, "files-joined"
+    )
+    (tmp_path / "4.csv").write_text("town,mayor\nUlm,Ann\n")
+    with pytest.raises(RatingsError):
+        read_ratings(tmp_path)

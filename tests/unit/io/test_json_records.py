@@ -36,3 +36,9 @@ def test_records_side_by_side_are_rows_if_each_names_its_system() -> None:
     asked = {"tone": {"score": 1, "why": ""}, "length": {"score": 2, "why": ""}}
     rows, _ = flattened([{"id": 7, "answers": asked}])  # may be questions: these stay columns
     assert len(rows) == 1
+
+
+def test_no_part_of_several_takes_the_name_of_all() -> None:
+    record = {"id": 7, "tone": {"verdict": "a", "why": ""}, "length": {"verdict": "b"}}
+    rows, _ = flattened([record])
+    assert set(rows[0]) == {"id", "tone.verdict", "length.verdict", "why"}

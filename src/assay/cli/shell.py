@@ -180,7 +180,7 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             with interruptible():
                 command(*args, **kwargs)
         except ArgumentError as error:
-            fail(with_code(in_options(str(error)), error.code), WRONG_USAGE)
+            fail(_refusal(error), WRONG_USAGE)
         except AssayError as error:
             fail(_refusal(error))
         except KeyboardInterrupt as error:

@@ -71,6 +71,7 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
             f"`encoding={encoding!r}` is no encoding that Python knows, such as 'cp1252', "
             "'latin-1' or 'utf-16'",
             code="unknown-encoding",
+            go_on={"encoding": None},
         ) from None
     except UnicodeError as error:
         start = getattr(error, "start", 0)

@@ -46,6 +46,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         raise ArgumentError(
             f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
             code="two-shapes",
+            go_on=dict.fromkeys(asked[1:]),
         )
     columns = _chosen(table, asked[0], task, given)
     ways = {"wide": _of_raters, "wide_items": _of_items, "counts": _of_classes}
@@ -63,6 +64,7 @@ def require_one_label(task: Task, given: Arguments) -> None:
             f"{len(task.labels)}; name another task, or none",
             code="shape-of-one-label",
             numbers={"labels": len(task.labels)},
+            go_on={"task": None},
         )
 
 

@@ -40,7 +40,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 
-from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, suggest
+from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, nearest, suggest
 from assay.data.task import Task
 from assay.io.formats.format import Export, Format
 from assay.io.joined_files import note_unread
@@ -141,6 +141,7 @@ def _format_of(name: str) -> Format:
         raise ArgumentError(
             f"`format={name!r}` is no format; {suggest(name, [*known, PLAIN])}",
             code="unknown-format",
+            go_on={"format": nearest(name, [*known, PLAIN])},
         )
     return known[name]
 

@@ -90,7 +90,8 @@ FORM = (
 """Squashed parts of names of columns that forms add for each respondent."""
 REMARKS = frozenset({
     "feedback", "comment", "comments", "remark", "remarks", "notes", "suggestions", "kommentar",
-    "kommentare", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen",
+    "kommentare", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "anythingelse?",
+    "anyothercomments?", "anycomments?", "furthercomments", "additionalcomments", "othercomments",
 })  # fmt: skip
 """Squashed names of free remarks."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})

@@ -94,3 +94,13 @@ def test_bytes_are_text() -> None:
     frame = long(["x", "y"])
     frame["label"] = [word.encode() for word in frame["label"]]
     assert read_ratings(frame).task.labels[0].classes == ("x", "y")
+
+
+def test_lines_of_two_encodings_are_each_read_in_their_own(tmp_path: Path) -> None:
+    text = long(["gr\u00fcn", "rot", "wei\u00df"]).to_csv(index=False)
+    half = text.index("i6")
+    data = text[:half].encode("utf-8") + text[half:].encode("cp1252")
+    (tmp_path / "both.csv").write_bytes(data)
+    ratings = read_ratings(tmp_path / "both.csv")
+    assert ratings.task.labels[0].classes == ("gr\u00fcn", "rot", "wei\u00df")
+    assert "two encodings" in notes(ratings, "encoding-found")[0]

@@ -29,6 +29,7 @@ IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "valu
 """Last parts of a path that mean nothing alone."""
 OWNERS = {squash(n) for role in ("rater", "item", "system") for n in RECOGNISED[role]}
 """Names that an object has which is a record of its own."""
+ANSWERS = {squash(n) for n in (*ANSWER_COLUMNS, "score")}
 LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")
 SURROGATES = re.compile(
     r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -109,7 +110,8 @@ def _of_object(value: Record) -> list[Record]:
         return records_of(value[lists[0]])
     if len(known) == 1 and not _named(value):
         return records_of(value[known[0]])
-    if len(lists) > 1 and len({frozenset(value[key][0]) for key in lists}) == 1:
+    first = [value[key][0] for key in lists]
+    if len(lists) > 1 and len({frozenset(one) for one in first}) == 1 and _answers(first[0]):
         return [{"list": key, **one} for key in lists for one in value[key]]
     return [value]
 
@@ -201,13 +203,19 @@ def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record
 
 
 def _are_records(value: Any) -> bool:
-    """Whether an object holds records: alike, and each names its rater, item or system."""
+    """Whether an object holds ratings: alike, with an answer and a rater, item or system each."""
     held = list(value.values()) if isinstance(value, dict) else []
     return (
         all(isinstance(one, dict) for one in held)
         and _are_alike(held)
         and not OWNERS.isdisjoint(map(squash, held[0]))
+        and _answers(held[0])
     )
+
+
+def _answers(record: Record) -> bool:
+    """Whether a record has an answer or a score, by name."""
+    return not ANSWERS.isdisjoint(map(squash, record))
 
 
 def _numbered(record: Record) -> dict[str, list[Record]]:

@@ -33,6 +33,9 @@ def test_records_side_by_side_are_rows_if_each_names_its_system() -> None:
     assert of == [0, 0]
     rows, _ = flattened([{"id": 7, "texts": {"p": one[0], "q": one[1]}}])
     assert [row["texts"] for row in rows] == ["p", "q"]
+    pair = {"a": {"id": 1, "text": "p"}, "b": {"id": 2, "text": "q"}}
+    rows, _ = flattened([{"pair": pair, "winner": "a"}])  # what is compared is no rating
+    assert len(rows) == 1
     asked = {"tone": {"score": 1, "why": ""}, "length": {"score": 2, "why": ""}}
     rows, _ = flattened([{"id": 7, "answers": asked}])  # may be questions: these stay columns
     assert len(rows) == 1

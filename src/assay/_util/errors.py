@@ -52,10 +52,17 @@ class AssayError(Exception):
     go_on: Mapping[str, Any] = MappingProxyType({})
     first: str = ""
 
-    def __init__(self, *said: object, code: str = "", numbers: Numbers | None = None) -> None:
+    def __init__(
+        self,
+        *said: object,
+        code: str = "",
+        numbers: Numbers | None = None,
+        go_on: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(*said)
         self.code = code
         self.numbers = plain_numbers(numbers)
+        self.go_on = {} if go_on is None else go_on
 
     def __str__(self) -> str:
         return in_message(super().__str__())
@@ -88,7 +95,7 @@ class RatingsError(AssayError, ValueError):
         self.go_on = _go_on(self.problems)
         self.first = " && ".join(dict.fromkeys(p.first for p in self.problems if p.first))
         said = f"{many} in {source}:\n{lines}{going_on(self.go_on)}"
-        super().__init__(said, code=first.code, numbers=first.numbers)
+        super().__init__(said, code=first.code, numbers=first.numbers, go_on=self.go_on)
 
     @classmethod
     def of(
@@ -215,6 +222,11 @@ def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
         return f"did you mean {' or '.join(near)}?"
     shown = ", ".join(valid[:limit])
     return f"valid: {shown}{', ...' if len(valid) > limit else ''}"
+
+
+def nearest(name: object, valid: Iterable[str]) -> str | None:
+    """Return the valid name that is nearest to ``name``, if one is near."""
+    return next(iter(get_close_matches(str(name), list(valid), n=1)), None)
 
 
 class Note(str):

@@ -1,6 +1,7 @@
 """Checks of arguments: choices, counts, flags, numbers, names, paths."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from assay._util.errors import ArgumentError, suggest
 
 LONGEST = 60
 """Most characters of an argument that an error repeats."""
+MOST_DRAWS = 1_000_000
+"""Most draws of one call: more digits than any number needs."""
 
 
 def written(given: object) -> str:
@@ -48,16 +51,25 @@ def require_choice(
         raise ArgumentError(f"{argument(name, given)}; {hint}", code="argument-choice")
 
 
-def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "") -> int:
-    """Return a whole number of at least ``least``; refuse all else."""
-    if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
-        allowed = f"a whole number of at least {least}" + (otherwise and f", or {otherwise}")
+def require_count(
+    name: str, given: Any, *, least: int = 1, most: float = inf, otherwise: str = ""
+) -> int:
+    """Return a whole number from ``least`` to ``most``; refuse all else."""
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or not least <= given <= most:
+        bound = f"at least {least}" if most == inf else f"from {least} to {most:,.0f}"
+        allowed = f"a whole number {'of ' * (most == inf)}{bound}"
         raise ArgumentError(
-            f"{argument(name, given)}; it must be {allowed}",
+            f"{argument(name, given)}; it must be {allowed}{otherwise and f', or {otherwise}'}",
             code="argument-count",
-            numbers={"least": least},
+            numbers={"least": least, "most": most},
         )
     return int(given)
+
+
+def require_draws(name: str, given: Any) -> int:
+    """Return a number of draws: from 1 to a million, since a table holds a number for each."""
+    return require_count(name, given, most=MOST_DRAWS)
 
 
 def require_flag(name: str, given: object) -> bool:

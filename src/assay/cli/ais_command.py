@@ -7,7 +7,7 @@ import typer
 
 from assay._util.files import FIT_SUFFIXES, write_table
 from assay.cli.arguments import in_options
-from assay.cli.options import Json, Level, Reading, Seed, Source, Strict
+from assay.cli.options import Json, Level, Reading, Seed, Sources, Strict
 from assay.cli.program import command
 from assay.cli.shell import end_with, open_fit, say, say_notes, tell
 from assay.cli.tables import records_of
@@ -20,7 +20,7 @@ TABLES = ("systems", "agreement", "unanimity", "audits", "times")
 
 @command("ais ratings.csv --system model -o tables")
 def ais(
-    source: Source,
+    sources: Sources,
     reading: Reading,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write the tables to, as CSV.")
@@ -33,9 +33,10 @@ def ais(
     """Tabulate a study of attribution (task ais), from ratings or from a fit of them."""
     from assay import ais_study
 
-    tree = open_fit(source) if source.suffix in FIT_SUFFIXES else None
+    is_fit = len(sources) == 1 and sources[0].suffix in FIT_SUFFIXES
+    tree = open_fit(sources[0]) if is_fit else None
     if tree is None:
-        ratings = reading.read(source, "ais")
+        ratings = reading.read(sources, "ais")
         say_notes(ratings.accounting)
         study = ais_study(ratings, level=level, rng=seed)
     else:

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from assay.inference.executors import Executor
 
 
-Source = Annotated[
-    Path,
+Sources = Annotated[
+    list[Path],
     typer.Argument(
-        help="CSV, TSV, Excel, JSON, Parquet or Feather file, the export of a tool, or - "
-        "for standard input."
+        metavar="FILE...",
+        help="CSV, TSV, Excel, JSON, Parquet or Feather file, the export of a tool, a folder, or - "
+        "for standard input. Several files are read as one table.",
     ),
 ]
 TaskName = Annotated[
@@ -55,6 +56,21 @@ Estimands = Annotated[
     Literal["population", "finite", "both"],
     typer.Option(help="About clusters like these, or these items."),
 ]
+
+
+def source_of(paths: list[Path]) -> Path | list[Path]:
+    """Return what ``read_ratings`` reads: the one file, or the list of several."""
+    return paths[0] if len(paths) == 1 else paths
+
+
+def name_of(paths: list[Path]) -> str:
+    """Return the name of the one file, or how many there are."""
+    return paths[0].name if len(paths) == 1 else f"{len(paths)} files"
+
+
+def stem_of(paths: list[Path], several: str) -> str:
+    """Return what results are named after: the one file; else ``several``."""
+    return (paths[0].name.partition(".")[0] if len(paths) == 1 else "") or several
 
 
 def require_task(task: str | None) -> str:
@@ -172,7 +188,7 @@ class Fitting:
         return covariate_names(self.formula)
 
     def fit(
-        self, source: Path, task: str | None, reading: "Reading", *, progress: bool
+        self, sources: list[Path], task: str | None, reading: "Reading", *, progress: bool
     ) -> "xr.DataTree":
         """Read and fit; warnings are stored in the fit and shown once it is written."""
         import warnings
@@ -180,8 +196,8 @@ class Fitting:
         import assay
         from assay._util.errors import FitWarning
 
-        with waiting(f"reading {source.name}", show=progress):
-            ratings = reading.read(source, task, self.covariates())
+        with waiting(f"reading {name_of(sources)}", show=progress):
+            ratings = reading.read(sources, task, self.covariates())
         say_notes(ratings.accounting)
         with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)
@@ -453,7 +469,7 @@ class Reading:
 
     def read(
         self,
-        source: Path,
+        sources: list[Path],
         task: "str | Task | None",
         covariates: Sequence[str] = (),
         *,
@@ -465,7 +481,7 @@ class Reading:
         given = self.arguments()
         given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
         given["labels"] = given["labels"] or labels
-        return read_ratings(source, task=task, **given)
+        return read_ratings(source_of(sources), task=task, **given)
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``read_ratings``."""

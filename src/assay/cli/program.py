@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from assay.cli.arguments import SEVERAL, is_option
-from assay.cli.shell import TYPED, TYPED_SOURCE, in_words
+from assay.cli.shell import TYPED, TYPED_SOURCES, in_words
 
 
 class Command(TyperCommand):
@@ -25,7 +25,8 @@ class Command(TyperCommand):
         above = [] if ctx.parent is None or ctx.parent.parent is None else [ctx.parent.info_name]
         TYPED.set([*map(str, above), str(ctx.info_name), *args])
         rest = super().parse_args(ctx, repeated(args))
-        TYPED_SOURCE.set(str(ctx.params.get("source", "")))
+        _refuse_strays(list(map(str, ctx.params.get("sources") or ())), args, ctx)
+        TYPED_SOURCES.set(tuple(map(str, ctx.params.get("sources") or ())))
         return rest
 
 
@@ -46,6 +47,17 @@ def repeated(words: Sequence[str]) -> list[str]:
             values += 1
         written.append(word)
     return written
+
+
+def _refuse_strays(sources: Sequence[str], words: Sequence[str], ctx: Any) -> None:
+    """Refuse a second word behind an option, unless it is one of several files."""
+    after = [n for n, word in enumerate(words) if n > 1 and is_option(words[n - 2])]
+    stray = [words[n] for n in after if words[n] in sources and not Path(words[n]).exists()]
+    if len(sources) > 1 and stray:
+        raise typer.BadParameter(
+            f"{stray[0]} is no file. An option takes one value, so repeat it: --item A --item B",
+            ctx, param_hint="FILE...",
+        )  # fmt: skip
 
 
 def _has_source(words: Sequence[str]) -> bool:

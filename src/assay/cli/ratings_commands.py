@@ -17,7 +17,7 @@ from assay.cli.options import (
     MetricFiles,
     Quiet,
     Reading,
-    Source,
+    Sources,
     Strict,
     Table,
     TaskName,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @command("check ratings.csv --system model")
 def check(
-    source: Source,
+    sources: Sources,
     reading: Reading,
     task: TaskName = None,
     metric_files: MetricFiles = None,
@@ -46,7 +46,7 @@ def check(
 ) -> None:
     """Report what the ratings can tell, and what they cannot, before any model is fitted."""
     register(metric_files)
-    ratings = reading.read(source, task)
+    ratings = reading.read(sources, task)
     from assay import check as check_ratings
 
     report = check_ratings(ratings)
@@ -72,7 +72,7 @@ def _in_options(report: "Check") -> "Check":
 
 @command("agreement ratings.csv --task retrieval --fit fit.nc")
 def agreement(
-    source: Source,
+    sources: Sources,
     reading: Reading,
     task: TaskName = None,
     fit_file: Annotated[
@@ -87,7 +87,7 @@ def agreement(
     """Report how far raters agree, with the usual coefficients."""
     from assay.raters.agreements import agreement as measure
 
-    ratings = reading.read(source, task)
+    ratings = reading.read(sources, task)
     tree = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=tree, level=level)
 
@@ -103,7 +103,7 @@ def agreement(
 
 @command("fit ratings.csv --task retrieval -o fit.nc")
 def fit(
-    source: Source,
+    sources: Sources,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write: .nc, or a .zarr folder.")
     ],
@@ -117,10 +117,11 @@ def fit(
     """Fit a model to ratings and write the fit to one file."""
     fitting.checked()
     require_fit_place(output)
-    if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
-        tree = fitting.fit_dataset(source, require_task(task), reading, output, progress=not quiet)
+    folder = sources[0] if len(sources) == 1 and sources[0].is_dir() else None
+    if fitting.dask is not None and folder is not None and any(folder.glob("*.parquet")):
+        tree = fitting.fit_dataset(folder, require_task(task), reading, output, progress=not quiet)
     else:
-        tree = fitting.fit(source, task, reading, progress=not quiet)
+        tree = fitting.fit(sources, task, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
             write_fit(tree, output, fitting)
     _report_fit(tree, output, as_json)

@@ -38,8 +38,11 @@ NETCDF = b"\x89HDF"
 
 @command('report fit.nc -o report.html --claim "B > A on ndcg_at_k"')
 def report(
-    source: Annotated[
-        Path, typer.Argument(help="A fit (.nc, .zarr), or ratings to be read and fitted.")
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="A fit (.nc, .zarr), or ratings to be read and fitted."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
     fitting: Fitting,
@@ -85,7 +88,7 @@ def report(
     own = register(metric_file)
     claims = read_claims(claim)
     require_place(output, example="report.html")
-    tree = _fit_of(source, task, fitting, reading, quiet)
+    tree = _fit_of(sources, task, fitting, reading, quiet)
     if pseudonyms is not None:
         from assay.reporting.pseudonyms import with_pseudonyms
 
@@ -123,16 +126,17 @@ def _report_json(material: "Material", page: "Page", output: Path) -> str:
 
 
 def _fit_of(
-    source: Path, task: str | None, fitting: Fitting, reading: Reading, quiet: bool
+    sources: list[Path], task: str | None, fitting: Fitting, reading: Reading, quiet: bool
 ) -> "xr.DataTree":
     """Load a fit, or read ratings and fit them."""
-    if source.suffix in FIT_SUFFIXES or _starts_as_netcdf(source):
+    only = sources[0] if len(sources) == 1 else None
+    if only is not None and (only.suffix in FIT_SUFFIXES or _starts_as_netcdf(only)):
         from assay import load
 
-        with waiting(f"reading {source.name}", show=not quiet):
-            return load(source)
+        with waiting(f"reading {only.name}", show=not quiet):
+            return load(only)
     fitting.checked()
-    return fitting.fit(source, task, reading, progress=not quiet)
+    return fitting.fit(sources, task, reading, progress=not quiet)
 
 
 def _starts_as_netcdf(source: Path) -> bool:

@@ -16,8 +16,10 @@ from assay.cli.options import (
     Metrics,
     Quiet,
     Reading,
-    Source,
+    Sources,
     Strict,
+    name_of,
+    stem_of,
 )
 from assay.cli.program import command
 from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 @command("run ratings.csv")
 def run(
-    source: Source,
+    sources: Sources,
     fitting: Fitting,
     reading: Reading,
     task: Annotated[
@@ -53,9 +55,9 @@ def run(
     import assay
 
     fitting.checked()
-    folder = _folder(output, source)
-    with waiting(f"reading {source.name}", show=not quiet):
-        ratings = reading.read(source, task, fitting.covariates())
+    folder = _folder(output, sources)
+    with waiting(f"reading {name_of(sources)}", show=not quiet):
+        ratings = reading.read(sources, task, fitting.covariates())
     say_notes(ratings.accounting)
     with fitting.asked() as arguments:
         found = assay.run(
@@ -80,9 +82,9 @@ FILES = (".html", ".nc", ".csv", ".json", ".xlsx", ".parquet")
 """Suffixes that a folder of results does not have."""
 
 
-def _folder(output: Path | None, source: Path) -> Path:
+def _folder(output: Path | None, sources: list[Path]) -> Path:
     """Make the folder of results before any work is done."""
-    folder = output or Path(f"{source.name.partition('.')[0] or 'ratings'}-results")
+    folder = output or Path(f"{stem_of(sources, 'ratings')}-results")
     if folder.suffix in FILES or (folder.exists() and not folder.is_dir()):
         raise FitError(
             f"{folder} is a file name; `output=` names the folder of the results, such as "

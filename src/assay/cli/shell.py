@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 TYPED: ContextVar[Sequence[str]] = ContextVar("typed", default=("...",))
-TYPED_SOURCE: ContextVar[str] = ContextVar("typed_source", default="")
-"""The words of the command as typed, and its source."""
+TYPED_SOURCES: ContextVar[Sequence[str]] = ContextVar("typed_sources", default=())
+"""The words of the command as typed, and its files."""
 SHOWN_NOTES = 5
 DOUBTED, NOT_SUPPORTED = 1, 3
 
@@ -139,10 +139,19 @@ def _going_on(arguments: Mapping[str, Any]) -> str:
     gone = {in_options(f"`{name}=`") for name in arguments if name not in more}
     kept = without_options(TYPED.get(), gone)
     if source is not None:
-        typed = Path(TYPED_SOURCE.get())
-        kept = [str(source) if Path(word) == typed else word for word in kept]
+        kept = _with_source(kept, str(source))
     options = f" {in_options(as_code(given))}" if given else ""
     return f"{shlex.join(['assay', *kept])}{options}"
+
+
+def _with_source(words: Sequence[str], source: str) -> list[str]:
+    """Write a file for those that were typed; of several, only for those that are not there."""
+    typed = [Path(file) for file in TYPED_SOURCES.get()]
+    absent = [file for file in typed if not file.exists()]
+    wrong = absent if len(typed) > 1 and absent else typed
+    places = [n for n, word in enumerate(words) if Path(word) in wrong]
+    written = dict.fromkeys(places[:1], source)
+    return [written.get(n, word) for n, word in enumerate(words) if n not in places[1:]]
 
 
 def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
@@ -171,7 +180,7 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             with interruptible():
                 command(*args, **kwargs)
         except ArgumentError as error:
-            fail(with_code(in_options(str(error)), error.code), WRONG_USAGE)
+            fail(_refusal(error), WRONG_USAGE)
         except AssayError as error:
             fail(_refusal(error))
         except KeyboardInterrupt as error:

@@ -8,8 +8,9 @@ import typer
 
 from assay._util.errors import FitError, as_code
 from assay._util.files import require_place
+from assay._util.text import listed
 from assay.cli.arguments import in_options
-from assay.cli.options import Reading, Source
+from assay.cli.options import Reading, Sources, source_of, stem_of
 from assay.cli.program import app, command
 from assay.cli.shell import say, say_notes, show, tell, warn
 
@@ -29,7 +30,7 @@ app.add_typer(tasks, name="task")
 
 @command("task init ratings.csv -o task.toml", of=tasks)
 def init(
-    source: Source,
+    sources: Sources,
     reading: Reading,
     output: Annotated[
         Path | None,
@@ -41,7 +42,7 @@ def init(
     from assay.display.task_text import task_text
     from assay.io.task_drafts import draft_arguments
 
-    path = output or Path(f"{source.name.partition('.')[0] or 'task'}.toml")
+    path = output or Path(f"{stem_of(sources, 'task')}.toml")
     require_place(path, example="task.toml")
     if output is None and path.exists():
         raise FitError(
@@ -52,14 +53,20 @@ def init(
     beside = {name: given[name] for name in ("format", "sheet", "encoding")}
     shaped = any(given[name] for name in SHAPES)
     named = given["labels"] or given["value"]
-    draft = {} if shaped else draft_arguments(source, named, taken, **beside)
-    ratings = reading.read(source, draft.get("task"), labels=draft.get("labels"))
+    draft = {} if shaped else draft_arguments(source_of(sources), named, taken, **beside)
+    ratings = reading.read(sources, draft.get("task"), labels=draft.get("labels"))
     say_notes(ratings.accounting)
+    if left := draft.get("left"):
+        say(
+            f"note: labels with more classes are left out, as one model cannot hold all: "
+            f"{listed(left)}. --labels names others"
+        )
     text = task_text(ratings, path.stem, reading.item or ())
     path.write_text(text, encoding="utf-8")
     load_task(path)
     tell(f"wrote {path}: {_sizes(ratings)}")
-    say(f"next: look at it, then assay run {shlex.quote(str(source))} {_kept(reading, path)}")
+    files = shlex.join(map(str, sources))
+    say(f"next: look at it, then assay run {files} {_kept(reading, path)}")
 
 
 def _kept(reading: Reading, path: Path) -> str:

@@ -4,12 +4,22 @@ NOTES = {
     "columns-read": "Each of some columns was read as a rater, or as an item.",
     "counts-read": "Columns of classes were read as numbers of votes.",
     "decimal-commas": "Numbers with decimal commas were read as numbers.",
+    "empty-words": (
+        "Words such as NA are read as no answer. If such a word is a class, give it another name "
+        "with `classes=`."
+    ),
     "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
     "files-joined": (
         "Files of the same columns were read as one table. Give the path of one of them if only "
         "that is meant."
     ),
-    "name-lists": "Lists in the column of raters are names of several parts, and were joined.",
+    "equal-numbers": (
+        "Classes are numbers, and equal numbers are one class, however they are written. List the "
+        "classes in a task file if they are codes."
+    ),
+    "header-again": "Rows that repeat the header were left out.",
+    "merged-cells": "Merged cells of a sheet have the value of their first cell.",
+    "name-lists": "Lists in a column of names are names of several parts, and were joined.",
     "nameless-columns": (
         "Columns that hold values have no name, and are called by their places. Name them in the "
         "first line."

@@ -5,7 +5,7 @@ REFUSALS = {
         "An argument is none of the words that are allowed. Use one that the message lists."
     ),
     "argument-count": (
-        "An argument is not a whole number, or is too small. Give one that the message allows."
+        "An argument is not a whole number, or is out of range. Give one that the message allows."
     ),
     "argument-flag": "An argument is not true or false. Give True or False.",
     "argument-names": "An argument is not a name or a list of names. Give names as text.",

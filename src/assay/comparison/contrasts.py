@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from assay._util.arrays import divided
-from assay._util.errors import ArgumentError, ModelError, UnknownNameError, suggest
+from assay._util.errors import ArgumentError, ModelError, UnknownNameError, nearest, suggest
 from assay._util.intervals import tails
 from assay._util.typing import Floats
 from assay._util.validation import is_number, written
@@ -43,6 +43,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[
         raise UnknownNameError(
             f"`baseline={written(baseline)}` is no system; {suggest(baseline, list(systems))}",
             code="unknown-system",
+            go_on={"baseline": nearest(baseline, list(systems))},
         )
     return [(system, baseline) for system in systems if system != baseline]
 

@@ -8,7 +8,7 @@ import xarray as xr
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.random import generator_of
-from assay._util.validation import require_count
+from assay._util.validation import require_draws
 from assay.comparison.contrasts import Rope
 from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.registry import BETTER
@@ -74,7 +74,7 @@ def compare_counts(
     1      B    A           True
     """
     counts = _checked(table)
-    require_count("draws", draws)
+    require_draws("draws", draws)
     generator = generator_of(rng)
     metrics = list(dict.fromkeys(counts["metric"]))
     systems = sorted(set(counts["system"]))

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from assay._util.errors import TaskError, UnknownNameError, suggest
+from assay._util.errors import TaskError, UnknownNameError, nearest, suggest
 from assay._util.text import counted
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
@@ -116,12 +116,15 @@ def load_task(task: "str | Path | Task") -> Task:
                 f"no task is called {str(task)!r}; {suggest(str(task), names)} "
                 "(a file of your own is given by its path, which ends in .toml)",
                 code="unknown-task",
+                go_on={"task": nearest(task, names)},
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:
         data = read_toml(path)
     except FileError as error:
-        raise TaskError(f"task file {path} {error}", code="task-file") from None
+        beside = [str(one) for one in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        near = {} if path.exists() else {"task": nearest(path, beside)}
+        raise TaskError(f"task file {path} {error}", code="task-file", go_on=near) from None
     data.setdefault("name", path.stem)
     return _read_task(data, source=f"task file {path}")
 

@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.errors import ModelError
+from assay._util.errors import ModelError, nearest
 from assay._util.text import fixed
 from assay._util.typing import Bools, Floats
-from assay.data.generic_metrics import GenericName, generic_problem, numbers_of, parse_generic
+from assay.data.generic_metrics import (
+    GenericName,
+    generic_names,
+    generic_problem,
+    numbers_of,
+    parse_generic,
+)
 from assay.data.task import Label, Task
 from assay.evaluation.prevalence import prevalence_totals
 from assay.evaluation.registry import Better, Metric, MetricFunction
@@ -28,7 +34,9 @@ def generic_metric(name: str, task: Task) -> Metric | None:
     if read is None:
         return None
     if problem := generic_problem(name, task):
-        raise ModelError(problem, code="metric-unavailable")
+        near = nearest(name, generic_names(task))
+        go_on = {"metric": [near] if near else None}
+        raise ModelError(problem, code="metric-unavailable", go_on=go_on)
     label = next(label for label in task.labels if label.name == read.label)
     if read.kind == "mean":
         return _mean(name, label)

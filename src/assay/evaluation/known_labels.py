@@ -11,7 +11,7 @@ from assay._util.errors import RatingsError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.typing import Floats
-from assay._util.validation import require_count
+from assay._util.validation import require_draws
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings, require_ratings
 from assay.data.states import MISSING, Vectors
@@ -98,7 +98,7 @@ def majority_metrics(
     """
     require_ratings("majority_metrics", ratings)
     require_level(level)
-    require_count("draws", draws)
+    require_draws("draws", draws)
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from assay._util.random import generator_of
-from assay._util.validation import require_count
+from assay._util.validation import require_draws
 from assay.data.ratings import Ratings, require_ratings
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import draws_dataset
@@ -87,7 +87,7 @@ def metrics_before(
     rng: int | np.random.Generator = 1,
 ) -> xr.Dataset:
     """Return the prior draws of a model's metrics, as :func:`prior_metrics` does."""
-    require_count("draws", draws)
+    require_draws("draws", draws)
     generator, ratings = generator_of(rng), structure.ratings
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by)

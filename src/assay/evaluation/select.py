@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from assay._util.errors import AssayError, ModelError, UnknownNameError, suggest
+from assay._util.errors import AssayError, ModelError, UnknownNameError, nearest, suggest
 from assay._util.validation import names_given, path_given
 from assay.data.generic_metrics import generic_names
 from assay.data.task import Task
@@ -48,6 +48,7 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
             raise UnknownNameError(
                 f"task {task.name} has no metric called {name!r}; {suggest(name, names)}",
                 code="unknown-metric",
+                go_on={"metric": [near] if (near := nearest(name, names)) else None},
             )
     return tuple(_usable(metric, task) for metric in found.values() if metric is not None)
 

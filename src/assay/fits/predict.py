@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assay._util.random import generator_of
 from assay._util.typing import Floats
-from assay._util.validation import require_count
+from assay._util.validation import require_draws
 from assay.data.states import MISSING, Vectors
 from assay.fits.answer_draws import draw_answers
 from assay.fits.datatree import group, parameter_draws, structure_of
@@ -31,7 +31,7 @@ def predict_answers(
     Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
     realized discrepancies. Statistica Sinica 6, 733-807.
     """
-    require_count("draws", draws)
+    require_draws("draws", draws)
     structure = structure_of(fit)
     values = parameter_draws(fit)
     states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()

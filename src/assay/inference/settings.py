@@ -10,7 +10,7 @@ from assay._util.errors import FitError
 from assay._util.validation import (
     path_given,
     require_choice,
-    require_count,
+    require_draws,
     require_flag,
     require_number,
 )
@@ -68,7 +68,7 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
 def check_counts(**counts: int) -> None:
     """Raise FitError for numbers of draws, chains or starts out of range."""
     for name, value in counts.items():
-        require_count(name, value)
+        require_draws(name, value)
 
 
 def check_answers(ratings: Ratings) -> None:

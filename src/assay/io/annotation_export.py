@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import Problem, RatingsError, as_code
 from assay._util.text import counted, listed
 from assay._util.typing import Bools
 from assay.data.questions import (
@@ -32,7 +32,7 @@ from assay.io.annotation_answers import (
 )
 from assay.io.annotation_gates import open_to, with_found_gates
 from assay.io.formats.format import Export
-from assay.io.names import RECOGNISED, bare, squash
+from assay.io.names import RECOGNISED, REMARKS, bare, squash
 
 if TYPE_CHECKING:
     from assay.io.annotations import Study
@@ -41,6 +41,8 @@ PLACES = ("cluster", "panel", "rank", "system", "stratum")
 """Roles that fields of an item may have by name."""
 DATA = "data."
 """Prefix of the fields of items."""
+TICKS = ("1", "on", "x", "checked")
+"""What the box of a form holds that is ticked."""
 ONE_LABEL = "single"
 """Task of a single question whose classes have no order."""
 Controls = Mapping[str, Control]
@@ -67,6 +69,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     _require_labels(study, controls, columns)
     cells = _cells(study, controls, columns, asked)
     if task is None:
+        columns = _informative(study, controls, columns, cells)
         columns = _fitting(study, controls, columns, cells)
         made: Task | None = _task(name, controls, columns)
     else:
@@ -156,6 +159,39 @@ def _choosing_nothing(study: "Study", control: Control, asked: Bools) -> Bools:
     return silent
 
 
+def _informative(
+    study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
+) -> list[Column]:
+    """Leave out remarks, and boxes that all tick, with a note; unless nothing is left.
+
+    Consent is such a box. What the settings of the tool call a question is kept.
+    """
+    said = {
+        column.name: sorted(set(cells[column.name]) - {""})
+        for column in columns
+        if not column.option and not controls[column.control].told
+    }
+    alike = {
+        name: words[0] for name, words in said.items() if len(words) == 1 and words[0] in TICKS
+    }
+    remarks = [name for name in said if name not in alike and bare(name) in REMARKS]
+    kept = [column for column in columns if column.name not in {*alike, *remarks}]
+    if not kept:
+        return columns
+    for name, word in alike.items():
+        study.note(
+            f"every answer to {name} is {word!r}, so it is left out; {as_code({'labels': name})} "
+            "reads it",
+            code="labels-left-out", labels=1,
+        )  # fmt: skip
+    if remarks:
+        study.note(
+            f"{listed(remarks)} holds remarks, and is left out; `labels=` reads it",
+            code="labels-left-out", labels=len(remarks),
+        )  # fmt: skip
+    return kept
+
+
 def _fitting(
     study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
 ) -> list[Column]:
@@ -170,8 +206,7 @@ def _fitting(
     if left:
         study.note(
             f"{counted(len(columns), 'label', 'are')} too many to be modelled together, so that "
-            f"the rarest are left out: {listed(left)}. A task file that names other labels reads "
-            "these",
+            f"the rarest are left out: {listed(left)}. `labels=` chooses among them",
             code="labels-left-out", labels=len(left),
         )  # fmt: skip
     return kept

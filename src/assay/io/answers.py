@@ -16,7 +16,7 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
-from assay.io.columns import ColumnFinder
+from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
     has_few,
@@ -31,6 +31,7 @@ from assay.io.names import (
     KEY_PARTS,
     QUESTION_COLUMNS,
     RECOGNISED,
+    REMARKS,
     TRUTH_NAMES,
     VALUE_COLUMNS,
     squash,
@@ -144,7 +145,7 @@ def require_answers(
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
-    free = _without_role(finder, taken)
+    free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
     if not likely and len(task.labels) == 1:
@@ -176,7 +177,8 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return columns of few values without another role."""
     finder = ColumnFinder([str(c) for c in frame.columns])
-    return [c for c in _without_role(finder, taken) if has_few(frame[c])]
+    free = _without_role(finder, [*taken, question_column(frame)])
+    return [c for c in free if has_few(frame[c])]
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
@@ -188,7 +190,7 @@ def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
-    return [c for c in free if squash(c) not in TRUTH_NAMES]
+    return [c for c in free if squash(c) not in TRUTH_NAMES | REMARKS]
 
 
 def _likely(
@@ -216,7 +218,7 @@ def _likely_one(
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     answers = [c for c in free if (c in few and _is_filled(frame[c])) or _has_options(frame[c])]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
-    several = [c for c in several if not any(c in key for key in keys)]
+    several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
     if len(several) > 1:
         return {c: c for c in several}
     one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)

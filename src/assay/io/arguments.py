@@ -149,6 +149,15 @@ class Arguments:
         silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
         return replace(self, **{name: v for name, v in options.items() if name in silent})
 
+    def of_labels(self, labels: Sequence[str], options: Mapping[str, Any]) -> "Arguments":
+        """Leave out what a format knows of labels other than these."""
+        kept: dict[str, Any] = {
+            name: {label: column for label, column in value.items() if label in labels}
+            for name, value in options.items()
+            if isinstance(value, Mapping) and getattr(self, name) is value
+        }
+        return replace(self, **kept)
+
 
 def _names(given: object, kinds: tuple[type, ...]) -> bool:
     """Whether an argument is of these kinds, and a list has only names."""

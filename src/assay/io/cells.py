@@ -20,7 +20,7 @@ from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE
 
 UNKNOWN = -3
-EMPTY = frozenset({"", "na", "n/a", "nan", "null", "<na>", "nat"})
+EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
 NO_ANSWER = frozenset({
     "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
     "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
@@ -33,6 +33,8 @@ NO_ANSWER = frozenset({
 """Words that may mean no answer; a note names them if the data define the classes."""
 
 
+WRITTEN = re.compile(r"^[+-]?0\d|[eE]|^\+")
+"""Numbers with leading zeros, an exponent or a plus sign, which codes have, too."""
 SHOWN = 10
 LONG = 60
 
@@ -161,6 +163,8 @@ def classes_from_data(
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
+    if numeric:
+        _note_numbers(list(map(str, counts.index)), label, ledger)
     longest = max(map(len, names), default=0)
     if len(names) > MAX_CLASSES or longest > MAX_NAME:
         go_on = _instead(columns[0], numeric, ledger)
@@ -226,6 +230,15 @@ def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> 
             f"the {len(classes)} classes of {label.name} look like no and yes in several "
             f'spellings; if so, `classes={{"{label.name}": {{{pairs}}}}}` makes them two'
         )
+
+
+def _note_numbers(words: Sequence[str], label: Label, ledger: Ledger) -> None:
+    """Note numbers that are written in another way than their class is called: 007, 1e2."""
+    said = [w for w in words if WRITTEN.search(w) and canonical(w) != w]
+    if said:
+        shown = ", ".join(f"{w} is {canonical(w)}" for w in sorted(said)[:SHOWN])
+        text = f"classes of {label.name} are numbers, and equal numbers are one class: {shown}"
+        ledger.note(Note(text, code="equal-numbers", level="note", numbers={"words": len(said)}))
 
 
 def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:
@@ -309,9 +322,12 @@ def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
 
 
 def point_wanted(cells: Sequence[str]) -> str:
-    """Advise on the first cell with a decimal comma; empty if there is none."""
-    found = next((c for c in cells if DECIMAL_COMMA.fullmatch(c.strip())), "")
-    return f"write decimal points: {found.strip().replace(',', '.')}" if found else ""
+    """Advise on the first cell with a comma; empty if there is none."""
+    found = next((c.strip() for c in cells if DECIMAL_COMMA.fullmatch(c.strip())), "")
+    pointed = found.replace(",", ".")
+    if THOUSANDS.fullmatch(found):
+        return f"write {found.replace(',', '')} if the comma separates thousands, else {pointed}"
+    return f"write decimal points: {pointed}" if found else ""
 
 
 def numbers_within(

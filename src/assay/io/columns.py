@@ -12,11 +12,21 @@ from assay._util.errors import as_code, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
+from assay.io.file_names import FILE
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
-from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
+from assay.io.names import (
+    ASKED,
+    COUNT_NAMES,
+    KEY_PARTS,
+    QUESTION_COLUMNS,
+    RECOGNISED,
+    VALUE_COLUMNS,
+    bare,
+    squash,
+)
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
@@ -185,6 +195,12 @@ def _nearest(name: str, columns: Sequence[str]) -> str | None:
     return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
+def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:
+    """Return the column of the files' names, if several files were read as one table."""
+    joined = any(getattr(note, "code", "") == "files-joined" for note in ledger.table.notes)
+    return finder.get(FILE) or "" if joined else ""
+
+
 def require(
     role: str,
     roles: Roles,
@@ -204,6 +220,8 @@ def require(
     guess: str | list[str] = _likely(role, roles, answers, ledger)
     if role == "item" and not guess:
         guess = _likely_key(roles, answers, ledger, half)
+    if role == "rater" and not guess:
+        guess = _file_of_each(finder, ledger)
     unnamed = role == "rater"
     asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
     offer = f"name it: {as_code(asked)}, if that is right"
@@ -262,7 +280,19 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     used = {c for one in roles.values() for c in one.columns}
     used |= {c for columns in known.values() for c in columns}
     free = [str(c) for c in frame.columns if c not in used]
+    if (question := question_column(frame)) in free:
+        free.remove(question)
+        frame = frame[frame[question] == frame[question].value_counts().index[0]]
     return likely_columns(frame, free, known).get(role, "")
+
+
+def question_column(frame: pd.DataFrame) -> str:
+    """Return the column that names the question of each row, beside one of answers; else ""."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    names = finder.all_of(QUESTION_COLUMNS)
+    answers = finder.all_of(VALUE_COLUMNS)
+    found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
+    return next(found, "")
 
 
 def count_column(frame: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
-from assay._util.typing import Ints
+from assay._util.typing import Bools, Ints
 from assay.io.names import composed, note_apart
 from assay.io.tables import AGAIN, SET_ASIDE
 
@@ -71,7 +71,13 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
     lines = np.delete(lines, wrong)
     frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
     blank = np.asarray((frame == "").all(axis=1), bool)
-    frame = frame.loc[~blank].reset_index(drop=True)
+    again = _headers_again(frame, header)
+    if rows := int(again.sum()):
+        text = f"{counted(rows, 'row', 'are')} left out, as the header stands there once more"
+        note = Note(text, code="header-again", level="note", numbers={"rows": rows})
+        notes = (*notes, note)
+    out = blank | again
+    frame = frame.loc[~out].reset_index(drop=True)
     if frame.empty:
         raise RatingsError.of("empty-file", "the file has a header but no rows", source, mend=AGAIN)
     nothing = np.array(
@@ -79,13 +85,24 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
     )
     return Delimited(
         frame=frame.loc[:, ~nothing],
-        lines=lines[~blank],
+        lines=lines[~out],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
         separator=separator,
         notes=notes,
         lost=lost,
     )
+
+
+def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:
+    """Return which rows are the header once more, as in files that were put one below the other."""
+    same = np.ones(len(frame), bool)
+    if len(header) < 2:
+        return ~same
+    for n, name in enumerate(header):
+        if same.any():
+            same &= (frame.iloc[:, n] == name).to_numpy(bool)
+    return same
 
 
 def _quote_is_open(text: str, frame: pd.DataFrame, separator: str) -> bool:

@@ -21,6 +21,8 @@ WIDE_ZEROS = 0.3
 FEW_ZEROS = 0.1
 """Share of characters NUL up to which a text is one: some programs fill cells up with them."""
 CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1f]")
+FEWEST_UTF8 = 0.2
+"""Smallest share of lines with accents that are UTF-8 in a file of two encodings."""
 WESTERN = "cp1252"
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman", "cp850")
 """Latin encodings, the most common first; the one with the fewest odd signs is taken."""
@@ -71,6 +73,7 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
             f"`encoding={encoding!r}` is no encoding that Python knows, such as 'cp1252', "
             "'latin-1' or 'utf-16'",
             code="unknown-encoding",
+            go_on={"encoding": None},
         ) from None
     except UnicodeError as error:
         start = getattr(error, "start", 0)
@@ -87,6 +90,8 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
 def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
     """Find the encoding of bytes that are not UTF-8."""
     wide = _wide(data[:FIRST_BYTES])
+    if not wide and b"\0" not in data[:FIRST_BYTES] and (mixed := _mixed(data)) is not None:
+        return mixed
     for name in [wide] if wide else _candidates(data):
         try:
             text = data.decode(name)
@@ -95,6 +100,29 @@ def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
         word = SAMPLE_WORD.search(text)
         return text, [_note(name, f"it gives words such as {word[0]!r}" if word else "it fits")]
     raise no_text(data, source)
+
+
+def _mixed(data: bytes) -> tuple[str, list[Note]] | None:
+    """Read a file whose lines have two encodings, as files that were put together have.
+
+    None unless some lines with accents are UTF-8, which lines of other encodings hardly ever are.
+    """
+    lines, other, accents = [], [], 0
+    for n, line in enumerate(data.splitlines(keepends=True), start=1):
+        accents += not line.isascii()
+        try:
+            lines.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            other.append(n)
+            lines.append(line.decode(WESTERN, "replace"))
+    if not other or accents - len(other) < FEWEST_UTF8 * accents:
+        return None
+    what = f"line {other[0]} and {len(other) - 1} more" if len(other) > 1 else f"line {other[0]}"
+    text = (
+        f"the file has two encodings: {what} of {accents} lines with accents are no UTF-8, and are "
+        f"read as {WESTERN}. `encoding=` reads all in one"
+    )
+    return "".join(lines), [Note(text, code="encoding-found", level="note")]
 
 
 def _note(name: str, why: str) -> Note:

@@ -9,6 +9,9 @@ SUFFIXES = (
 )  # fmt: skip
 """Suffixes of files with records or rows."""
 
+FILE = "file"
+"""The column of the files' names, where no column has the raters."""
+
 
 def is_table_name(file: str) -> bool:
     """Whether a file has records or rows, by its name."""

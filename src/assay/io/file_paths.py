@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from assay._util.errors import Problem, RatingsError, suggest
-from assay.io.file_names import SUFFIXES
+from assay.io.file_names import is_table_name
 from assay.io.packed_files import is_archive, packed_file, packed_names
 
 
@@ -47,7 +47,7 @@ def _unread(path: Path, error: Exception) -> RatingsError:
     reason = getattr(error, "strerror", None) or error
     beside: list[str] = []
     if isinstance(error, FileNotFoundError) and is_folder(path.parent):
-        beside = sorted(one.name for one in path.parent.iterdir() if one.name.endswith(SUFFIXES))
+        beside = sorted(one.name for one in path.parent.iterdir() if is_table_name(one.name))
     near = get_close_matches(path.name, beside, n=1) or (beside if len(beside) == 1 else [])
     locked = isinstance(error, PermissionError)
     return RatingsError(

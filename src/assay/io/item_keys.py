@@ -69,9 +69,17 @@ def require_own_key(
         where=ledger.table.where(rows[clash], ", ".join(item)),
         mend=_ways(said, min(others) if len(others) == 1 and not others & told else ""),
         role="item",
-        go_on={"item": list(found[0])},
+        go_on={"item": list(found[0])} | _asked(layout, item, found[0]),
     )
     return True
+
+
+def _asked(layout: Layout, item: Sequence[str], key: Sequence[str]) -> dict[str, str]:
+    """Name the cluster, if each system has an answer to the item: what the systems were asked."""
+    system = _columns(layout, "system")
+    if "cluster" in layout.roles or len(item) > 1 or not {*item, *system} <= set(key):
+        return {}
+    return {"cluster": item[0]} if system else {}
 
 
 def _ways(said: str, added: str) -> str:

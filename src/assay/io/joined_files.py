@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import Note
-from assay._util.text import counted, listed
+from assay._util.text import counted, listed, some
 from assay.io.column_names import told_apart
-from assay.io.file_names import SUFFIXES
+from assay.io.file_names import FILE, SUFFIXES, is_table_name
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.sources import (
@@ -34,8 +34,6 @@ PARTITION = re.compile(r"([^=/]+)=([^/]*)")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 PART = re.compile(r"\d{3,}")
 """What differs between the names of parts: a number of several digits."""
-FILE = "file"
-"""The column of the files' names, where no column has the raters."""
 RATERS = {squash(name) for name in RECOGNISED["rater"]}
 
 
@@ -62,17 +60,22 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
     members = _members(source)
     if not members or len({one.kind for one in members.values()}) > 1:
         return source
+    deep = not set(members) <= set(source.files)
+    unread = [] if deep else note_unread(source)
     if len(members) == 1:
         ((file, member),) = members.items()
-        return _noted(member, f"{file} is read, the only table there")
+        only = isinstance(source, FilesSource) and source.chosen
+        return _noted(member, [*_only(file, chosen=only), *unread])
     if all(isinstance(one, JsonSource) for one in members.values()):
-        return _joined_records(source, cast("dict[str, JsonSource]", members))
-    return _joined_tables(source, members, as_raters=as_raters)
+        records = cast("dict[str, JsonSource]", members)
+        return _noted(_joined_records(source, records), unread)
+    return _noted(_joined_tables(source, members, as_raters=as_raters), unread)
 
 
 def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
     """Return the tables by their names; those of folders inside, if no table stands above."""
-    files = [file for file in source.files if _is_table(file)]
+    chosen = isinstance(source, FilesSource) and source.chosen
+    files = [file for file in source.files if chosen or _is_table(file)]
     if not files and isinstance(source, FolderSource):
         files = list(filter(_is_table, source.deeper))
     return {file: source.member(file) for file in files}
@@ -80,12 +83,32 @@ def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
 
 def _is_table(file: str) -> bool:
     parts = PurePath(file).parts
-    return file.endswith(SUFFIXES) and not any(part.startswith(HIDDEN) for part in parts)
+    return is_table_name(file) and not any(part.startswith(HIDDEN) for part in parts)
 
 
-def _noted(source: Source, text: str) -> Source:
-    note = Note(text, code="files-joined", level="note")
-    return replace(source, notes=(*source.notes, note))  # type: ignore[attr-defined, call-arg]
+def _only(file: str, *, chosen: bool) -> list[Note]:
+    """Say which file of a folder is read, unless the caller did."""
+    text = f"{file} is read, the only table there"
+    return [] if chosen else [Note(text, code="files-joined", level="note")]
+
+
+def note_unread(source: Source) -> list[Note]:
+    """Note files in folders of a folder, which are not read beside those above."""
+    files = source.deeper if isinstance(source, FolderSource) else ()
+    if not files:
+        return []
+    text = (
+        f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
+        "To read such files, give a list of their paths"
+    )
+    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
+
+
+def _noted(source: Source, notes: Sequence[Note]) -> Source:
+    """Add notes to a file, or to files as one; a folder whose files differ is refused later."""
+    if not notes or source.kind == "folder":
+        return source
+    return replace(source, notes=(*source.notes, *notes))  # type: ignore[attr-defined, call-arg]
 
 
 def _joined_tables(
@@ -93,16 +116,22 @@ def _joined_tables(
 ) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
-    if len({frozenset(frame.columns) for frame, *_ in parts.values()}) > 1:
+    names = max((list(frame.columns) for frame, *_ in parts.values()), key=len)
+    lacking = {
+        file: lacks
+        for file, (frame, *_) in parts.items()
+        if (lacks := [c for c in names if c not in frame.columns])
+    }
+    if not all(_are_alike(list(frame.columns), names) for frame, *_ in parts.values()):
         return source
-    names = list(next(iter(parts.values()))[0].columns)
+    parts = {file: (one[0].reindex(columns=names), *one[1:]) for file, one in parts.items()}
     rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
     apart = FILE not in names and _are_told_apart(list(parts))
     column = FILE if not rater else rater if as_raters else ""
     by_file = apart and column == FILE
     named = [column] if apart and column else []
     frames = [
-        frame[names].assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
+        frame.assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
         for file, (frame, *_) in parts.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
@@ -113,8 +142,26 @@ def _joined_tables(
         lenient=source.lenient,
         frame=pd.concat(frames, ignore_index=True),
         lines=np.array(places, object),
-        notes=(*notes, _note(list(parts), by_file, alike if apart and not as_raters else "")),
+        notes=(
+            *notes,
+            _note(list(parts), by_file, alike if apart and not as_raters else ""),
+            *_lacks(lacking),
+        ),
     )
+
+
+def _are_alike(own: Sequence[Any], names: Sequence[Any]) -> bool:
+    """Whether a file has the columns of another one, but for a few that it lacks."""
+    return set(own) <= set(names) and 2 * len(own) > len(names)
+
+
+def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
+    """Note the columns that some files lack; their cells are empty there."""
+    if not lacking:
+        return []
+    columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
+    text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
+    return [Note(text, code="files-joined", level="note", numbers={"files": len(lacking)})]
 
 
 def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
@@ -184,7 +231,8 @@ def _of_folders(file: str) -> dict[str, str]:
 
 def _stem(file: str) -> str:
     name = PurePath(file).name
-    return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+    ends = (name[: -len(end)] for end in SUFFIXES if name.lower().endswith(end))
+    return next(ends, name)
 
 
 def _hash(members: Sequence[Source]) -> str:

@@ -27,6 +27,10 @@ RATING_LISTS = (
 LISTS = set(map(squash, RATING_LISTS))
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
 """Last parts of a path that mean nothing alone."""
+OWNERS = {squash(n) for role in ("rater", "item", "system") for n in RECOGNISED[role]}
+"""Names that an object has which is a record of its own."""
+ANSWERS = {squash(n) for n in (*ANSWER_COLUMNS, "score")}
+LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")
 SURROGATES = re.compile(
     r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
@@ -104,7 +108,12 @@ def _of_object(value: Record) -> list[Record]:
     known = [key for key in lists if squash(key) in LISTS]
     if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
         return records_of(value[lists[0]])
-    return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+    if len(known) == 1 and not _named(value):
+        return records_of(value[known[0]])
+    first = [value[key][0] for key in lists]
+    if len(lists) > 1 and len({frozenset(one) for one in first}) == 1 and _answers(first[0]):
+        return [{"list": key, **one} for key in lists for one in value[key]]
+    return [value]
 
 
 def _are_alike(held: Sequence[Record]) -> bool:
@@ -177,13 +186,60 @@ def _rows(record: Record, path: str) -> list[Record]:
 
 def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record]]) -> None:
     """Separate the cells of a record, nested ones too, from its lists of objects."""
+    numbered = _numbered(record)
+    for stem, made in numbered.items():
+        lists[f"{path}{stem}"] = made
     for key, cell in record.items():
-        if isinstance(cell, dict) and cell:
+        if _stem(key) in numbered:
+            continue
+        if _are_records(cell):
+            lists[f"{path}{key}"] = [{key: name, **one} for name, one in cell.items()]
+        elif isinstance(cell, dict) and cell:
             _split(cell, f"{path}{key}.", flat, lists)
         elif _has_objects(cell):
             lists[f"{path}{key}"] = cell
         else:
             flat[f"{path}{key}"] = cell
+
+
+def _are_records(value: Any) -> bool:
+    """Whether an object holds ratings: alike, with an answer and a rater, item or system each."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    return (
+        all(isinstance(one, dict) for one in held)
+        and _are_alike(held)
+        and not OWNERS.isdisjoint(map(squash, held[0]))
+        and _answers(held[0])
+    )
+
+
+def _answers(record: Record) -> bool:
+    """Whether a record has an answer or a score, by name."""
+    return not ANSWERS.isdisjoint(map(squash, record))
+
+
+def _numbered(record: Record) -> dict[str, list[Record]]:
+    """Return the records that stand side by side in a record under numbered keys.
+
+    Examples
+    --------
+    >>> _numbered({"text 1": {"model": "a", "score": 3}, "text 2": {"model": "b", "score": 5}})
+    {'text': [{'text': '1', 'model': 'a', 'score': 3}, {'text': '2', 'model': 'b', 'score': 5}]}
+    """
+    found: dict[str, Record] = {}
+    for key, cell in record.items():
+        if isinstance(cell, dict) and (stem := _stem(key)):
+            found.setdefault(stem, {})[key] = cell
+    return {
+        stem: [{stem: LAST_NUMBER.split(key)[1], **one} for key, one in held.items()]
+        for stem, held in found.items()
+        if _are_records(held)
+    }
+
+
+def _stem(key: str) -> str:
+    """Return a key without the number at its end; "" if it has none."""
+    return LAST_NUMBER.split(str(key))[0] if LAST_NUMBER.search(str(key)) else ""
 
 
 def _of_ratings(lists: Mapping[str, Any]) -> str:
@@ -195,14 +251,23 @@ def _of_ratings(lists: Mapping[str, Any]) -> str:
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:
-    """Return the column name of each path: its last part, if no shorter path has it.
+    """Return the column name of each path: its last part, if no other path as short has it.
 
     A last part that only identifies gives way to the part before: ``rater.id`` is ``rater``.
+
+    Examples
+    --------
+    >>> _short({"id": None, "tone.says": None, "length.says": None, "tone.why": None})
+    {'id': 'id', 'tone.says': 'tone.says', 'length.says': 'length.says', 'tone.why': 'why'}
     """
-    taken: dict[str, str] = {}
+    taken: dict[str, list[str]] = {}
     for path in sorted(paths, key=lambda path: path.count(".")):
         *before, end = path.split(".")
         named = bool(before) and squash(end) in IDENTIFYING and squash(before[-1]) not in LISTS
-        taken.setdefault(before[-1] if named else end, path)
-    short = {path: name for name, path in taken.items()}
+        taken.setdefault(before[-1] if named else end, []).append(path)
+    short = {
+        held[0]: name
+        for name, held in taken.items()
+        if len(held) == 1 or held[0].count(".") < held[1].count(".")
+    }
     return {path: short.get(path, path) for path in paths}

@@ -143,13 +143,15 @@ def _are_names(column: "pd.Series[str]") -> bool:
     return bool(column.str.len().median() <= LONGEST_NAME)
 
 
-def within_states(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+def within_states(
+    frame: pd.DataFrame, columns: Sequence[str], *, most: int = MOST_STATES
+) -> list[str]:
     """Return the columns of the fewest values that one model can hold as labels, in their order."""
     sizes = {c: max(2, frame[c].nunique()) for c in columns if not IDENTIFIER.search(c)}
     kept, states = set[str](), 1
     for column in sorted(sizes, key=lambda c: sizes[c]):
         states *= sizes[column]
-        if states > MOST_STATES:
+        if states > most:
             break
         kept.add(column)
     return [c for c in columns if c in kept]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +13,11 @@ from assay._util.text import counted
 from assay.io.columns import ColumnFinder
 from assay.io.names import RECOGNISED
 from assay.io.reading_log import Ledger
-from assay.io.tables import Table, cell_text
+from assay.io.tables import SET_ASIDE, Table, cell_text
 
 FIRST_CELLS = 100
+NAMED = ("rater", "item", "cluster", "system")
+"""Roles whose names may be lists of parts."""
 PRINTED = re.compile(
     r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
 )
@@ -27,30 +29,57 @@ Lists = dict[str, list[object]]
 
 
 def single_elements(table: Table) -> Table:
-    """Replace lists of one element by it, in columns of such lists, with a note."""
+    """Replace lists of one element by it, and empty ones by nothing, with a note.
+
+    Other cells of the column may be plain; columns with longer lists stay as they are.
+    """
     frame, notes = table.frame, []
     for column in table.frame.columns:
-        lists = lists_of(table.frame[column])
+        lists = _some_lists(table.frame[column])
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
-            frame = frame.assign(**{column: frame[column].map(words).astype("str")})
+            cells = [words.get(cell, cell) for cell in frame[column]]
+            frame = frame.assign(**{column: pd.Series(cells, frame.index, dtype="str")})
             notes.append(f"cells of {column} are lists of one element, which stands for them")
     return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
 
 
-def explode_ratings(table: Table, rater: object) -> Table:
-    """Give each rating a row where a row has a list of raters, and parallel lists of answers."""
+def _some_lists(column: "pd.Series[str]") -> Lists:
+    """Return the list in each distinct cell that holds one, whatever other cells hold."""
+    if not column.str.startswith("[").any():
+        return {}
+    cells = [str(cell) for cell in pd.unique(column) if cell and _may_be_list(str(cell))]
+    return {cell: items for cell in cells if (items := _elements(cell)) is not None}
+
+
+def without_uneven_lists(table: Table, rater: object) -> Table:
+    """Set rows aside whose list of raters is longer or shorter than their lists of answers."""
+    column = _list_of_raters(table, rater)
+    if not column:
+        return table
+    mine = np.array(_sizes(table.frame[column]))
+    others = [np.array(_sizes(table.frame[c])) for c in table.frame.columns if c != column]
+    beside = [own for own in others if len(own) and 2 * np.sum(own == mine) > len(mine)]
+    even = np.all([own == mine for own in beside], axis=0) if beside else np.ones(len(mine), bool)
+    frame = table.frame[even].reset_index(drop=True)
+    lost = (*table.lost, *table.lines[~even].tolist())
+    return replace(table, frame=frame, lines=table.lines[even], lost=lost)
+
+
+def _list_of_raters(table: Table, rater: object) -> str:
+    """Return the column whose cells are lists of raters; "" if there is none."""
     finder = ColumnFinder(list(table.frame.columns))
     names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
-    found = finder.all_of(names)[:1]
-    raters = lists_of(table.frame[found[0]]) if found else {}
-    if max(map(len, raters.values()), default=0) < 2:
-        return table
-    sizes = table.frame[found[0]].map({cell: len(items) for cell, items in raters.items()})
-    apart = parallel(table.frame, found[0])
+    return next((c for c in finder.all_of(names)[:1] if _has_several(table.frame[c])), "")
+
+
+def explode_ratings(table: Table, rater: object) -> Table:
+    """Give each rating a row where a row has a list of raters, and parallel lists of answers."""
+    column = _list_of_raters(table, rater)
+    apart = parallel(table.frame, column) if column else []
     if len(apart) < 2:
         return table
-    counts = sizes.to_numpy(np.int64)
+    counts = np.array(_sizes(table.frame[column]), np.int64)
     rows = np.repeat(np.arange(len(counts)), counts)
     frame = table.frame.iloc[rows].reset_index(drop=True)
     for column in apart:
@@ -63,35 +92,43 @@ def explode_ratings(table: Table, rater: object) -> Table:
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
 
 
-def named_by_lists(table: Table, rater: object) -> Table:
-    """Join the parts of a rater's name that are a list, such as a model and its prompt.
+def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
+    """Join the parts of a name that are a list, such as a model and its prompt.
 
     Parameters
     ----------
     table : Table
-    rater : object
-        The column that the caller names, if one is named.
+    asked : mapping of str to any
+        The columns that the caller names, by role.
 
     Returns
     -------
     Table
-        As it was where other columns have lists as long: these are lists of raters.
+        As it was where other columns have lists, too: these may be lists of raters.
     """
     finder = ColumnFinder(list(table.frame.columns))
-    names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
-    for column in finder.all_of(names)[:1]:
+    several = [str(c) for c in table.frame if _has_several(table.frame[c])]
+    for role in NAMED:
+        given = asked.get(role)
+        names = [given] if isinstance(given, str) and given else given or RECOGNISED[role]
+        found = finder.all_of(names)[:1] if isinstance(names, list | tuple) else []
+        column = next((c for c in found if c in several), "")
+        if not column or (role == "rater" and several != [column]):
+            continue
+        if len(parallel(table.frame, column)) > 1:
+            continue
         lists = lists_of(table.frame[column])
-        if max(map(len, lists.values()), default=0) < 2 or len(parallel(table.frame, column)) > 1:
-            continue
-        if any(len(items) > 1 for c in table.frame for items in lists_of(table.frame[c]).values()
-               if c != column):  # fmt: skip
-            continue
         words = {cell: "/".join(map(_text, items)) for cell, items in lists.items()}
         frame = table.frame.assign(**{column: table.frame[column].map(words).astype("str")})
-        text = f"cells of {column} are lists: their parts name a rater together"
+        text = f"cells of {column} are lists: their parts name the {role} together"
         note = Note(text, code="name-lists", level="note")
         return replace(table, frame=frame, notes=(*table.notes, note))
     return table
+
+
+def _has_several(cells: "pd.Series[str]") -> bool:
+    """Whether a column holds lists of several elements."""
+    return max(map(len, lists_of(cells).values()), default=0) > 1
 
 
 def parallel(frame: pd.DataFrame, column: str) -> list[str]:
@@ -129,9 +166,21 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
                 mend="write the answer itself into the cell; a table of lists is read as it is if "
                 "you hand over the DataFrame, or save it by frame.to_parquet(path)",
                 numbers={"cells": len(rows)},
+                go_on={} if len(rows) == len(frame) else SET_ASIDE,
             )
             return True
     return False
+
+
+def without_nested(frame: pd.DataFrame, answers: Sequence[str], ledger: Ledger) -> pd.DataFrame:
+    """Set rows aside whose cell of an answer is a list, an array or a dict; it becomes empty."""
+    for column in dict.fromkeys(answers):
+        odd = [str(cell) for cell in pd.unique(frame[column]) if is_nested(str(cell))]
+        rows = frame[column].isin(odd)
+        if rows.any() and not rows.all():
+            ledger.set_aside(rows.to_numpy(bool), "several answers in a cell")
+            frame = frame.assign(**{column: frame[column].mask(rows, "")})
+    return frame
 
 
 def _report_lists(column: str, example: str, ledger: Ledger) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from assay._util.text import counted
+from assay._util.errors import Note
+from assay._util.text import counted, listed
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Task
 from assay.io.answers import AnswerColumns, Words
@@ -41,7 +42,11 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
 def note_missing_words(
     table: Table, columns: AnswerColumns, task: Task, given: Words, taken: Words, ledger: Ledger
 ) -> None:
-    """Note words that may mean no answer (not those ``given``); -1 beside 0 and 1 is a problem."""
+    """Note words that may mean no answer (not those ``given``); -1 beside 0 and 1 is a problem.
+
+    Words that always mean no answer, such as NA, are named: a country may be called so.
+    """
+    _note_empty_words(table, columns, task, given, ledger)
     for label, counts in _counts(table, columns, task, given).items():
         for word in taken.get(label, {}):
             ledger.note(
@@ -70,6 +75,35 @@ def note_missing_words(
                 f"classes of {label} may mean no answer: {shown}; if they do, say so: "
                 f"{_said(label, dict.fromkeys(odd, ''))}"
             )
+
+
+def _note_empty_words(
+    table: Table, columns: AnswerColumns, task: Task, given: Words, ledger: Ledger
+) -> None:
+    """Note the words that are read as no answer, in all labels whose classes are the data's."""
+    found: dict[str, int] = {}
+    labels = []
+    for label in task.labels:
+        column = columns.by_label.get(label.name, columns.value if len(task.labels) == 1 else "")
+        if label.classes or not column:
+            continue
+        counts = table.frame[column].str.strip().value_counts()
+        names = [str(w) for w in counts.index if w and canonical(str(w)) in EMPTY - {"[]"}]
+        names = [w for w in names if canonical(w) not in given.get(label.name, {})]
+        labels += [label.name] * bool(names)
+        for word in names:
+            found[word] = found.get(word, 0) + int(counts[word])
+    if not found:
+        return
+    words = ", ".join(f"{word} ({counted(n, 'cell')})" for word, n in found.items())
+    first = next(iter(found))
+    text = (
+        f"{words} in {listed(labels, 5)} {'is' if len(found) == 1 else 'are'} read as no answer; "
+        f"if it is a class, name it: {_said(labels[0], {first: f'class {first}'})}"
+    )
+    ledger.note(
+        Note(text, code="empty-words", level="note", numbers={"cells": sum(found.values())})
+    )
 
 
 def _counts(

@@ -16,7 +16,7 @@ from assay.io.cells import EMPTY, spellings
 from assay.io.columns import Roles
 from assay.io.list_cells import lists_of, parallel
 from assay.io.reading_log import Ledger
-from assay.io.tables import Table
+from assay.io.tables import SET_ASIDE, Table
 from assay.io.wide_tables import names_people
 
 SEPARATORS = ("|", ";", "\n", ",")
@@ -197,8 +197,9 @@ def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
         f"in {counted(len(rows), 'row')} the lists of {raters} and {column} differ in length",
         where=ledger.table.where(rows, column),
         allowed="a list of raters, and one of as many answers",
-        mend="complete these rows, or leave them out",
+        mend="complete these rows, or leave them out: `set_aside=True`",
         numbers={"rows": len(rows)},
+        go_on=SET_ASIDE,
     )
     return True
 

@@ -65,11 +65,15 @@ ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of questions: a cluster, if each item has one."""
 ANSWER_COLUMNS = (
     "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
-    "wertung", "klasse", "kategorie", "antwort", "winner",
+    "wertung", "klasse", "kategorie", "antwort", "winner", "annotation", "judgment", "judgement",
+    "verdict", "vote", "decision",
 )  # fmt: skip
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion",
-                    "aspect")  # fmt: skip
-VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category", "winner")
+                    "aspect", "criterion_id", "criteria", "criteria_id")  # fmt: skip
+VALUE_COLUMNS = (
+    "value", "answer", "response", "rating", "class", "category", "winner", "annotation",
+    "judgment", "judgement", "verdict", "vote", "decision",
+)  # fmt: skip
 TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
     "correctanswer", "correctlabel",
@@ -84,6 +88,12 @@ FORM = (
     "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
 )  # fmt: skip
 """Squashed parts of names of columns that forms add for each respondent."""
+REMARKS = frozenset({
+    "feedback", "comment", "comments", "remark", "remarks", "notes", "suggestions", "kommentar",
+    "kommentare", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "anythingelse?",
+    "anyothercomments?", "anycomments?", "furthercomments", "additionalcomments", "othercomments",
+})  # fmt: skip
+"""Squashed names of free remarks."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """Squashed names of frequencies in tables of grouped answers."""
 

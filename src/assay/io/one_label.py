@@ -6,6 +6,7 @@ from dataclasses import replace
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg, find_answers, free_columns
+from assay.io.columns import question_column
 from assay.io.likely_columns import are_numbers, has_few
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
@@ -23,7 +24,7 @@ def one_label_task(
     the label is called ``label``. Several named labels are a task of their own.
     """
     single = load_task("single")
-    names = _named(labels, value) or _likely(table, single, taken)
+    names = named_labels(labels, value) or _likely(table, single, taken)
     if len(names) > 1 and isinstance(labels, Mapping):
         return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
     if len(names) != 1 or names[0] == single.label_names[0]:
@@ -32,7 +33,7 @@ def one_label_task(
     return replace(single, labels=(label,), description=DESCRIPTION)
 
 
-def _named(labels: LabelsArg, value: str | None) -> list[str]:
+def named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
     """Return the labels that the caller names, or the column of one."""
     given = value if labels is None else labels
     names = [given] if isinstance(given, str) else list(given or ())
@@ -50,10 +51,12 @@ def answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) 
     """Return the columns of answers: the named one, unless it is text and other columns are not.
 
     An answer may be what is rated: then it has many values, which are no numbers, and other
-    columns have few.
+    columns have few. Beside a column of questions it has the answers to all of them.
     """
     usual = [c for c in named if c not in taken]
     free = free_columns(table.frame, taken)
+    if usual and question_column(table.frame):
+        return usual[:1]
     if usual and (not free or has_few(table.frame[usual[0]]) or are_numbers(table.frame[usual[0]])):
         return usual[:1]
     return free

@@ -13,14 +13,18 @@ from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
-from assay.io.columns import ColumnArg, PerLabel
+from assay.io.columns import ColumnArg, PerLabel, question_column
+from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
-from assay.io.joined_files import FILE, joined
+from assay.io.joined_files import joined
+from assay.io.list_cells import single_elements
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
+from assay.io.questions_in_rows import NAME as QUESTIONS
+from assay.io.questions_in_rows import of_questions
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import require_one_label, reshape
-from assay.io.sources import open_source
+from assay.io.sources import Source, open_source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
@@ -209,9 +213,14 @@ def read_ratings(
         if as_raters and FILE not in opened.columns:
             given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
-    export = found or Export(table=opened.plain_table("" if named is None else named.name))
+    export = found or _plain(opened, named)
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
+    if base.name == QUESTIONS:
+        column = question_column(export.table.frame)
+        export = replace(export, table=of_questions(export.table, base, column))
+    if export.task is not None and named is None:
+        given = given.of_labels(base.label_names, export.options)
     if given.replicate == OPTIONS and found is None:
         given = replace(given, replicate=None)
         export = gather_options(export, base, given)
@@ -231,6 +240,11 @@ def read_ratings(
     table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
     ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
     return ratings if table.part else with_default_metrics(ratings)
+
+
+def _plain(opened: Source, named: Task | None) -> Export:
+    """Return the plain table; lists of one element are that element."""
+    return Export(table=single_elements(opened.plain_table("" if named is None else named.name)))
 
 
 def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:

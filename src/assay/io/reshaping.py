@@ -46,6 +46,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         raise ArgumentError(
             f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
             code="two-shapes",
+            go_on=dict.fromkeys(asked[1:]),
         )
     columns = _chosen(table, asked[0], task, given)
     ways = {"wide": _of_raters, "wide_items": _of_items, "counts": _of_classes}
@@ -63,6 +64,7 @@ def require_one_label(task: Task, given: Arguments) -> None:
             f"{len(task.labels)}; name another task, or none",
             code="shape-of-one-label",
             numbers={"labels": len(task.labels)},
+            go_on={"task": None},
         )
 
 
@@ -106,7 +108,7 @@ def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
     table, item = _with_items(table, columns, given)
-    return _melted(table, columns, "rater", task, roles=item)
+    return _melted(table, columns, "rater", task, given, roles=item)
 
 
 def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
@@ -117,7 +119,7 @@ def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments
         if not person:
             table, person = _with_numbers(table, "rater")
         roles = {"rater": (person,)}
-    return _melted(table, columns, "item", task, roles=roles)
+    return _melted(table, columns, "item", task, given, roles=roles)
 
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
@@ -218,13 +220,17 @@ def _melted(
     columns: Sequence[str],
     role: str,
     task: Task,
+    given: Arguments,
     *,
     roles: dict[str, tuple[str, ...]],
 ) -> Export:
     """Give each filled cell of some columns a row; the column's name plays a role."""
+    meant = {canonical(word) for words in (given.classes or {}).values() for word in words}
     answer = task.label_names[0]
     cells = table.frame[list(columns)].to_numpy(object)
-    words = {str(w): canonical(str(w)) in EMPTY for w in pd.unique(cells.ravel())}
+    distinct = [str(word) for word in pd.unique(cells.ravel())]
+    words = {word: canonical(word) in EMPTY - meant for word in distinct}
+    nothing = [word for word in distinct if words[word] and word.strip()]
     filled = ~np.vectorize(words.get, otypes=[bool])(cells)
     row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
@@ -235,7 +241,8 @@ def _melted(
     empty = int(filled.size - filled.sum())
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
-        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
+        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else "")
+        + (f", {listed(nothing)} among them" if nothing else ""),
         code="columns-read",
         level="note",
         numbers={"columns": len(columns), "empty": empty},

@@ -192,7 +192,8 @@ def read_scores(
     for n, label in enumerate(task.labels):
         for kind, found in (("score", columns.score), ("confidence", columns.confidence)):
             if label.name in found and _has_order(label, found[label.name], columns, ledger):
-                numbers = _unit(found[label.name], columns, ledger)
+                alone = not bool((answers[:, n] >= 0).any())
+                numbers = _unit(found[label.name], columns, ledger, alone=alone)
                 scores[:, n] = numbers if kind == "score" else belief(answers[:, n], numbers, label)
                 if kind == "confidence":
                     _note_lost(numbers, scores[:, n], label, ledger)
@@ -206,7 +207,7 @@ def _long_scores(
     column = columns.long_score or columns.long_confidence
     if not column:
         return scores
-    numbers = _unit(column, columns, ledger)
+    numbers = _unit(column, columns, ledger, alone=False)
     for n, label in enumerate(task.labels):
         rows = np.flatnonzero((question == n) & np.isfinite(numbers))
         if not len(rows) or not _has_order(label, column, columns, ledger):
@@ -218,8 +219,8 @@ def _long_scores(
     return scores
 
 
-def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
-    """Return the numbers of a column, scaled to [0, 1]."""
+def _unit(column: str, columns: ScoreColumns, ledger: Ledger, *, alone: bool) -> Floats:
+    """Return the numbers of a column, scaled to [0, 1]; ``alone`` if no answers are beside them."""
     cells, per_cent = without_signs(ledger.table.frame[column])
     limits = columns.limits
     if limits == PER_CENT:  # with or without signs, the scale is the same here
@@ -229,15 +230,25 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
         ledger.note(f"column {column} is in per cent: 100% stands for 1")
     low, high = limits
     scale = _scale_of(cells)
+    grades = alone and column in columns.alone and _are_grades(cells)
+    classes = f"if they are grades, read them as classes: {as_code({'labels': column})}; "
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
-        mend="if they are on another scale, say so: "
+        mend=f"{classes * grades}if they are on another scale, say so: "
         f"{as_code({'score_range': scale or (0, 100)})}; if the column is no score, leave it out: "
         f"{as_code(UNUSED)}",
-        go_on={"score_range": scale} if scale else UNUSED,
+        go_on={"labels": column} if grades else {"score_range": scale} if scale else UNUSED,
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
+
+
+def _are_grades(cells: "pd.Series[str]") -> bool:
+    """Whether a column holds a few small whole numbers, as scales of grades have."""
+    numbers, filled = parse_numbers(cells)
+    given = numbers[filled]
+    whole = len(given) and np.isfinite(given).all() and (given % 1 == 0).all()
+    return bool(whole and given.min() >= 0 and given.max() <= HIGHEST_GRADE)
 
 
 def _scale_of(cells: "pd.Series[str]") -> tuple[int, int] | None:
@@ -258,6 +269,8 @@ def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
     return cells, False
 
 
+HIGHEST_GRADE = 10
+"""Whole numbers up to this are proposed as classes rather than as scores."""
 UNUSED = {"score": "", "confidence": ""}
 """Arguments to leave scores out."""
 

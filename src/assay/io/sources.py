@@ -326,6 +326,8 @@ class FolderSource(Source):
     """A folder, whose files are opened by name."""
 
     path: Path
+    encoding: str | None = None
+    sheet: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -347,7 +349,9 @@ class FolderSource(Source):
     def member(self, file: str) -> Source:
         """Open a file, once."""
         if file not in self._opened:
-            self._opened[file] = open_source(self.path / file, lenient=self.lenient)
+            self._opened[file] = open_source(
+                self.path / file, encoding=self.encoding, sheet=self.sheet, lenient=self.lenient
+            )
         return self._opened[file]
 
     @cached_property
@@ -390,6 +394,8 @@ class FilesSource(Source):
     contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
     paths: Mapping[str, str] = field(default_factory=dict, repr=False)
     chosen: bool = False
+    encoding: str | None = None
+    sheet: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -408,7 +414,7 @@ class FilesSource(Source):
                 data = self.contents[file]()
             except (OSError, zipfile.BadZipFile, zlib.error) as error:
                 raise RatingsError.of("damaged-file", str(error), self.name, mend=AGAIN) from None
-            opened = _from_bytes(data, f"{self.name}/{file}", None, None)
+            opened = _from_bytes(data, f"{self.name}/{file}", self.encoding, self.sheet)
             self._opened[file] = replace(opened, lenient=self.lenient)
         return self._opened[file]
 
@@ -418,7 +424,7 @@ class FilesSource(Source):
 
     def plain_table(self, name: str = "") -> Table:
         """Refuse to choose among the files."""
-        tables = [file for file in self.files if file.endswith(SUFFIXES)]
+        tables = list(filter(is_table_name, self.files))
         first = (*tables, *self.files)[:1]
         what = "files of different columns" if tables else "files, none of them a table"
         raise RatingsError.of(
@@ -456,11 +462,11 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
         given = {str(Path(one).absolute()): Path(one) for one in source}
         paths = {name: given[path] for path, name in short_names(given).items()}
         return FilesSource(
-            name=f"{what} ({len(paths)} files)",
+            name=f"{what} ({counted(len(paths), 'file')})",
             contents={k: partial(read_bytes, p) for k, p in paths.items()},
             paths={k: str(p) for k, p in paths.items()},
-            chosen=True,
-        )
+            chosen=True, encoding=encoding, sheet=sheet,
+        )  # fmt: skip
     if not isinstance(source, str | Path):
         raise RatingsError.of(
             "source-type",
@@ -472,15 +478,18 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
     if str(source) == STANDARD_INPUT:
         return _from_bytes(sys.stdin.buffer.read(), "standard input", encoding, sheet)
     data = None if is_folder(path) else read_bytes(path)
-    opened = _open_folder(path) if data is None else _from_bytes(data, str(path), encoding, sheet)
+    if data is None:
+        opened = _open_folder(path, encoding, sheet)
+    else:
+        opened = _from_bytes(data, str(path), encoding, sheet)
     return replace(opened, part=isinstance(source, Part))
 
 
-def _open_folder(path: Path) -> Source:
+def _open_folder(path: Path, encoding: str | None, sheet: str | None) -> Source:
     """Open a folder of files, or a saved dataset."""
     if (saved := saved_dataset(path)) is not None:
         return FrameSource(name=str(path), frame=saved)
-    return FolderSource(name=str(path), path=path)
+    return FolderSource(name=str(path), path=path, encoding=encoding, sheet=sheet)
 
 
 def as_pandas(source: Any) -> Any:
@@ -505,7 +514,9 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
     if is_archive(data):
         contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
         paths = {file: f"{name}/{file}" for file in contents}
-        return FilesSource(name=name, sha256=digest, contents=contents, paths=paths)
+        return FilesSource(
+            name=name, sha256=digest, contents=contents, paths=paths, encoding=encoding, sheet=sheet
+        )
     if kind := arrow_kind(data, name):
         frame = read_arrow(data, kind, name)
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +12,8 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code, suggest
 from assay._util.text import counted
 from assay._util.typing import Ints
+from assay.io.merged_cells import filled as with_merged
+from assay.io.merged_cells import merged_ranges
 from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -47,11 +49,12 @@ def is_spreadsheet(data: bytes) -> bool:
 
 def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     """Read the named sheet, or the only one with cells."""
-    filled = {name: cells for name, cells in _sheets(data, source).items() if not cells.empty}
+    sheets = _sheets(data, source)
+    filled = {name: cells for name, cells in sheets.items() if not cells.empty}
     if not filled:
         raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
     if sheet is None and len(filled) > 1:
-        first = next(iter(filled))
+        first = max(filled, key=lambda name: int(filled[name].count().sum()))
         raise RatingsError.of(
             "several-sheets",
             f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",
@@ -68,7 +71,11 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             mend=suggest(name, list(filled)),
             go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
         )
-    return _from_header(filled[name], source)
+    cells, merged = with_merged(filled[name], merged_ranges(data, list(sheets).index(name)))
+    read = _from_header(cells, source)
+    text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
+    note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
+    return replace(read, notes=(*read.notes, note)) if merged else read
 
 
 def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:

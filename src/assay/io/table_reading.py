@@ -1,6 +1,7 @@
 """From a table of known shape and task to Ratings, step by step."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -26,6 +27,8 @@ from assay.io.list_cells import (
     named_by_lists,
     require_plain,
     single_elements,
+    without_nested,
+    without_uneven_lists,
 )
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
@@ -34,9 +37,13 @@ from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
 from assay.io.skip_logic import fill_settled
+from assay.io.state_limit import require_states
 from assay.io.tables import Table
 from assay.io.truth import find_audits, find_truth
 from assay.io.truth_words import match_truth
+
+DECISIVE = ("too-many-classes", "too-many-states")
+"""Problems beside which others would mislead."""
 
 
 def read_rows(table: Table, task: Task, given: Arguments, export: Export | None = None) -> Ratings:
@@ -44,8 +51,11 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     asked, response = given.roles, given.responses
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
-    table = explode_ratings(single_elements(table), given.rater)
-    table = named_by_lists(table, given.rater)
+    table = single_elements(table)
+    if given.set_aside:
+        table = without_uneven_lists(table, given.rater)
+    table = explode_ratings(table, given.rater)
+    table = named_by_lists(table, asked)
     ledger = Ledger(table, lenient=given.set_aside)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, given.score, given.confidence, given.audit)
@@ -75,7 +85,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
         table, base, asked, found, scores, audits, ledger,
         sessions=given.sessions, by_row=given.by_row, export=export,
     )  # fmt: skip
-    _require_single(layout, base, ledger)
+    layout = _single(layout, base, ledger)
     gold = find_truth(
         given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if given.labels is None else given.labels, words=words,
@@ -85,8 +95,9 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
-    if any(problem.code == "too-many-classes" for problem in ledger.problems):
-        ledger.raise_problems()  # each value would be another problem
+    require_states(base, found, ledger)
+    if any(problem.code in DECISIVE for problem in ledger.problems):
+        ledger.raise_problems()
     base, discarded = apply_export(layout, base, response)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)
@@ -121,16 +132,24 @@ def _note_near_names(
             note_near_names("class", names, rows.answers[:, n], ledger)
 
 
-def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
-    """Refuse cells with several values, before other problems that would mislead."""
+def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
+    """Refuse cells with several values, before other problems that would mislead.
+
+    Where rows that cannot be read are set aside, so are those of lists and dicts.
+    """
     found = layout.answers
+    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
+    if ledger.lenient:
+        table = replace(layout.table, frame=without_nested(layout.table.frame, answers, ledger))
+        ledger.table = table
+        layout = replace(layout, table=table)
     columns = dict(found.by_label)
     if found.value and len(task.labels) == 1:
         columns[task.label_names[0]] = found.value
     labels = {label.name: label for label in task.labels}
     read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
-    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
     if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
         read, answers, ledger
     ):
         ledger.raise_problems()
+    return layout

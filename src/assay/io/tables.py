@@ -207,6 +207,8 @@ def cell_text(value: object) -> str:
     """Return a cell as text: true and false, whole floats without ``.0``, containers as JSON."""
     if isinstance(value, CONTAINERS):
         value = json.dumps(_plain(value), ensure_ascii=False)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating) and float(value).is_integer():

@@ -1,5 +1,8 @@
 """Choose the task that the columns of a table fit."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pandas as pd
 
 from assay._util.errors import Note
@@ -15,7 +18,7 @@ from assay.io.names import (
     QUESTION_COLUMNS,
     squash,
 )
-from assay.io.one_label import one_label_task
+from assay.io.one_label import named_labels, one_label_task
 from assay.io.questions_in_rows import task_of_rows
 
 FALLBACK = "single"
@@ -31,12 +34,33 @@ def choose_task(
     """
     if named is not None:
         return named, ()
-    if export.task is not None:
+    asked = named_labels(given.labels)
+    if export.task is not None and _are_others(asked, export.task, export):
+        task, why = _of_labels(export.task, asked), f"it has the labels named: {', '.join(asked)}"
+    elif export.task is not None:
         task, why = export.task, export.reason or f"the {export.title} writes it out"
     else:
         task, why = _fitting(export, given)
     text = f"task {task.name} is taken: {why}. `task=` names another"
     return task, (Note(text, code="task-chosen", level="note"),)
+
+
+def _are_others(labels: Sequence[str], task: Task, export: Export) -> bool:
+    """Whether the caller names labels other than the task's, each a column of the export."""
+    columns = set(map(str, export.table.frame.columns))
+    return set(labels) != set(task.label_names) and bool(labels) and columns.issuperset(labels)
+
+
+def _of_labels(task: Task, names: Sequence[str]) -> Task:
+    """Return a task of these labels, as the export has them; a gate needs the label it asks."""
+    known = {label.name: label for label in task.labels}
+    labels = [known.get(name, Label(name=name, classes=())) for name in names]
+    gone = [name for name in known if name not in names]
+    kept = [
+        replace(one, asked_if="") if any(name in one.asked_if for name in gone) else one
+        for one in labels
+    ]
+    return replace(task, labels=tuple(kept), metrics=())
 
 
 def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:

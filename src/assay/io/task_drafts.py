@@ -10,6 +10,8 @@ from assay.data.task import Task
 from assay.io.answers import LabelsArg, question_columns
 from assay.io.columns import ColumnFinder
 from assay.io.formats import read_unless_named
+from assay.io.joined_files import joined
+from assay.io.likely_columns import within_states
 from assay.io.names import ANSWER_COLUMNS
 from assay.io.one_label import answer_columns_of
 from assay.io.questions_in_rows import MOST_LABELS, questions_of
@@ -17,7 +19,7 @@ from assay.io.sources import open_source
 
 
 def draft_arguments(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     labels: LabelsArg = None,
     taken: Sequence[str] = (),
     *,
@@ -27,14 +29,15 @@ def draft_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
-    ``labels`` for several columns of answers; ``task`` for rows that answer one question each;
-    empty
-    if the export has a task, or if reading finds it.
+    ``labels`` for several columns of answers, beside those that are ``left`` out as one model
+    cannot
+    hold all; ``task`` for rows that answer one question each; empty if the export has a task, or if
+    reading finds it.
     """
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:
         return {}
-    table = opened.plain_table()
+    table = joined(opened).plain_table()
     _, questions = questions_of(table)
     if len(questions) > 1:
         return {"task": Task(name="mine", labels=tuple(questions))}
@@ -44,5 +47,7 @@ def draft_arguments(
     if len(columns) != 1 or columns[0] not in usual:
         columns = question_columns(table.frame, taken)
     if 1 < len(columns) <= MOST_LABELS:
-        return {"labels": {column: column for column in columns}}
+        kept = within_states(table.frame, columns, most=Task.max_states)
+        left = [column for column in columns if column not in kept]
+        return {"labels": {column: column for column in kept}, "left": left}
     return {}

@@ -46,7 +46,7 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     frame = export.table.frame
     said_so = given.rater == BY_ROW and ColumnFinder(list(frame.columns)).get(BY_ROW) is None
     if said_so:
-        export = replace(export, table=votes_apart(export.table, task))
+        export = replace(export, table=votes_apart(export.table, task, given))
         frame = export.table.frame
     if not said_so and (given.rater is not None or "rater" in export.roles):
         return None
@@ -61,9 +61,14 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     return number_votes(export, given, task)
 
 
-def votes_apart(table: Table, task: Task) -> Table:
-    """Give each vote a row where a cell holds the answers of several raters."""
-    for column in table.frame.columns:
+def votes_apart(table: Table, task: Task, given: Arguments) -> Table:
+    """Give each vote a row where a cell holds the answers of several raters.
+
+    Lists in other columns, such as the sentences of a text, are no votes.
+    """
+    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    named = named_columns(finder, given.labels, given.value) or finder.all_of(task.label_names)
+    for column in named or finder.all_of(ANSWER_COLUMNS)[:1]:
         cells = _votes_of(table.frame[column], task.labels[0])
         if not cells:
             continue

@@ -160,7 +160,7 @@ ABOUT = ("title", "unit", "better")
 
 
 def run(
-    source: str | Path | pd.DataFrame | Ratings,
+    source: str | Path | pd.DataFrame | Sequence[str | Path] | Ratings,
     *,
     task: str | Path | Task | None = None,
     method: Method = "nuts",
@@ -176,7 +176,7 @@ def run(
 
     Parameters
     ----------
-    source : str, path, DataFrame or Ratings
+    source : str, path, DataFrame, list of paths or Ratings
         As for :func:`assay.read_ratings`.
     task : str, path or Task, optional
         As for :func:`assay.read_ratings`.

@@ -18,6 +18,7 @@ from assay._util.validation import (
     path_given,
     require_choice,
     require_count,
+    require_draws,
     written,
 )
 
@@ -192,6 +193,12 @@ def test_an_argument_error_is_one_of_models_and_of_fits():
     for kind in (AssayError, ModelError, FitError, ValueError):
         with pytest.raises(kind):
             require_count("draws", "many")
+
+
+def test_more_draws_than_a_table_can_hold_are_refused():
+    with pytest.raises(ArgumentError, check=refusal("argument-count", least=1, most=1_000_000)):
+        require_draws("draws", 10**30)
+    assert require_count("rng", 10**30, least=0) == 10**30
 
 
 def test_what_is_long_is_named_by_its_kind():

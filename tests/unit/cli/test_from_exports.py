@@ -82,6 +82,18 @@ def test_three_commands_lead_to_metrics(
     assert re.search(INTERVAL, output)
     for metric in metrics:
         assert metric in output
+    for line in _shown(typed):
+        assert line in output
+
+
+def _shown(typed: list[str]) -> list[str]:
+    """Return notes and names of metrics that the page shows below a command."""
+    page = (ROOT / "docs" / "from_exports.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\$ assay (.*)\n((?:(?!\$ |```).*\n)*)", page, re.MULTILINE)
+    found = [text for command, text in blocks if shlex.split(command)[: len(typed)] == typed]
+    lines = [line for text in found for line in text.splitlines()]
+    metrics = [m[1] for line in lines if (m := re.match(rf"(.+?)  +{INTERVAL}", line))]
+    return metrics + [line for line in lines if line.startswith(("note:", "wrote reviews"))]
 
 
 def test_a_german_sheet_whose_names_say_less_is_run_whole(
@@ -130,6 +142,21 @@ def _advised(output: str) -> list[str]:
     last = output.strip().splitlines()[-1]
     assert last.startswith(GO_ON), output
     return shlex.split(last.removeprefix(GO_ON))
+
+
+def test_a_file_for_each_rater_is_offered_as_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for who in ("ann", "bob", "cy"):
+        rows = [(f"i{n}", "xy"[(n + len(who) * (n % 4 == 0)) % 2]) for n in range(12)]
+        pd.DataFrame(rows, columns=["item", "label"]).to_csv(f"{who}.csv", index=False)
+    typed = _advised(CliRunner().invoke(app, ["run", "ann.csv", "bob.csv", "cy.csv"]).output)
+    page = (ROOT / "docs" / "from_exports.md").read_text(encoding="utf-8")
+    assert f"Go on with: assay {shlex.join(typed)}" in page
+    done = CliRunner().invoke(app, [*typed, *QUICK])
+    assert done.exit_code == 0, done.output
+    assert re.search(INTERVAL, done.output)
 
 
 def test_the_page_shows_commands_of_these_files() -> None:

@@ -88,6 +88,47 @@ def test_files_of_an_archive_and_of_a_list_are_read_as_one(tmp_path: Path) -> No
     assert len(read_ratings(tmp_path / "all.zip" / "export" / "a.csv").answers) == 10
 
 
+@pytest.mark.parametrize("suffix", [".CSV", ".Xlsx", ".JSONL"])
+def test_the_case_of_a_suffix_does_not_matter(suffix: str, tmp_path: Path) -> None:
+    write = WRITE | {".xlsx": lambda part, path: part.to_excel(path, index=False)}
+    for n, (rater, part) in enumerate(LONG.groupby("rater")):
+        end = suffix if n else suffix.lower()
+        plain = tmp_path / f"{rater}{suffix.lower()}"
+        write[suffix.lower()](part.drop(columns="rater"), plain)
+        plain.rename(tmp_path / f"{rater}{end}")
+    assert answers(read_ratings(tmp_path, task="single", rater="file")) == WHOLE
+
+
+def test_files_that_the_caller_names_are_read_whatever_their_names(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.csv", "b.txt", "c")]
+    for part, path in zip(PARTS, paths, strict=True):
+        part.to_csv(path, index=False)
+    assert answers(read_ratings(paths)) == WHOLE
+
+
+def test_files_in_folders_beside_tables_are_named_as_unread(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    for name, part in zip(("a", "b", "more/c"), PARTS, strict=True):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    ratings = read_ratings(tmp_path)
+    assert len(ratings.answers) == 20
+    assert "more/c.csv" in notes(ratings, "folders-not-read")[0]
+
+
+def test_encoding_and_sheet_hold_for_each_of_several_files(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "sheets").mkdir()
+    for n, part in enumerate(PARTS):
+        words = part.assign(label=part["label"].replace({"x": "\u017elut\u00fd"}))
+        words.to_csv(tmp_path / f"texts/{n}.csv", index=False, encoding="iso8859-2")
+        with pd.ExcelWriter(tmp_path / f"sheets/{n}.xlsx") as book:
+            pd.DataFrame({"note": ["about"]}).to_excel(book, sheet_name="About", index=False)
+            part.to_excel(book, sheet_name="Data", index=False)
+    read = read_ratings(tmp_path / "texts", encoding="iso8859-2")
+    assert read.task.labels[0].classes == ("y", "\u017elut\u00fd")
+    assert answers(read_ratings(tmp_path / "sheets", sheet="Data")) == WHOLE
+
+
 def test_rows_are_named_with_their_file(tmp_path: Path) -> None:
     for name, part in zip("abc", PARTS, strict=True):
         part.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -126,3 +167,26 @@ def test_files_that_all_name_the_same_rater_may_be_of_one_rater_each(tmp_path: P
         part.assign(rater="1").drop_duplicates("item").to_csv(tmp_path / f"{'abc'[n]}.csv")
     told = notes(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")[0]
     assert "all name the rater 1" in told
+
+
+def test_files_name_the_raters_where_nothing_else_does(tmp_path: Path) -> None:
+    for rater, part in LONG.groupby("rater"):
+        rows = part.drop(columns="rater").assign(remark=[f"{rater}{n}" for n in range(len(part))])
+        rows.assign(source=["u", "v"] * 6).to_csv(tmp_path / f"{rater}.csv", index=False)
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(tmp_path, task="single")
+    assert caught.value.go_on == {"rater": "file"}
+
+
+def test_a_file_may_lack_a_few_columns_of_others(tmp_path: Path) -> None:
+    for n, part in enumerate(PARTS):
+        more = part.assign(unclear=["x", *[""] * (len(part) - 1)]) if n == 1 else part
+        more.to_csv(tmp_path / f"{n}.csv", index=False)
+    ratings = read_ratings(tmp_path)
+    assert answers(ratings) == WHOLE
+    assert "0.csv, 2.csv lack columns that other files have: unclear" in notes(
+        ratings, "files-joined"
+    )
+    (tmp_path / "4.csv").write_text("town,mayor\nUlm,Ann\n")
+    with pytest.raises(RatingsError):
+        read_ratings(tmp_path)

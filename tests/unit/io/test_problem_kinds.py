@@ -83,7 +83,9 @@ def python(**more: object) -> Callable[[str, Call, Path], Call]:
     return mend
 
 
-def call(source: object = None, task: str = "single", **more: object) -> Callable[[Path], Call]:
+def call(
+    source: object = None, task: str | None = "single", **more: object
+) -> Callable[[Path], Call]:
     """Return a call; None is the table of above."""
     return lambda folder: {
         "source": table() if source is None else source,
@@ -358,9 +360,11 @@ KINDS = [
         right=shape(2, 3, 4),
     ),
     Kind(
-        code="list-cells",
-        call=call(table(item=[["p", "q"], ["p", "r"]] * ITEMS, text=[n // 2 for n in range(24)])),
-        mend=instead(item="text"),
+        code="too-many-states",
+        call=call(table(**{f"q{n}": list("abcdef") * 4 for n in range(5)}), task=None,
+                  labels={f"q{n}": f"q{n}" for n in range(5)}),
+        mend=argument("labels"),
+        right=lambda r: len(r.task.labels) == 3,
     ),
     Kind(
         code="list-cells",
@@ -378,8 +382,8 @@ KINDS = [
         code="list-cells",
         call=call(pd.DataFrame({"item": [1, 2, 3], "rater": [["a", "b"]] * 3,
                                 "label": [["x", "y"], ["x"], ["y", "y"]]})),
-        mend=lambda said, before, folder: {**before, "source": before["source"].drop(index=[1])},
-        right=shape(2, 2, 4),
+        mend=instead(set_aside=True),
+        right=lambda r: shape(2, 2, 4)(r) and len(r.accounting.set_aside) == 1,
     ),
     Kind(
         code="nested-cells",
@@ -563,6 +567,10 @@ KINDS = [
     # Scores, times, audits, sessions.
     Kind(code="no-number", call=call(table(label=["no", "yes"] * ITEMS, score=87)),
          mend=argument("score_range")),
+    Kind(code="no-number",
+         call=call(table(score=[1, 5, 3, 4] * 6, kind=["u", "v"] * ITEMS, text=[*range(24)])
+              .drop(columns="label"), task=None),
+         mend=argument("labels"), right=classes("1", "3", "4", "5")),
     Kind(code="score-range", call=call(score_range=(1, 0)), mend=instead(score_range=(0, 1))),
     Kind(code="score-and-confidence", call=call(table(label=["no", "yes"] * ITEMS, s=0.5, c=0.5),
                                                 score="s", confidence="c"),
@@ -663,7 +671,6 @@ BY_HAND = {
     "json-file": "no record in it is whole",
     "json-shape": "it holds no records",
     "lfs-pointer": "git has to fetch the file",
-    "list-cells": "only a person knows which answers are missing",
     "nested-cells": "only a person knows which part of a dictionary is the answer",
     "no-answer-given": "there is nothing to read",
     "no-ratings": "there is nothing to read",

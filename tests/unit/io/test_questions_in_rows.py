@@ -74,3 +74,42 @@ def test_a_judge_that_is_a_list_is_one_rater() -> None:
     ratings = read_ratings(frame, item="question_id", labels="score")
     assert list(ratings.raters.index) == ["gpt-4/v1", "gpt-4/v2"]
     assert "name-lists" in [getattr(note, "code", "") for note in ratings.accounting.notes]
+
+
+ASPECTS = ["fluency", "meaning", "simplicity", "style", "tone"]
+GRADED = pd.DataFrame(
+    [(f"t{n}", rater, aspect, str((n + k + (rater == "b")) % 5 + 1))
+     for n in range(20) for rater in "abc" for k, aspect in enumerate(ASPECTS)],
+    columns=["item", "rater", "criteria_id", "annotation"],
+)  # fmt: skip
+
+
+def test_questions_that_one_model_cannot_hold_are_left_out_with_a_note() -> None:
+    ratings = read_ratings(GRADED)
+    assert ratings.task.label_names == tuple(ASPECTS[:4])
+    assert len(ratings.answers) == 60
+    codes = [getattr(note, "code", "") for note in ratings.accounting.notes]
+    assert "labels-left-out" in codes
+
+
+def test_the_rater_is_found_among_the_rows_of_one_question() -> None:
+    frame = GRADED[GRADED["criteria_id"].isin(ASPECTS[:2])]
+    frame = frame.rename(columns={"item": "art", "rater": "who"})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"item": "art", "rater": "who"}
+    ratings = read_ratings(frame, item="art", rater="who")
+    assert ratings.task.label_names == tuple(ASPECTS[:2])
+
+
+def test_rows_whose_cell_holds_several_answers_can_be_set_aside() -> None:
+    frame = GRADED[GRADED["criteria_id"].isin(ASPECTS[:2])].copy()
+    frame.iloc[[3, 9], 3] = "['1', '4']"
+    frame.iloc[4, 3] = "[]"
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"set_aside": True}
+    ratings = read_ratings(frame, set_aside=True)
+    assert ratings.accounting.set_aside["reason"].tolist() == ["several answers in a cell"] * 2
+    assert {label.classes for label in ratings.task.labels} == {tuple("12345")}
+    assert int((ratings.answers < 0).sum()) == 3

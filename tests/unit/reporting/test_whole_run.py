@@ -141,6 +141,20 @@ def test_arguments_go_to_the_reader_and_to_the_fit(lists, tmp_path):
     assert assay.load(tmp_path / "o" / "fit.nc")["posterior"].sizes["draw"] == 60
 
 
+def test_several_files_are_one_table(lists, found, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("a.csv", lists[:300]), ("b.csv", lists[300:])):
+        rows.to_csv(name, index=False)
+    same = assay.run(["a.csv", "b.csv"], method="em", progress=False)
+    assert same.metrics["mean"].to_numpy() == pytest.approx(found.metrics["mean"].to_numpy())
+    done = CliRunner().invoke(app, ["run", "a.csv", "b.csv", "--method", "em", "-q", "--no-report"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "ratings-results" / "metrics.csv").is_file()
+    typed = ["fit", "a.csv", "b.csv", "--method", "em", "--raters", "dawid_skene", "-o", "f.nc"]
+    done = CliRunner().invoke(app, [*typed, "--prevalence", "dirichlet", "-q"])
+    assert done.exit_code == 0, done.output
+
+
 def test_folder_that_is_a_file_is_refused_first(lists, tmp_path):
     (tmp_path / "out").write_text("")
     lists.to_csv(tmp_path / "r.csv", index=False)

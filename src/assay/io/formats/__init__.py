@@ -40,11 +40,11 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 
-from assay._util.errors import ArgumentError, AssayError, Note, RatingsError, as_code, suggest
-from assay._util.text import counted, some
+from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, nearest, suggest
 from assay.data.task import Task
 from assay.io.formats.format import Export, Format
-from assay.io.sources import FolderSource, Source
+from assay.io.joined_files import note_unread
+from assay.io.sources import Source
 
 __all__ = [
     "PLAIN", "Export", "Format", "all_formats", "is_claimed", "read_export", "read_unless_named",
@@ -132,19 +132,7 @@ def _sound[T](one: Format, source: Source, step: Callable[[], T]) -> T:
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:
     export = _sound(chosen, source, partial(chosen.read, source, task))
-    return replace(export, title=chosen.title, notes=(*export.notes, *_unread(source)))
-
-
-def _unread(source: Source) -> list[Note]:
-    """Note files in folders of a folder."""
-    files = source.deeper if isinstance(source, FolderSource) else ()
-    if not files:
-        return []
-    text = (
-        f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
-        "To read such files, give a list of their paths"
-    )
-    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
+    return replace(export, title=chosen.title, notes=(*export.notes, *note_unread(source)))
 
 
 def _format_of(name: str) -> Format:
@@ -153,6 +141,7 @@ def _format_of(name: str) -> Format:
         raise ArgumentError(
             f"`format={name!r}` is no format; {suggest(name, [*known, PLAIN])}",
             code="unknown-format",
+            go_on={"format": nearest(name, [*known, PLAIN])},
         )
     return known[name]
 

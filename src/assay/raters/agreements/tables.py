@@ -12,7 +12,7 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.text import counted, intervals, percent
 from assay._util.typing import Floats
-from assay._util.validation import require_count
+from assay._util.validation import require_draws
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import Ratings, require_ratings
 from assay.fits.predict import predict_answers
@@ -194,7 +194,7 @@ def agreement(
         "`assay.agreement(ratings, fit=fit)`",
     )  # fmt: skip
     require_level(level)
-    require_count("draws", draws)
+    require_draws("draws", draws)
     generator = generator_of(rng)
     names = column_names(ratings.task, labels)
     design = build_design(ratings)

@@ -13,7 +13,7 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
 from assay._util.text import some
 from assay._util.typing import Bools, Floats
-from assay._util.validation import require_choice, require_count
+from assay._util.validation import require_choice, require_count, require_draws
 from assay.comparison.contrasts import rank_table
 from assay.raters.scoring.truths import Truth, positive_classes, read_truth
 from assay.studies.diras.cells import CellModel
@@ -116,7 +116,7 @@ def recall_of_runs(
     estimating AP and NDCG. SIGIR, 603-610.
     """
     require_count("k", k)
-    require_count("draws", draws)
+    require_draws("draws", draws)
     require_level(level)
     require_choice("estimand", estimand, ESTIMANDS)
     generator = generator_of(rng)

@@ -245,3 +245,14 @@ def test_a_task_of_one_label_takes_the_only_control() -> None:
     ratings = read("label_studio_plain.json", task="single")
     assert ratings.task.label_names == ("label",)
     assert len(ratings.answers) == 90
+
+
+@pytest.mark.parametrize("labels", ["sentiment", ["relevant", "reason"], ["reason", "stars"]])
+def test_some_labels_of_an_export_are_read_alone(labels: str | list[str]) -> None:
+    whole, some = read(RICH), assay.read_ratings(RICH, labels=labels)
+    names = [labels] if isinstance(labels, str) else labels
+    assert list(some.task.label_names) == names
+    for name in names:
+        assert answers_to(some, name) == answers_to(whole, name)
+    gates = {label.name: label.asked_if for label in some.task.labels}
+    assert gates.get("reason", "") == ("relevant == yes" if "relevant" in names else "")

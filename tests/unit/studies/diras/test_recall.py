@@ -13,6 +13,7 @@ from refusals import refusal
 from typer.testing import CliRunner
 
 import assay
+from assay._util.errors import ArgumentError
 from assay.cli.program import app
 from assay.studies.diras import rank_documents, recall_of_runs
 from assay.studies.diras.cells import CellModel
@@ -57,6 +58,11 @@ def estimate(given: dict[str, Any], **more: Any) -> pd.DataFrame:
         given["truth"], given["runs"], given["pairs"], given["pool"], **arguments
     )
     return found.table.set_index(["run", "metric"])
+
+
+def test_more_draws_than_a_table_can_hold_are_refused() -> None:
+    with pytest.raises(ArgumentError, check=refusal("argument-count", least=1, most=10**6)):
+        estimate(world(per_part=40), draws=10**30)
 
 
 def test_where_all_documents_are_judged_recall_is_exact() -> None:

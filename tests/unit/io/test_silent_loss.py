@@ -1,0 +1,106 @@
+"""What may be lost or turned into something else: each such file is read whole, or with a note."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from assay.data.ratings import Ratings
+from assay.io import read_ratings
+
+
+def long(words: list[str]) -> pd.DataFrame:
+    rows = [(f"i{n}", r, words[(n + (r == "b") * (n % 4 == 0)) % len(words)])
+            for n in range(12) for r in "ab"]  # fmt: skip
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def notes(ratings: Ratings, code: str) -> list[str]:
+    return [str(n) for n in ratings.accounting.notes if getattr(n, "code", "") == code]
+
+
+@pytest.mark.parametrize("word", ["NA", "null", "nan", "N/A", "na"])
+def test_a_word_that_is_read_as_no_answer_is_named(word: str) -> None:
+    frame = long([word, "US", "DE"])
+    ratings = read_ratings(frame)
+    assert f"{word} (8 cells) in label is read as no answer" in notes(ratings, "empty-words")[0]
+    named = read_ratings(frame, classes={"label": {word: f"class {word}"}})
+    assert set(named.task.labels[0].classes) == {f"class {word}", "US", "DE"}
+    assert (named.answers >= 0).all()
+    assert notes(named, "empty-words") == []
+
+
+def test_empty_cells_are_no_words() -> None:
+    assert notes(read_ratings(long(["", "US", "DE"])), "empty-words") == []
+
+
+def test_words_of_no_answer_in_columns_of_raters_are_named() -> None:
+    frame = pd.DataFrame({"item": range(12), "ann": ["PASS", "N/A", "FAIL"] * 4,
+                          "bob": ["PASS", "FAIL", "N/A"] * 4})  # fmt: skip
+    ratings = read_ratings(frame, wide=["ann", "bob"])
+    assert "N/A among them" in notes(ratings, "columns-read")[0]
+    words = {"label": {"N/A": "not to be judged"}}
+    assert len(read_ratings(frame, wide=["ann", "bob"], classes=words).answers) == 24
+
+
+def test_a_header_that_stands_in_the_file_again_is_no_rating(tmp_path: Path) -> None:
+    text = long(["x", "y"]).to_csv(index=False)
+    (tmp_path / "both.csv").write_text(text + text.replace("i", "k").replace("ktem", "item"))
+    ratings = read_ratings(tmp_path / "both.csv")
+    assert ratings.task.labels[0].classes == ("x", "y")
+    assert (len(ratings.answers), len(ratings.raters)) == (48, 2)
+    assert notes(ratings, "header-again")
+
+
+def test_merged_cells_of_a_sheet_have_their_value(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Study of tone"])
+    book.active.merge_cells("A1:C1")
+    book.active.append(["item", "rater", "label"])
+    for n in range(12):
+        for rater in "ab":
+            book.active.append([f"i{n}" if rater == "a" else None, rater, "xy"[n % 2]])
+        book.active.merge_cells(f"A{3 + 2 * n}:A{4 + 2 * n}")
+    book.save(tmp_path / "merged.xlsx")
+    ratings = read_ratings(tmp_path / "merged.xlsx")
+    assert (len(ratings.answers), len(ratings.items), len(ratings.raters)) == (24, 12, 2)
+    assert notes(ratings, "merged-cells") == [
+        "12 merged cells have the value of the first cell of their range"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["01", "02", "1"], "01 is 1"), (["1e2", "100", "3"], "1e2 is 100"), (["1.0", "1", "2"], "")],
+)
+def test_numbers_that_are_one_class_are_named(words: list[str], said: str) -> None:
+    found = notes(read_ratings(long(words)), "equal-numbers")
+    assert [said in text for text in found] == [True] * bool(said)
+
+
+def test_lists_of_records_under_several_keys_are_one_table(tmp_path: Path) -> None:
+    records = json.loads(long(["x", "y"]).to_json(orient="records"))
+    (tmp_path / "splits.json").write_text(json.dumps({"train": records[:12], "test": records[12:]}))
+    assert len(read_ratings(tmp_path / "splits.json").answers) == 24
+    by_rater = {who: [{k: v for k, v in one.items() if k != "rater"} for one in records
+                      if one["rater"] == who] for who in "ab"}  # fmt: skip
+    (tmp_path / "raters.json").write_text(json.dumps(by_rater))
+    assert list(read_ratings(tmp_path / "raters.json", rater="list").raters.index) == ["a", "b"]
+
+
+def test_bytes_are_text() -> None:
+    frame = long(["x", "y"])
+    frame["label"] = [word.encode() for word in frame["label"]]
+    assert read_ratings(frame).task.labels[0].classes == ("x", "y")
+
+
+def test_lines_of_two_encodings_are_each_read_in_their_own(tmp_path: Path) -> None:
+    text = long(["gr\u00fcn", "rot", "wei\u00df"]).to_csv(index=False)
+    half = text.index("i6")
+    data = text[:half].encode("utf-8") + text[half:].encode("cp1252")
+    (tmp_path / "both.csv").write_bytes(data)
+    ratings = read_ratings(tmp_path / "both.csv")
+    assert ratings.task.labels[0].classes == ("gr\u00fcn", "rot", "wei\u00df")
+    assert "two encodings" in notes(ratings, "encoding-found")[0]

@@ -27,6 +27,7 @@ _HOME = {
     "compare": "comparison",
     "compare_counts": "comparison",
     "compare_raters": "raters.reliability",
+    "compare_scores": "studies.diras",
     "consensus_sensitivity": "validation.sensitivity",
     "dask_executor": "distributed",
     "decide": "comparison",

@@ -139,6 +139,7 @@ from assay.reporting.rater_sheets import rater_decisions as rater_decisions
 from assay.reporting.rater_sheets import rater_sheets as rater_sheets
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
+from assay.studies.diras import compare_scores as compare_scores
 from assay.studies.diras import recall_of_runs as recall_of_runs
 from assay.studies.diras import sample_pairs as sample_pairs
 from assay.studies.judges import ask_model as ask_model
@@ -169,6 +170,7 @@ __all__ = [
     "compare",
     "compare_counts",
     "compare_raters",
+    "compare_scores",
     "consensus_sensitivity",
     "dask_executor",
     "decide",

@@ -99,6 +99,11 @@ OF_RATINGS = {
 }  # fmt: skip
 OF_NEITHER = {
     "compare_counts": ({"table": COUNTS}, ("table", "level", "rope", "baseline", "draws", "rng")),
+    "compare_scores": (
+        {"truth": TRUTH, "scores": {"one": SCORES, "two": SCORES}},
+        ("scores", "metric", "label", "positive", "clusters", "estimand", "level", "rope",
+         "baseline"),
+    ),
     "load": ({}, ("path",)),
     "load_metrics": ({}, ("path",)),
     "load_task": ({}, ("task",)),

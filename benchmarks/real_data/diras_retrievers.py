@@ -1,7 +1,7 @@
 """DIRAS: listwise orders and embeddings, ranked against a truth that is a parameter.
 
 Run ``python -m benchmarks diras_retrievers [--data DIR] [--seed 1]``; it writes
-``retrievers.csv``, ``retriever_pairs.csv`` and ``thresholds.csv`` to ``results/diras``. The files
+``retrievers.csv``, ``scorer_pairs.csv`` and ``thresholds.csv`` to ``results/diras``. The files
 are those of ``diras_tables``. The truth is that of its three experts; the fit takes some minutes.
 """
 
@@ -45,6 +45,8 @@ POINTWISE = {
     "Llama-3 Ask": "ft_gc_llama",
     "Llama-3 Tok": "ft_gc_llama tok",
 }
+PAIRED = (*POINTWISE, "List-10/5 GPT-4")
+"""Scorers whose differences the page shows."""
 THRESHOLDS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 
@@ -97,6 +99,24 @@ def _interval(line: pd.Series) -> str:
     return f"{line['mean']:.3f} ({line['lower']:.3f} to {line['upper']:.3f})"
 
 
+def pair_lines(found: Mapping[str, Any]) -> Iterator[Line]:
+    """Make a line per estimand and pair of some scorers: the difference of tau, and P(a > b)."""
+    for estimand, one in found.items():
+        for _, line in one.pairs.iterrows():
+            if line["a"] in PAIRED and line["b"] in PAIRED:
+                numbers = {k: line[f"difference{end}"] for k, end in ENDS.items()}
+                yield {
+                    "estimand": estimand,
+                    "a": line["a"],
+                    "b": line["b"],
+                    "difference of tau": _interval(pd.Series(numbers)),
+                    "P(a > b)": f"{line['p_greater']:.3f}",
+                }
+
+
+ENDS = {"mean": "", "lower": "_lower", "upper": "_upper"}
+
+
 def threshold_lines(fit: xr.DataTree, diras: Diras) -> Iterator[Line]:
     """Make a line per threshold of one student's token score, against the latent truth."""
     scores = diras.scores("ft_gc_llama tok")["score"]
@@ -126,9 +146,7 @@ def main() -> None:
     fit = fit_experts(diras, EXPERTS, chosen.seed, **EFFORT)
     found = {e: compared(fit, diras, e) for e in ("finite", "population")}
     write(retriever_lines(diras, found), folder / "retrievers.csv")
-    pairs = pd.concat([one.pairs for one in found.values()])
-    kept = ["estimand", "a", "b", "difference", "difference_lower", "difference_upper", "p_greater"]
-    write(pairs[kept].to_dict("records"), folder / "retriever_pairs.csv")
+    write(pair_lines(found), folder / "scorer_pairs.csv")
     write(threshold_lines(fit, diras), folder / "thresholds.csv")
 
 

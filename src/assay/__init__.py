@@ -89,6 +89,8 @@ _HOME = {
     "summarize": "fits.summary",
     "take_ratings": "data.ratings",
     "threshold_sweep": "raters.scoring",
+    "train_student": "studies.students",
+    "training_chats": "studies.students",
     "variance_budget": "evaluation",
 }
 

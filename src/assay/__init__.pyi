@@ -143,6 +143,8 @@ from assay.studies.diras import compare_scores as compare_scores
 from assay.studies.diras import recall_of_runs as recall_of_runs
 from assay.studies.diras import sample_pairs as sample_pairs
 from assay.studies.judges import ask_model as ask_model
+from assay.studies.students import train_student as train_student
+from assay.studies.students import training_chats as training_chats
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
@@ -231,5 +233,7 @@ __all__ = [
     "summarize",
     "take_ratings",
     "threshold_sweep",
+    "train_student",
+    "training_chats",
     "variance_budget",
 ]

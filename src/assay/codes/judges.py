@@ -62,6 +62,11 @@ JUDGES = {
     "run-file": "A ranked list cannot be read. Write it as TREC run files are written.",
     "score-measure": "A measure leaves something out, or is biased. The message says how.",
     "scored-by-some": "Items without a score of every scorer are left out of a comparison.",
+    "student-pairs": (
+        "A student cannot learn from these judgements. Judge pairs of several queries, of both "
+        "kinds."
+    ),
+    "teacher-scores": ("Scores of a teacher are no probabilities. Give numbers from 0 to 1."),
     "texts-without-words": (
         "Documents have no words, so that BM25 cannot rank them. Give texts, or embeddings."
     ),

@@ -44,8 +44,9 @@ class CellModel:
     with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5), and
     :math:`\beta \sim \mathrm{Normal}(0, 0.5)`. For unlisted documents :math:`\mu_c` has the logit
     of a Beta(1/2, 1/2) as its prior. Listed cells may have few judged documents: their
-    :math:`\mu_c` is uniform between the lowest and the highest prevalence of a stratum, and normal
-    beyond, with an SD of 1. All parameters are drawn in turn (Gibbs) on grids.
+    :math:`\mu_c` is uniform between the lowest and the highest prevalence of a stratum or of all
+    listed documents, and normal beyond, with an SD of 1. All parameters are drawn in turn (Gibbs)
+    on grids.
     """
 
     cell: Ints
@@ -130,18 +131,21 @@ class CellModel:
 
     def _priors_of_means(self, yes: Ints, rng: np.random.Generator) -> Floats:
         """Return the log prior of each cell's mean, (cell, grid point)."""
-        lowest, highest = self._range_of_strata(yes, rng)
+        lowest, highest = self._range_of_prevalences(yes, rng)
         beyond = np.maximum(np.maximum(lowest - MEANS, MEANS - highest), 0) / BEYOND
         # The density of Beta(1/2, 1/2) in the logit.
         of_others = 0.5 * MEANS - np.logaddexp(0, MEANS)
         return np.where(self.listed[:, None], -0.5 * beyond**2, of_others)
 
-    def _range_of_strata(self, yes: Ints, rng: np.random.Generator) -> tuple[float, float]:
-        """Draw the prevalence of each stratum; return the lowest and highest logit."""
-        of = self.stratum[self.cell]
+    def _range_of_prevalences(self, yes: Ints, rng: np.random.Generator) -> tuple[float, float]:
+        """Draw the prevalence of each stratum and of all listed documents; return the range."""
+        of, listed = self.stratum[self.cell], self.listed[self.cell]
         strata = int(self.stratum.max()) + 1
         held = np.bincount(of, weights=yes, minlength=strata)
         number = np.bincount(of, weights=self.judged, minlength=strata)
+        if listed.any():
+            held = np.append(held, yes[listed].sum())
+            number = np.append(number, self.judged[listed].sum())
         drawn = np.clip(rng.beta(held + 0.5, number - held + 0.5), 1e-6, 1 - 1e-6)
         logits = np.log(drawn) - np.log1p(-drawn)
         return float(logits.min()), float(logits.max())

@@ -56,7 +56,10 @@ def left_out_scores(diras: Diras, rater: str, variant: str) -> tuple[pd.Series, 
         own = pairs["query_id"] == query
         begin = time.process_time()
         student = train_student(
-            pairs[~own], taught[pairs["item"][~own]], numbers=numbers, definitions=definitions
+            pairs[~own],
+            taught[pairs["item"][~own]],
+            numbers=numbers or None,
+            definitions=definitions,
         )
         seconds += time.process_time() - begin
         parts.append(student.scores(pairs[own], definitions=definitions))

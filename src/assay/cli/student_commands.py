@@ -71,7 +71,7 @@ def train(
                                    key_variable=key_variable)  # fmt: skip
     with waiting("training the student", show=not quiet):
         student = train_student(
-            items, _teacher(teacher), embed=embed, numbers=numbers or (), definitions=definitions,
+            items, _teacher(teacher), embed=embed, numbers=numbers or None, definitions=definitions,
             label=label, positive=positive,
         )  # fmt: skip
         table = student.scores(score, definitions=definitions)

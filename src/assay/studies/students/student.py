@@ -10,6 +10,7 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
 from assay._util.typing import Floats, Ints
+from assay._util.validation import names_given
 from assay.data.task_files import load_task
 from assay.io.sources import open_source
 from assay.studies.diras.retrievers import Embed
@@ -40,6 +41,7 @@ class Student:
     centre: Floats
     scale: Floats
     numbers: tuple[str, ...]
+    defined: bool
     strength: float
     n_pairs: int
     n_queries: int
@@ -48,9 +50,17 @@ class Student:
         """Return P(relevant) of pairs as ratings of a scored rater.
 
         Columns: those of the pairs without texts, ``rater``, ``group``, ``relevance`` (no or yes)
-        and ``score``. Similarities count relative to the pairs of the same query in this table.
+        and ``score``. ``definitions`` are needed if, and only if, it was trained with some.
+        Similarities count relative to the pairs of the same query in this table.
         """
-        items, texts = _read(pairs, definitions, self.numbers)
+        if self.defined and definitions is None:
+            raise RatingsError.of(
+                "definitions-missing",
+                "the student learned with definitions of relevance",
+                "the pairs",
+                mend="give those of these queries too: `definitions=`",
+            )
+        items, texts = _read(pairs, definitions if self.defined else None, self.numbers)
         inputs = (self.features.of(texts) - self.centre) / self.scale
         score = self.classifier.predict_proba(inputs)[:, 1]
         kept = items.kept.drop(columns=[c for c in ("rater", "group") if c in items.kept])
@@ -63,7 +73,7 @@ def train_student(
     teacher: Teacher,
     *,
     embed: Embed | None = None,
-    numbers: Sequence[str] = (),
+    numbers: str | Sequence[str] | None = None,
     definitions: object = None,
     label: str | None = None,
     positive: str | Sequence[str] | None = None,
@@ -79,7 +89,7 @@ def train_student(
         :func:`assay.ask_model` makes them (the mean where several rate); or P(relevant) by item.
     embed : callable, optional
         Function from texts to an array (text, dimension), as for ``sample_pairs(retriever=)``.
-    numbers : sequence of str
+    numbers : str or sequence of str, optional
         Columns of numbers that also describe a pair, such as ``retriever_score``.
     definitions : path or DataFrame, optional
         What makes a document relevant, for each query.
@@ -110,7 +120,8 @@ def train_student(
     Platt, J. (1999). Probabilistic outputs for support vector machines. Advances in Large Margin
     Classifiers, 61-74.
     """
-    items, texts = _read(pairs, definitions, tuple(numbers))
+    named = () if numbers is None else tuple(names_given("numbers", numbers, what="column"))
+    items, texts = _read(pairs, definitions, named)
     chance = read_teacher(teacher, label=label, positive=positive)
     taught = np.array([chance.get(name, np.nan) for name in items.names], float)
     known = np.isfinite(taught)
@@ -123,7 +134,7 @@ def train_student(
     strength, classifier = _fitted((inputs - centre) / scale, taught[known], texts.query[known])
     return Student(
         features=features, classifier=classifier, centre=centre, scale=scale,
-        numbers=tuple(numbers), strength=strength, n_pairs=int(known.sum()),
+        numbers=named, defined=definitions is not None, strength=strength, n_pairs=int(known.sum()),
         n_queries=len(np.unique(texts.query[known])),
     )  # fmt: skip
 

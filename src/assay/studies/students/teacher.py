@@ -1,6 +1,6 @@
 """The judgements that a student learns from: P(relevant) of each pair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,7 +25,7 @@ def read_teacher(
         yes = positive_classes(truth, positive)
         shares = (yes[truth.codes] & (truth.codes >= 0)).mean(axis=0)
         return pd.Series(shares, index=truth.items.astype(str))
-    if isinstance(source, pd.Series | Mapping):
+    if isinstance(source, pd.Series | dict):
         named = pd.Series(source)
         frame = pd.DataFrame({"item": named.index.astype(str), "score": named.to_numpy()})
     else:

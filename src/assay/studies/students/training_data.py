@@ -11,6 +11,7 @@ import pandas as pd
 from assay._util.errors import RatingsError
 from assay._util.files import require_place
 from assay._util.random import generator_of
+from assay._util.validation import path_given
 from assay.data.task_files import load_task
 from assay.studies.judges.items import read_items
 from assay.studies.judges.prompts import load_prompt
@@ -73,7 +74,7 @@ def training_chats(
         If tables cannot be used, or the teacher judged none of the pairs.
     """
     task = load_task("relevance")
-    chosen = load_prompt(prompt, task)
+    chosen = load_prompt(str(path_given("prompt", prompt)), task)
     items = read_items(pairs, task, chosen, definitions=definitions)
     chance = read_teacher(teacher, label=label, positive=positive)
     sure = certainty(chance)

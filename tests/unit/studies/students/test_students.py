@@ -119,6 +119,22 @@ def test_what_nothing_can_be_learned_from_is_refused(pairs: Any, teacher: Any, c
         train_student(pairs, teacher)
 
 
+def test_definitions_of_training_are_needed_for_scores() -> None:
+    told = PAIRS[["query_id", "query"]].drop_duplicates().rename(columns={"query": "definition"})
+    vague = PAIRS.assign(query="?")
+    student = train_student(vague[~OF_NEW], TEACHER, definitions=told)
+    scores = student.scores(vague[OF_NEW], definitions=told).set_index("item")["score"]
+    assert roc_auc_score(TEACHER[scores.index] > 0.5, scores) > 0.85
+    with pytest.raises(assay.AssayError, check=refusal("definitions-missing")):
+        student.scores(vague[OF_NEW])
+
+
+def test_a_number_that_is_no_column_or_no_number_is_refused() -> None:
+    for numbers, code in (("nope", "texts-column"), ("document_id", "no-number")):
+        with pytest.raises(assay.AssayError, check=refusal(code)):
+            train_student(PAIRS, TEACHER, numbers=numbers)
+
+
 def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
         monkeypatch.setitem(sys.modules, name, None)

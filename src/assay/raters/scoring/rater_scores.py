@@ -155,7 +155,7 @@ def score_rater(
 
 
 def score_draws(
-    truth: Source,
+    truth: Source | Truth,
     scores: Scores,
     *,
     label: str | None = None,
@@ -172,13 +172,13 @@ def score_draws(
     fewest: int = MIN_CLUSTERS,
     draws_of_known: int = 1,
 ) -> xr.Dataset:
-    """Return the measures of :func:`score_rater`.
+    """Return the measures of :func:`score_rater`; a truth that was read before is taken as it is.
 
     A population is refused below ``fewest`` clusters. It has ``draws_of_known`` draws of the
     weights of clusters where the truth is known, which has one draw.
     """
     require_flag("informed", informed)
-    known = read_truth(truth, label=label, clusters=clusters)
+    known = truth if isinstance(truth, Truth) else read_truth(truth, label=label, clusters=clusters)
     if estimand == "population" and len(known.codes) == 1:
         codes = np.repeat(known.codes, draws_of_known, axis=0)
         known = replace(known, codes=codes, shape=(1, draws_of_known))

@@ -11,10 +11,11 @@ import xarray as xr
 from assay._util.errors import Note, RatingsError
 from assay._util.intervals import require_level
 from assay._util.text import counted
-from assay._util.validation import names_given, require_choice
+from assay._util.validation import names_given, require_choice, require_flag
 from assay.comparison.contrasts import Rope, require_two
 from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
+from assay.raters.scoring.informed import blind_words, informed_truth, saw_scores
 from assay.raters.scoring.rater_scores import score_draws
 from assay.raters.scoring.scores import Scored, Scores, read_scores
 from assay.raters.scoring.truths import Source, Truth, positive_classes, read_truth
@@ -28,7 +29,7 @@ DRAWS_OF_KNOWN = 2000
 """Draws of the weights of clusters where the truth is known."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ScoreComparison(Comparison):
     """Scorers compared on shared draws of the truth; ``print`` it for sentences.
 
@@ -58,6 +59,7 @@ def compare_scores(
     rope: Rope = None,
     baseline: str | None = None,
     threshold: float = 0.5,
+    informed: bool = False,
     **choices: Any,
 ) -> ScoreComparison:
     """Compare scorers on the same draws of the truth and of the queries.
@@ -81,8 +83,11 @@ def compare_scores(
         Differences that do not matter, in units of the measure.
     baseline : str, optional
         Compare each scorer only with this one.
+    informed : bool
+        Whether the labels of a fit that has not used the scores are drawn again, given the scores
+        of all scorers, as in :func:`assay.score_rater`.
     **choices
-        The other arguments of :func:`assay.score_rater`.
+        ``by``, ``gains``, ``k`` and ``bins`` of :func:`assay.score_rater`.
 
     Returns
     -------
@@ -122,17 +127,22 @@ def compare_scores(
     )
     require_level(level)
     require_choice("estimand", estimand, ESTIMANDS)
+    require_flag("informed", informed)
     require_two([str(name) for name in named])
     known = read_truth(truth, label=label, clusters=clusters)
     chosen = positive_classes(known, positive)
     read = {str(n): read_scores(own, known, chosen, threshold) for n, own in named.items()}
+    unseen = _unseen(truth, known, read)
+    blind = [] if informed else [words for own in unseen if (words := blind_words(known, own))]
+    if informed and isinstance(truth, xr.DataTree):
+        for own in unseen:
+            known = informed_truth(truth, known, own)
     tables, left = _shared_items(read, known)
     asked = None if metric is None else names_given("metric", metric, what="measure")
     drawn = {
         name: score_draws(
-            truth, table, label=label, positive=positive, clusters=clusters, metric=asked,
-            estimand=estimand, threshold=threshold, fewest=FEWEST,
-            draws_of_known=DRAWS_OF_KNOWN, **choices,
+            known, table, positive=positive, metric=asked, estimand=estimand, threshold=threshold,
+            fewest=FEWEST, draws_of_known=DRAWS_OF_KNOWN, **choices,
         )
         for name, table in tables.items()
     }  # fmt: skip
@@ -145,8 +155,15 @@ def compare_scores(
         pairs=found.pairs.assign(n_items=size, n_clusters=rankings),
         systems=found.systems,
         draws=found.draws,
-        notes=tuple(_notes(drawn, known, size, rankings, left, estimand)),
+        notes=tuple(_notes(drawn, known, size, rankings, left, estimand, blind)),
     )
+
+
+def _unseen(truth: Source, known: Truth, read: Mapping[str, Scored]) -> list[Scored]:
+    """Return the scores that the fit behind the truth has not used."""
+    if not isinstance(truth, xr.DataTree):
+        return []
+    return [own for own in read.values() if not saw_scores(known, own)]
 
 
 def _shared_items(read: Mapping[str, Scored], truth: Truth) -> tuple[dict[str, pd.DataFrame], int]:
@@ -191,7 +208,7 @@ def _joined(drawn: Mapping[str, xr.Dataset], *, ends: bool) -> xr.Dataset:
 
 def _notes(
     drawn: Mapping[str, xr.Dataset], truth: Truth, size: int, rankings: int, left: int,
-    estimand: str,
+    estimand: str, blind: Sequence[str],
 ) -> list[Note]:  # fmt: skip
     notes = []
     if left:
@@ -222,6 +239,7 @@ def _notes(
                 level="note",
             )
         )
-    seen = dict.fromkeys(str(v.attrs["note"]) for own in drawn.values() for v in own.values())
+    of_measures = (str(v.attrs["note"]) for own in drawn.values() for v in own.values())
+    seen = dict.fromkeys([*of_measures, *blind])
     notes += [Note(text, code="score-measure", level="note") for text in seen if text]
     return notes

@@ -107,3 +107,26 @@ def test_a_guess_and_a_confidence_are_kept() -> None:
 def test_one_scorer_is_no_comparison() -> None:
     with pytest.raises(AssayError, check=refusal("too-few-systems")):
         compare_scores(draws(), {"good": GOOD})
+
+
+def test_labels_are_drawn_given_the_scores_of_all_scorers() -> None:
+    """Drawn for each scorer alone, the draws would not be shared."""
+    ratings = assay.simulate(
+        "generation", n_items=60, n_raters=4, ratings_per_item=3, n_clusters=15, rng=1
+    )
+    fit = assay.fit(ratings, raters="one_coin", method="map", draws=100, chains=1, starts=1, rng=1,
+                    progress=False)  # fmt: skip
+    label = ratings.task.label_names[0]
+    chance = assay.label_draws(fit).sel(label=label).mean(dim=("chain", "draw")).to_series()
+    rng = np.random.default_rng(1)
+    good = 0.6 * chance + 0.4 * rng.random(60)
+    both = {"good": good, "same": good.copy(), "poor": pd.Series(rng.random(60), chance.index)}
+    blind = compare_scores(fit, both, label=label, metric="auroc")
+    assert "score-measure" in {note.code for note in blind.notes}
+    told = compare_scores(fit, both, label=label, metric="auroc", informed=True)
+    assert told.notes == ()
+    pairs = told.pairs.set_index(["a", "b"])
+    assert pairs.loc[("good", "same"), "p_equal"] == 1
+    means = [one.systems.set_index("system")["mean"]["good"] for one in (blind, told)]
+    assert means[1] > means[0]
+    assert repr(told).startswith("<assay.Comparison")

@@ -4,7 +4,8 @@ Ratings: ChatReportRetrieve of Ni et al. (2025), 11 questions x 60 paragraphs, e
 models with confidences. Run ``python -m benchmarks diras_tables [--data DIR] [--seed 1]``; it
 writes ``table1.csv``, ``table2.csv``, ``info.csv``, ``latent.csv``, ``latent_measures.csv``,
 ``fits.csv`` and ``versions.json`` to ``results/diras``. ``DIR`` holds the folder
-``diras_chatreport``; ``../shared/data`` if not given. The three fits take some minutes.
+``diras_chatreport``, and the raw results as published in ``raw/diras_chatreport``;
+``../shared/data`` if not given. The three fits take some minutes; ``--published`` leaves them out.
 """
 
 import argparse
@@ -34,6 +35,11 @@ CUT: Mapping[str, float] = {"yes": 1.0}
 GRADED: Mapping[str, float] = {"partially": 0.5, "yes": 1.0}
 
 ROWS_1 = {"Point-Ask-D": "gpt4", "Point-Ask": "gpt4_no_explanation", "GPT-3.5": "gpt35"}
+MORE_1 = {
+    "Point-Ask-D, no reason first": "gpt4_no_cot",
+    "Point-Tok-D": "gpt4 tok",
+    "GPT-3.5 Tok": "gpt35 tok",
+}
 ROWS_2 = {
     "Llama-3 Ask": "ft_gc_llama",
     "Gemma Ask": "ft_gc_gemma",
@@ -42,12 +48,30 @@ ROWS_2 = {
     "Gemma CoT-Ask": "ft_rgc_gemma",
     "Phi-3 CoT-Ask": "ft_rgc_phi3",
 }
+STUDENTS = {"Llama-3": "llama", "Gemma": "gemma", "Phi-3": "phi3"}
+MORE_2 = {
+    f"{name} {row}": rater.format(model)
+    for row, rater in {
+        "Tok": "ft_gc_{} tok",
+        "CoT-Tok": "ft_rgc_{} tok",
+        "Tok, confidence not asked": "ft_g_{} tok",
+        "CoT-Tok, confidence not asked": "ft_rg_{} tok",
+        "Ask, not fine-tuned": "raw_{}_gc",
+        "CoT-Ask, not fine-tuned": "raw_{}_rgc",
+    }.items()
+    for name, model in STUDENTS.items()
+}
+TOKENS = " tok"
+"""Ending of raters whose confidence is the probability of the token of their guess."""
+RAW_TOKENS = {"gpt4": "gpt4_probabYesNo", "gpt35": "gpt3.5_probabYesNo"}
+"""Columns of the raw results with these probabilities, in per cent."""
 PRINTED: Mapping[str, Mapping[str, float]] = {
     "Point-Ask-D": {"Unc.": 54.01, "Bin.": 86.32, "Cal.": 91.10, "Info.": 88.48},
     "Point-Ask": {"Unc.": 39.27, "Bin.": 84.07, "Cal.": 90.59},
     "GPT-3.5": {"Unc.": 29.71, "Bin.": 45.27, "Cal.": 85.46},
+    "Llama-3 Tok": {"Unc.": 41.60, "Bin.": 82.11},
 }
-"""In per cent: Ni et al. (2025), Table 1."""
+"""In per cent: Ni et al. (2025), Table 1, and what is at hand of Table 2."""
 PRINTED_AVERAGE = {"Point-Ask-D": 80.00, "GPT-3.5": 58.65}
 COLUMNS = ("Unc.", "Bin.", "Cal.")
 
@@ -65,10 +89,18 @@ EFFORT: Line = {"draws": 2000, "tune": 2000, "target_accept": 0.95}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Diras:
-    """The set as tables: ``annotations`` (a line per rating), ``gold`` (a line per item)."""
+    """The set as tables.
+
+    annotations : a line for each rating
+    gold : a line for each item
+    tokens : guess and probability of its token, a line for each student and item
+    raw : the results as published, a line for each item
+    """
 
     annotations: pd.DataFrame
     gold: pd.DataFrame
+    tokens: pd.DataFrame
+    raw: pd.DataFrame
 
     @property
     def clusters(self) -> pd.Series:
@@ -85,18 +117,34 @@ class Diras:
         A guess is a yes if it contains "yes". The score is the confidence or what it lacks to 1,
         unrounded: 1 - 0.7 lies just above 0.3, and so in another bin of the calibration error.
         """
-        own = self.annotations[self.annotations["rater"] == rater].set_index("item")
-        guess = own["label"].str.lower().str.contains("yes")
-        confidence = own["confidence"].astype(float)
+        own = self.annotations[self.annotations["rater"] == rater.removesuffix(TOKENS)]
+        own = own.set_index("item")
+        said, confidence = own["label"], own["confidence"].astype(float)
+        if rater.endswith(TOKENS):
+            said, confidence = self._tokens(rater.removesuffix(TOKENS), said)
+        guess = said.str.lower().str.contains("yes")
         score = confidence.where(guess, 1 - confidence)
         return pd.DataFrame({"score": score, "guess": guess, "confidence": confidence})
+
+    def _tokens(self, rater: str, said: pd.Series) -> tuple[pd.Series, pd.Series]:
+        """Return the guess and the probability of its token, from the file that has the rater."""
+        if rater in RAW_TOKENS:
+            return said, self.raw[RAW_TOKENS[rater]].loc[said.index] / 100
+        own = self.tokens[self.tokens["rater"] == rater].set_index("item")
+        return own["guess"], own["confidence"].astype(float)
 
 
 def read_diras(data: Path) -> Diras:
     """Read the set from the folder ``diras_chatreport`` of ``data``."""
     folder = data / "diras_chatreport"
     gold = pd.read_csv(folder / "gold.csv").set_index("item")
-    return Diras(annotations=pd.read_csv(folder / "annotations.csv"), gold=gold)
+    raw = pd.read_csv(data / "raw" / "diras_chatreport" / "chatreport_test_results.csv")
+    return Diras(
+        annotations=pd.read_csv(folder / "annotations.csv"),
+        gold=gold,
+        tokens=pd.read_csv(folder / "student_token_probabilities.csv"),
+        raw=raw.set_axis(gold.index, axis=0),  # the items are named in the order of this file
+    )
 
 
 def against_gold(diras: Diras, rater: str, **choices: Any) -> xr.Dataset:
@@ -148,14 +196,14 @@ def table(diras: Diras, rows: Mapping[str, str]) -> Iterator[Line]:
         ours, line = published_columns(diras, rater), {"row": row, "rater": rater}
         for name in COLUMNS:
             line[name] = f"{ours[name]:.2f}"
-            if row in PRINTED:
-                line[f"{name} printed"] = f"{PRINTED[row][name]:.2f}"
+            printed = PRINTED.get(row, {}).get(name)
+            line[f"{name} printed"] = "" if printed is None else f"{printed:.2f}"
         yield line
 
 
 def info_table(diras: Diras) -> Iterator[Line]:
     """Make one line per row and grading: Info. over ties, its range, and what was printed."""
-    for row, rater in (ROWS_1 | ROWS_2).items():
+    for row, rater in (ROWS_1 | MORE_1 | ROWS_2 | MORE_2).items():
         for grading, gains in {"cut": CUT, "graded": GRADED}.items():
             ours = information(diras, rater, gains)
             printed = _printed_info(row) if grading == "cut" else ""
@@ -281,13 +329,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=project.parent / "shared" / "data")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--published", action="store_true", help="only what needs no fit")
     chosen = parser.parse_args()
     folder = Path(__file__).resolve().parent / "results" / "diras"
     folder.mkdir(parents=True, exist_ok=True)
     diras = read_diras(chosen.data)
-    write(table(diras, ROWS_1), folder / "table1.csv")
-    write(table(diras, ROWS_2), folder / "table2.csv")
+    write(table(diras, ROWS_1 | MORE_1), folder / "table1.csv")
+    write(table(diras, ROWS_2 | MORE_2), folder / "table2.csv")
     write(info_table(diras), folder / "info.csv")
+    if chosen.published:
+        return
     latent_tables(diras, folder, chosen.seed)
     used = ("assay", "numpy", "numba", "pandas", "pymc", "nutpie")
     versions = {"python": platform.python_version(), **{name: version(name) for name in used}}

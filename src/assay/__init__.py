@@ -27,6 +27,7 @@ _HOME = {
     "compare": "comparison",
     "compare_counts": "comparison",
     "compare_raters": "raters.reliability",
+    "compare_scores": "studies.diras",
     "consensus_sensitivity": "validation.sensitivity",
     "dask_executor": "distributed",
     "decide": "comparison",
@@ -88,6 +89,8 @@ _HOME = {
     "summarize": "fits.summary",
     "take_ratings": "data.ratings",
     "threshold_sweep": "raters.scoring",
+    "train_student": "studies.students",
+    "training_chats": "studies.students",
     "variance_budget": "evaluation",
 }
 

@@ -139,9 +139,12 @@ from assay.reporting.rater_sheets import rater_decisions as rater_decisions
 from assay.reporting.rater_sheets import rater_sheets as rater_sheets
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
+from assay.studies.diras import compare_scores as compare_scores
 from assay.studies.diras import recall_of_runs as recall_of_runs
 from assay.studies.diras import sample_pairs as sample_pairs
 from assay.studies.judges import ask_model as ask_model
+from assay.studies.students import train_student as train_student
+from assay.studies.students import training_chats as training_chats
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
@@ -169,6 +172,7 @@ __all__ = [
     "compare",
     "compare_counts",
     "compare_raters",
+    "compare_scores",
     "consensus_sensitivity",
     "dask_executor",
     "decide",
@@ -229,5 +233,7 @@ __all__ = [
     "summarize",
     "take_ratings",
     "threshold_sweep",
+    "train_student",
+    "training_chats",
     "variance_budget",
 ]

@@ -77,3 +77,55 @@ def test_latent_columns_hold_the_values_against_the_gold(diras: Any) -> None:
     assert len(inside) == 18
     assert inside.mean() >= 0.85
     assert set(found["estimand"]) == {"finite"}
+
+
+def test_token_probabilities_give_the_printed_row_of_the_student(diras: Any) -> None:
+    ours = diras_tables.published_columns(diras, diras_tables.MORE_2["Llama-3 Tok"])
+    printed = diras_tables.PRINTED["Llama-3 Tok"]
+    assert printed == {"Unc.": 41.60, "Bin.": 82.11}
+    assert {name: round(ours[name], 2) for name in printed} == printed
+    # The guess is the same; the confidence is another one.
+    asked = diras_tables.published_columns(diras, diras_tables.ROWS_2["Llama-3 Ask"])
+    assert asked["Bin."] == ours["Bin."]
+    assert asked["Unc."] < ours["Unc."]
+
+
+def test_every_row_of_the_files_has_scores_of_all_items_that_were_parsed(diras: Any) -> None:
+    rows = diras_tables.ROWS_1 | diras_tables.MORE_1 | diras_tables.ROWS_2 | diras_tables.MORE_2
+    sizes = {row: len(diras.scores(rater)) for row, rater in rows.items()}
+    short = {row: size for row, size in sizes.items() if size != 660}
+    assert short == {
+        "Llama-3 CoT-Ask, not fine-tuned": 647,
+        "Phi-3 CoT-Ask, not fine-tuned": 654,
+    }
+    students = set(diras.tokens["rater"])
+    assert {rater.removesuffix(" tok") for rater in rows.values()} >= students
+
+
+def test_listwise_orders_are_orders_and_count_from_the_end(diras: Any) -> None:
+    retrievers = importlib.import_module("benchmarks.real_data.diras_retrievers")
+    every = retrievers.scorers(diras)
+    for name in retrievers.LISTS:
+        places = every[name].groupby(diras.clusters).nunique()
+        assert (places == 60).all()
+        gold = retrievers.against_gold(diras, every[name])
+        assert gold["lowest"] == pytest.approx(gold["highest"])
+        assert gold["tau"] > 0.3
+
+
+@pytest.mark.parametrize(
+    ("part", "printed"), [("confidence up to 0.95", 62.35), ("confidence above 0.95", 84.71)]
+)
+def test_the_printed_shares_of_disagreements_come_out(
+    part: str, printed: float, shared_data: Path
+) -> None:
+    handeval = importlib.import_module("benchmarks.real_data.diras_handeval")
+    pairs = handeval.read_disagreements(shared_data)
+    own = pairs[pairs["dataset"] == "eli5"]
+    own = own[handeval.parts(own)[part]]
+    assert round(handeval.pooled(own), 2) == printed
+    # The strata were drawn unequally: pooling moves the share up to 3 points.
+    drawn = handeval.share_draws(own, np.random.default_rng(1))
+    lower, upper = np.quantile(drawn, (0.025, 0.975))
+    assert lower < printed < upper
+    assert abs(drawn.mean() - printed) < 4

@@ -15,6 +15,7 @@ from assay.cli import (
     ratings_commands,
     report_commands,
     run_command,
+    student_commands,
     task_commands,
 )
 from assay.cli.program import app, main
@@ -31,6 +32,7 @@ __all__ = [
     "ratings_commands",
     "report_commands",
     "run_command",
+    "student_commands",
     "task_commands",
 ]
 

@@ -193,7 +193,7 @@ def rank(
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Recall of ranked lists over all documents, from the sample that was judged."""
+    """Recall, nDCG and MAP of ranked lists over all documents, from the sample that was judged."""
     from assay import recall_of_runs
 
     tree = open_fit(fit)
@@ -207,7 +207,7 @@ def rank(
 
         shown = found.table.drop(columns=["n_queries", "estimand"]).round(3)
         about = f"{found.table['n_queries'].iloc[0]} queries, estimand {estimand}"
-        show(frame_table(f"Recall and precision ({about})", shown))
+        show(frame_table(f"Ranked lists ({about})", shown))
         if len(found.better):
             show(frame_table("Differences", found.better.round(3)))
 

@@ -53,9 +53,9 @@ FAMILIES = (
         codes=REPORTS,
     ),
     Family(
-        title="Asking language models",
-        where="The attribute `notes` of what `assay.ask_model` returns, and the attribute `code` "
-        "of `AssayError`.",
+        title="Studies: asking language models, sampling, comparing scores",
+        where="The attribute `notes` of what `assay.ask_model` and `assay.compare_scores` return, "
+        "and the attribute `code` of `AssayError`.",
         codes=JUDGES,
     ),
     Family(

@@ -1,4 +1,4 @@
-"""Sampling of pairs, forms for raters, and language models as raters."""
+"""Sampling of pairs, forms for raters, language models as raters, and scorers compared."""
 
 JUDGES = {
     "budget-prices": (
@@ -21,6 +21,10 @@ JUDGES = {
         "The address of an endpoint cannot be used. Give one without user, password or query."
     ),
     "failed-requests": "Some requests have no answer. Another call asks them again.",
+    "few-queries": (
+        "A comparison is about queries like these, and there are few of them. Its intervals tend "
+        "to be too narrow."
+    ),
     "form-without-gates": (
         "A tool shows questions that are not asked of all items. The form says as text when to "
         "answer."
@@ -38,6 +42,10 @@ JUDGES = {
     "log-file": "A file is no log of requests. Name a new file, or the log of an earlier run.",
     "log-in-use": "Another run writes to the log. Wait until it ends, or name another file.",
     "no-model-ratings": "No item has a rating. The messages before say why.",
+    "one-draw-of-truth": (
+        "The truth is known and the items are fixed, so that probabilities are 0 or 1. Use "
+        "`estimand='population'` for queries like these."
+    ),
     "pairs-names": "Names of pairs would not be unique. Give queries or documents other ids.",
     "pairs-size": (
         "A sample would be larger than what it is drawn from. Give a number that the message "
@@ -52,6 +60,13 @@ JUDGES = {
         "Listed documents are in no stratum of the sample. Check the ids of documents."
     ),
     "run-file": "A ranked list cannot be read. Write it as TREC run files are written.",
+    "score-measure": "A measure leaves something out, or is biased. The message says how.",
+    "scored-by-some": "Items without a score of every scorer are left out of a comparison.",
+    "student-pairs": (
+        "A student cannot learn from these judgements. Judge pairs of several queries, of both "
+        "kinds."
+    ),
+    "teacher-scores": ("Scores of a teacher are no probabilities. Give numbers from 0 to 1."),
     "texts-without-words": (
         "Documents have no words, so that BM25 cannot rank them. Give texts, or embeddings."
     ),

@@ -1,7 +1,7 @@
 """The AIS study: the tables of Rashkin et al. (2023) for ratings of the task ``ais``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from assay.data.ratings import (
     take_ratings,
 )
 from assay.data.states import MISSING, Vectors
-from assay.data.task import Task
+from assay.data.task import Label, Task
 from assay.display.notes import estimand_words
 from assay.evaluation import majority_metrics, metrics
 from assay.fits.datatree import ratings_of
@@ -34,7 +34,8 @@ from assay.studies.ais_audits import audit_table, time_table
 from assay.studies.ais_unanimity import unanimity_table
 
 Codes = NDArray[np.integer]
-YES = 1
+NO, YES = 0, 1
+BOTH = "interpretable and attributable"
 
 
 def consensus_table(
@@ -181,7 +182,9 @@ class AisStudy:
         bootstrap); ``mean``, ``lower`` and ``upper`` are of the posterior (NaN without a fit);
         ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag).
     agreement : a row for each label and statistic (pairwise agreement, Krippendorff's alpha, F1
-        against the majority of all raters and of the other raters).
+        against the majority of all raters and of the other raters). ``interpretable and
+        attributable`` is one answer of each rating that is not flagged, as in the paper's Table 6;
+        ``attributable`` counts only raters who find the output interpretable.
     unanimity : share of the outputs on which all raters agree, by label and system, and the
         majority's rate of yes among these outputs and among the others.
     audits : share of the audited answers that are right, by session and label.
@@ -334,10 +337,33 @@ def _raters(
     """Return agreement between raters, and F1 of raters against the majority."""
     pairs = agreement(ratings, level=level, draws=draws, rng=rng).table
     f1 = consensus_table(ratings, build_design(ratings), level=level, draws=draws, rng=rng)
+    both = both_judgements(ratings)
+    whole = agreement(both, labels=BOTH, level=level, draws=draws, rng=rng).table
+    f1_both = consensus_table(both, build_design(both), level=level, draws=draws, rng=rng)
     columns = ["label", "statistic", "value", "lower", "upper", "n_items", "n_ratings"]
-    table = pd.concat([pairs[pairs["statistic"].isin(REPORTED)][columns], f1], ignore_index=True)
-    order = {name: n for n, name in enumerate([*ratings.task.label_names, WHOLE])}
+    parts = [part[part["statistic"].isin(REPORTED)][columns] for part in (pairs, whole)]
+    table = pd.concat([*parts, f1, f1_both], ignore_index=True)
+    order = {name: n for n, name in enumerate([*ratings.task.label_names, BOTH, WHOLE])}
     return table.sort_values("label", key=lambda c: c.map(order), kind="stable", ignore_index=True)
+
+
+def both_judgements(ratings: Ratings) -> Ratings:
+    """Return one answer for each rating that is not flagged: is the output attributable?
+
+    "No" where the rater finds the output not interpretable, as in Table 6 of the paper.
+    """
+    names = ratings.task.label_names
+    clear, attributable = (ratings.answers[:, names.index(name)] for name in LABELS[1:])
+    answer = np.where(clear == NO, NO, attributable)
+    return replace(
+        ratings,
+        task=Task(name="ais", labels=(Label(name=BOTH),)),
+        answers=np.where(answer < 0, MISSING, answer).astype(np.int16)[:, None],
+        truth=np.full((len(ratings.items), 1), MISSING, np.int16),
+        scores=np.zeros((0, 0)),
+        audit=np.zeros((0, 0), np.int8),
+        simulated=None,
+    )
 
 
 def _notes(

@@ -40,6 +40,10 @@ WRONG = {
 }
 TRUTH, SCORES = {"a": 1, "b": 0, "c": 1}, {"a": 0.9, "b": 0.4, "c": 0.4}
 COUNTS = pd.DataFrame({"system": ["A", "B"], "successes": [9, 7], "total": [10, 10]})
+PAIRS = pd.DataFrame(
+    {"item": ["a", "b"], "query_id": ["q", "r"], "query": ["sun", "rain"],
+     "document": ["sun shines", "snow"]}
+)  # fmt: skip
 OF_FIT = {
     "abstention_sensitivity": ("odds_ratio", "metric", "estimand", "level", "draws", "when"),
     "check_claim": ("claim", "estimand", "level", "incomplete"),
@@ -100,6 +104,11 @@ OF_RATINGS = {
 }  # fmt: skip
 OF_NEITHER = {
     "compare_counts": ({"table": COUNTS}, ("table", "level", "rope", "baseline", "draws", "rng")),
+    "compare_scores": (
+        {"truth": TRUTH, "scores": {"one": SCORES, "two": SCORES}},
+        ("scores", "metric", "label", "positive", "clusters", "estimand", "level", "rope",
+         "baseline"),
+    ),
     "load": ({}, ("path",)),
     "load_metrics": ({}, ("path",)),
     "load_task": ({}, ("task",)),
@@ -124,6 +133,14 @@ OF_NEITHER = {
         {"task": "single"}, ("n_items", "n_raters", "n_systems", "missing", "gold", "partial"),
     ),
     "summarize": ({}, ("dataset",)),
+    "train_student": (
+        {"pairs": PAIRS, "teacher": {"a": 1, "b": 0}},
+        ("pairs", "teacher", "numbers", "embed", "definitions"),
+    ),
+    "training_chats": (
+        {"pairs": PAIRS, "teacher": {"a": 1, "b": 0}, "prompt": "relevance"},
+        ("pairs", "teacher", "prompt"),
+    ),
     "threshold_sweep": ({"truth": TRUTH, "scores": SCORES}, ("label", "positive", "informed")),
 }  # fmt: skip
 ALLOWED = {
@@ -131,7 +148,8 @@ ALLOWED = {
     ("rope", "numbers"), ("rng", "nothing"), ("scale", "fraction"), ("width", "fraction"),
     ("odds_ratio", "fraction"), ("odds_ratio", "numbers"), ("priors", "nothing"),
     ("claims", "nothing"), ("human", "nothing"), ("task", "text"), ("path", "text"),
-    ("path", "path"), ("score_range", "numbers"), ("limits", "numbers"), ("scores", "mapping"),
+    ("path", "path"), ("teacher", "mapping"),
+    ("score_range", "numbers"), ("limits", "numbers"), ("scores", "mapping"),
 }  # fmt: skip
 """Of the above, what some function may be given under that name."""
 

@@ -20,7 +20,15 @@ from assay.data.rules import NOT_ASKED
 from assay.evaluation import majority_metrics
 from assay.inference.label_doubts import LabelDoubt, doubts_json
 from assay.raters.agreements import agreement
-from assay.studies.ais import STARRED, _below_best, ais_study, audit_table, time_table
+from assay.studies.ais import (
+    BOTH,
+    STARRED,
+    _below_best,
+    ais_study,
+    audit_table,
+    both_judgements,
+    time_table,
+)
 
 
 @pytest.fixture
@@ -212,3 +220,21 @@ def test_a_system_without_a_rate_is_not_the_best_one() -> None:
     worse = _below_best(xr.Dataset(dict.fromkeys(STARRED, held)))
     assert {worse[name, "z"] for name in STARRED} == {0.75}
     assert not any((name, "x") in worse for name in STARRED)
+
+
+def test_both_judgements_are_one_answer_without_flags():
+    answers = {"a": "no yes yes", "b": "no yes no", "c": "no no -", "d": "yes - -"}
+    rows = [
+        {"item": item, "rater": rater} | dict(zip(("flagged", "interpretable", "attributable"),
+                                                  said.split(), strict=True))
+        for item in ("x", "y")
+        for rater, said in answers.items()
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows).replace("-", None)
+    ratings = assay.read_ratings(frame, task="ais")
+    joined = both_judgements(ratings)
+    # Not interpretable is "no"; a flagged answer is none.
+    assert joined.answers[:4, 0].tolist() == [1, 0, 0, -1]
+    study = ais_study(ratings, draws=5).agreement.set_index(["label", "statistic"])["n_ratings"]
+    assert study[BOTH, "percent"] == 6
+    assert study["attributable", "percent"] == 4

@@ -10,6 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import assay
+from assay.studies.ais import BOTH
+
 ROOT = Path(__file__).parents[3]
 ais_tables: Any = importlib.import_module("benchmarks.real_data.ais_tables")
 COUNTS = pd.read_csv(ROOT / "benchmarks" / "real_data" / "results" / "ais" / "counts.csv")
@@ -37,3 +40,17 @@ def test_clearly_worse_is_what_the_test_of_proportions_stars(study: str, seed: i
     by_verdict = {p for p, worse in zip(pairs, table["clearly_worse"], strict=True) if worse}
     assert by_verdict == STUDIES[study]
     assert table["starred"].tolist() == table["clearly_worse"].tolist()
+
+
+PRINTED_ALPHA = {("qrecc", "interpretable"): 0.89, ("qrecc", BOTH): 0.83, ("wow", BOTH): 0.75}
+"""Values of Table 6 that the released vote counts allow: flags among the votes matter little."""
+
+
+@pytest.mark.parametrize(("name", "label"), PRINTED_ALPHA)
+def test_agreement_without_flags_comes_out_of_the_released_counts(
+    name: str, label: str, shared_data: Path
+):
+    ratings = assay.read_ratings(shared_data / "ais_votes" / f"{name}.csv")
+    table = assay.ais_study(ratings, draws=5).agreement
+    found = table[(table["label"] == label) & (table["statistic"] == "krippendorff_alpha")]
+    assert found["value"].item() == pytest.approx(PRINTED_ALPHA[name, label], abs=0.015)

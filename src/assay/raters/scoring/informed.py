@@ -68,11 +68,12 @@ def item_weights(
     stratum: NDArray[np.object_],
     *,
     by_cluster: bool,
+    fewest: int = MIN_CLUSTERS,
 ) -> ItemWeights | None:
     """Return the weights that an estimand needs; None for ``finite``.
 
     Strata keep their shares of the design weights; a ranking counts the mean of its items' weights.
-    Refuse a population without rankings by cluster, or with too few clusters.
+    Refuse a population without rankings by cluster, or with fewer than ``fewest`` clusters.
     """
     require_choice("estimand", estimand, ESTIMANDS)
     if estimand == "finite":
@@ -81,18 +82,18 @@ def item_weights(
     joined = first_stage(place, np.unique(stratum.astype(str), return_inverse=True)[1])
     strata = np.unique(joined, return_inverse=True)[1]
     freedom = len(names) - int(strata.max())
-    if not by_cluster or freedom < MIN_CLUSTERS:
+    if not by_cluster or freedom < fewest:
         count = counted(len(names), "cluster") + (
             f" in {strata.max() + 1} strata" if strata.max() else ""
         )
         uneven = len(design_range(design, place if by_cluster else np.zeros_like(place)))
         raise ModelError(
-            f"`estimand='population'` needs `by='cluster'` and at least {MIN_CLUSTERS} clusters "
+            f"`estimand='population'` needs `by='cluster'` and at least {fewest} clusters "
             f"(there are {count}; each stratum beyond the first uses one). With fewer clusters, "
             "intervals of the Bayesian bootstrap are too narrow. "
             + (MEND if uneven else "Use `estimand='finite'`, which is about these items"),
             code="few-clusters",
-            numbers={"clusters": len(names), "needed": MIN_CLUSTERS},
+            numbers={"clusters": len(names), "needed": fewest},
         )
     total = np.bincount(place, design)
     return ItemWeights(

@@ -1,6 +1,7 @@
 """The functions ``score_rater`` and ``score_table``: measures in every draw of the truth."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given, require_choice, require_count, require_flag
-from assay.evaluation.estimands import Estimand
+from assay.evaluation.estimands import MIN_CLUSTERS, Estimand
 from assay.fits.summary import summarize
 from assay.raters.scoring.informed import (
     ItemWeights,
@@ -147,8 +148,40 @@ def score_rater(
     >>> found["auroc"].item(), round(found["brier"].item(), 4)
     (0.75, 0.1767)
     """
+    return score_draws(
+        truth, scores, label=label, positive=positive, gains=gains, clusters=clusters, by=by,
+        metric=metric, k=k, bins=bins, threshold=threshold, estimand=estimand, informed=informed,
+    )  # fmt: skip
+
+
+def score_draws(
+    truth: Source | Truth,
+    scores: Scores,
+    *,
+    label: str | None = None,
+    positive: str | Sequence[str] | None = None,
+    gains: Mapping[str, float] | None = None,
+    clusters: Mapping[Any, Any] | None = None,
+    by: By | None = "cluster",
+    metric: str | Sequence[str] | None = None,
+    k: int | None = None,
+    bins: int = 10,
+    threshold: float = 0.5,
+    estimand: Estimand = "finite",
+    informed: bool = False,
+    fewest: int = MIN_CLUSTERS,
+    draws_of_known: int = 1,
+) -> xr.Dataset:
+    """Return the measures of :func:`score_rater`; a truth that was read before is taken as it is.
+
+    A population is refused below ``fewest`` clusters. It has ``draws_of_known`` draws of the
+    weights of clusters where the truth is known, which has one draw.
+    """
     require_flag("informed", informed)
-    known = read_truth(truth, label=label, clusters=clusters)
+    known = truth if isinstance(truth, Truth) else read_truth(truth, label=label, clusters=clusters)
+    if estimand == "population" and len(known.codes) == 1:
+        codes = np.repeat(known.codes, draws_of_known, axis=0)
+        known = replace(known, codes=codes, shape=(1, draws_of_known))
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, threshold)
     unseen = truth if isinstance(truth, xr.DataTree) and not saw_scores(known, scored) else None
@@ -172,6 +205,7 @@ def score_rater(
         design,
         known.stratum[scored.item],
         by_cluster=by == "cluster",
+        fewest=fewest,
     )
     ignoring, why = weights_ignored(asked, estimand, design, ranking)
     measures = weighable_measures(asked, ignoring, why, named=metric is not None)

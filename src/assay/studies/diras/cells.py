@@ -9,12 +9,14 @@ from assay._util.typing import Bools, Floats, Ints
 STEP = 0.15
 MEANS = np.arange(-12.0, 6.0, STEP)
 QUERIES = np.arange(-6.0, 6.0 + STEP / 2, STEP)
-GROUPS = np.arange(-3.0, 3.0 + STEP / 2, STEP)
-"""Grids of cell means, query effects and group effects, in logits."""
+BLOCKS = np.arange(-3.0, 3.0 + STEP / 2, STEP)
+SLOPES = np.arange(-1.0, 2.0 + STEP / 6, STEP / 3)
+"""Grids of cell means, of effects of queries and of their cells, and of the slope, in logits."""
 SDS = np.geomspace(0.05, 4.0, 30)
 """Grid of the SDs of the effects."""
-SD_OF_QUERIES, SD_OF_GROUPS = 1.5, 0.5
-"""Scales of the half-normal priors of these SDs; the first is that of clusters in a fit."""
+SD_OF_QUERIES, SD_OF_BLOCKS, SD_OF_SLOPE = 1.5, 0.5, 0.5
+"""Scales of the half-normal priors of these SDs (the first is that of clusters in a fit), and the
+SD of the slope: logits for twice as high a place."""
 BEYOND = 1.0
 """SD, in logits, by which the mean of a listed cell may exceed the range of the strata."""
 WARM_UP, THIN = 60, 3
@@ -23,25 +25,28 @@ WARM_UP, THIN = 60, 3
 
 @dataclass(kw_only=True, eq=False)
 class CellModel:
-    r"""Prevalence of relevant documents in cells of queries; a group is a cell of one query.
+    r"""Prevalence of relevant documents in cells of queries.
+
+    A group is the documents of one query and cell whose best place in a list is the same.
 
     cell, query, judged : cell, query and number of judged documents of each group (group)
     stratum, listed : sampling stratum of each cell, and whether a run lists its documents (cell)
+    block, height : pair of query and cell of each group; its place, 0 in the middle of a list and
+        higher towards the top (group). Each group is its own block at height 0 if not given
 
-    The judged documents of a group are a random sample of its documents. Of :math:`n_{qc}` judged
-    documents of query q in cell c, :math:`y_{qc}` are relevant:
+    The judged documents of a group are a random sample of its documents. Of :math:`n_g` judged
+    documents of query q in cell c at height h, :math:`y_g` are relevant:
 
-    .. math:: y_{qc} \sim \mathrm{Binomial}(n_{qc}, p_{qc}), \quad
-              \mathrm{logit}\, p_{qc} = \mu_c + u_q + v_{qc}, \quad
+    .. math:: y_g \sim \mathrm{Binomial}(n_g, p_g), \quad
+              \mathrm{logit}\, p_g = \mu_c + u_q + v_{qc} + \beta h_g, \quad
               u_q \sim \mathrm{Normal}(0, \tau), \quad v_{qc} \sim \mathrm{Normal}(0, \omega),
 
-    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5). For unlisted
-    documents :math:`\mu_c` has the logit of a Beta(1/2, 1/2) as its prior. Listed cells may have
-    few
-    judged documents: their :math:`\mu_c` is uniform between the lowest and the highest prevalence
-    of
-    a stratum, and normal beyond, with an SD of 1. All parameters are drawn in turn (Gibbs) on
-    grids.
+    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5), and
+    :math:`\beta \sim \mathrm{Normal}(0, 0.5)`. For unlisted documents :math:`\mu_c` has the logit
+    of a Beta(1/2, 1/2) as its prior. Listed cells may have few judged documents: their
+    :math:`\mu_c` is uniform between the lowest and the highest prevalence of a stratum or of all
+    listed documents, and normal beyond, with an SD of 1. All parameters are drawn in turn (Gibbs)
+    on grids.
     """
 
     cell: Ints
@@ -49,9 +54,14 @@ class CellModel:
     judged: Ints
     stratum: Ints
     listed: Bools
+    block: Ints | None = None
+    height: Floats | None = None
+    _block: Ints = field(init=False)
+    _height: Floats = field(init=False)
+    _slope: float = 0.0
     _mean: Floats = field(init=False)
     _of_query: Floats = field(init=False)
-    _of_group: Floats = field(init=False)
+    _of_block: Floats = field(init=False)
     _warm: bool = False
     _tau: float = 1.0
     _omega: float = 0.3
@@ -60,7 +70,9 @@ class CellModel:
         """Set the starting values."""
         self._mean = np.full(len(self.stratum), -2.0)
         self._of_query = np.zeros(int(self.query.max()) + 1)
-        self._of_group = np.zeros(len(self.cell))
+        self._block = np.arange(len(self.cell)) if self.block is None else self.block
+        self._of_block = np.zeros(int(self._block.max()) + 1)
+        self._height = np.zeros(len(self.cell)) if self.height is None else self.height
 
     def draw(self, yes: Ints, rng: np.random.Generator) -> Floats:
         """Draw the prevalence of each group, given its relevant judged documents (group)."""
@@ -71,19 +83,36 @@ class CellModel:
         return np.asarray(1 / (1 + np.exp(-self._logits())))
 
     def _logits(self) -> Floats:
-        return self._mean[self.cell] + self._of_query[self.query] + self._of_group
+        return (
+            self._mean[self.cell]
+            + self._of_query[self.query]
+            + self._of_block[self._block]
+            + (self._slope * self._height)
+        )
 
     def _sweep(self, yes: Ints, priors: Floats, rng: np.random.Generator) -> None:
         """Draw all parameters once, each given the others."""
         for which, grid, of, prior in (
             (self._mean, MEANS, self.cell, priors),
             (self._of_query, QUERIES, self.query, _normal(QUERIES, self._tau)),
-            (self._of_group, GROUPS, np.arange(len(self.cell)), _normal(GROUPS, self._omega)),
+            (self._of_block, BLOCKS, self._block, _normal(BLOCKS, self._omega)),
         ):
             rest = self._logits() - which[of]
             which[:] = self._drawn(grid, of, prior, rest, yes, rng)
         self._tau = _drawn_sd(self._of_query, SD_OF_QUERIES, rng)
-        self._omega = _drawn_sd(self._of_group, SD_OF_GROUPS, rng)
+        self._omega = _drawn_sd(self._of_block, SD_OF_BLOCKS, rng)
+        self._slope = self._drawn_slope(yes, rng)
+
+    def _drawn_slope(self, yes: Ints, rng: np.random.Generator) -> float:
+        """Draw the slope over the places of a list."""
+        told = (self.judged > 0) & (self._height != 0)
+        height = self._height[told, None]
+        logit = (self._logits()[told] - self._slope * height[:, 0])[:, None] + SLOPES * height
+        log = yes[told, None] * logit - self.judged[told, None] * np.logaddexp(0, logit)
+        total = _normal(SLOPES, SD_OF_SLOPE) + log.sum(axis=0)
+        shares = np.exp(total - total.max()).cumsum()
+        at = SLOPES[np.searchsorted(shares, rng.random() * shares[-1])]
+        return float(at + rng.uniform(-STEP / 6, STEP / 6))
 
     def _drawn(
         self, grid: Floats, of: Ints, prior: Floats, rest: Floats, yes: Ints,
@@ -102,18 +131,21 @@ class CellModel:
 
     def _priors_of_means(self, yes: Ints, rng: np.random.Generator) -> Floats:
         """Return the log prior of each cell's mean, (cell, grid point)."""
-        lowest, highest = self._range_of_strata(yes, rng)
+        lowest, highest = self._range_of_prevalences(yes, rng)
         beyond = np.maximum(np.maximum(lowest - MEANS, MEANS - highest), 0) / BEYOND
         # The density of Beta(1/2, 1/2) in the logit.
         of_others = 0.5 * MEANS - np.logaddexp(0, MEANS)
         return np.where(self.listed[:, None], -0.5 * beyond**2, of_others)
 
-    def _range_of_strata(self, yes: Ints, rng: np.random.Generator) -> tuple[float, float]:
-        """Draw the prevalence of each stratum; return the lowest and highest logit."""
-        of = self.stratum[self.cell]
+    def _range_of_prevalences(self, yes: Ints, rng: np.random.Generator) -> tuple[float, float]:
+        """Draw the prevalence of each stratum and of all listed documents; return the range."""
+        of, listed = self.stratum[self.cell], self.listed[self.cell]
         strata = int(self.stratum.max()) + 1
         held = np.bincount(of, weights=yes, minlength=strata)
         number = np.bincount(of, weights=self.judged, minlength=strata)
+        if listed.any():
+            held = np.append(held, yes[listed].sum())
+            number = np.append(number, self.judged[listed].sum())
         drawn = np.clip(rng.beta(held + 0.5, number - held + 0.5), 1e-6, 1 - 1e-6)
         logits = np.log(drawn) - np.log1p(-drawn)
         return float(logits.min()), float(logits.max())

@@ -18,31 +18,47 @@ MOST_RUNS_APART = 3
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedPool:
-    """Documents of judged queries; a group is those of one query, stratum and pattern of runs.
+    """Documents of judged queries.
 
-    weight : design weight (query)
-    group_query, group_cell : query and cell (group)
+    A group is those of one query, stratum and pattern of runs whose best place is the same.
+
+    weight, documents : design weight and number of documents (query)
+    group_query, group_cell, group_block : query, cell, and pair of both (group)
+    group_place : best place in a run, 0 if no run lists the documents (group)
     cell_stratum, cell_listed : sampling stratum, and whether a run lists the documents (cell)
     judged_item, judged_group, judged_weight : name, group and design weight (judged pair)
-    judged_listed : whether the run lists the document among its first k (judged pair, run)
-    open_group, open_listed : the same of listed documents that are not judged (open[, run])
+    judged_rank : place in each run, 0 if the document is not among its first k (judged pair, run)
+    open_group, open_rank : the same of listed documents that are not judged (open[, run])
     others : number of documents that are neither judged nor listed (group)
     """
 
     queries: list[str]
     weight: Floats
+    documents: Ints
     group_query: Ints
     group_cell: Ints
+    group_block: Ints
+    group_place: Ints
     cell_stratum: Ints
     cell_listed: Bools
     judged_item: list[str]
     judged_group: Ints
     judged_weight: Floats
-    judged_listed: Bools
+    judged_rank: Ints
     open_group: Ints
-    open_listed: Bools
+    open_rank: Ints
     others: Ints
     runs: list[str]
+
+    @property
+    def judged_listed(self) -> Bools:
+        """Whether the run lists the document among its first k (judged pair, run)."""
+        return np.asarray(self.judged_rank > 0)
+
+    @property
+    def open_listed(self) -> Bools:
+        """Whether the run lists the document among its first k (open, run)."""
+        return np.asarray(self.open_rank > 0)
 
 
 def judged_pool(
@@ -57,18 +73,18 @@ def judged_pool(
     pairs = pairs.astype({"query_id": str, "document_id": str, "item": str})
     queries = list(dict.fromkeys(pairs["query_id"]))
     table = _documents(pairs, pool, runs, k, queries)
-    cells = table["stratum"] + BETWEEN + _patterns(table[list(runs)].to_numpy(bool))
+    ranks = table[list(runs)].to_numpy(np.int64)
+    cells = table["stratum"] + BETWEEN + _patterns(ranks > 0)
+    best = np.where(ranks > 0, ranks, k + 1).min(axis=1)
+    table = table.assign(cell=cells, place=np.where(best > k, 0, best))
     rest = _others(table, pairs, len(runs))
-    groups = pd.concat(
-        [table.assign(cell=cells)[["query_id", "cell"]], rest[["query_id", "cell"]]]
-    ).drop_duplicates(ignore_index=True)
-    number = {key: n for n, key in enumerate(groups.itertuples(index=False, name=None))}
-    of = np.array([number[key] for key in zip(table["query_id"], cells, strict=True)], np.int64)
+    key = ["query_id", "cell", "place"]
+    groups = pd.concat([table[key], rest[key]]).drop_duplicates(ignore_index=True)
+    number = pd.Series(np.arange(len(groups)), index=pd.MultiIndex.from_frame(groups))
+    of = number.loc[pd.MultiIndex.from_frame(table[key])].to_numpy(np.int64)
     others = np.zeros(len(groups), np.int64)
-    for query, cell, size in rest[["query_id", "cell", "size"]].itertuples(index=False, name=None):
-        others[number[query, cell]] = size
+    others[number.loc[pd.MultiIndex.from_frame(rest[key])]] = rest["size"]
     judged = table["item"].notna().to_numpy()
-    listed = table[list(runs)].to_numpy(bool)
     place = {query: n for n, query in enumerate(queries)}
     weights = pairs.set_index(keys)["weight"]
     held = table[judged]
@@ -77,16 +93,22 @@ def judged_pool(
     return JudgedPool(
         queries=queries,
         weight=_query_weights(pairs, queries),
+        documents=_sizes(pairs).loc[queries].to_numpy().astype(np.int64),
         group_query=groups["query_id"].map(place).to_numpy(np.int64),
         group_cell=codes.astype(np.int64),
+        group_block=groups.groupby(["query_id", "cell"], sort=False)
+        .ngroup()
+        .to_numpy()
+        .astype(np.int64),
+        group_place=groups["place"].to_numpy(np.int64),
         cell_stratum=pd.factorize(parts[0])[0].astype(np.int64),
         cell_listed=(parts[2] != _unlisted(len(runs))).to_numpy(bool),
         judged_item=held["item"].tolist(),
         judged_group=of[judged],
         judged_weight=weights.loc[list(held[keys].itertuples(index=False, name=None))].to_numpy(),
-        judged_listed=listed[judged],
+        judged_rank=ranks[judged],
         open_group=of[~judged],
-        open_listed=listed[~judged],
+        open_rank=ranks[~judged],
         others=others,
         runs=list(runs),
     )
@@ -116,8 +138,9 @@ def _documents(
     )
     _refuse_unknown(table)
     for name, run in tops.items():
-        inside = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(run[keys]))
-        table[name] = inside
+        places = run.set_index(keys)["rank"]
+        index = pd.MultiIndex.from_frame(table[keys])
+        table[name] = places.reindex(index).fillna(0).to_numpy(np.int64)
     return table
 
 
@@ -160,6 +183,7 @@ def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame
         {
             "query_id": found["query_id"],
             "cell": found["stratum"] + BETWEEN + _unlisted(runs),
+            "place": 0,
             "size": left.clip(lower=0).astype(int),
         }
     )
@@ -167,8 +191,11 @@ def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame
 
 def _query_weights(pairs: pd.DataFrame, queries: list[str]) -> Floats:
     """Return the design weight of each query: its weighted pairs / its documents."""
-    by = pairs.groupby("query_id")
-    documents = (
-        pairs.drop_duplicates(["query_id", "stratum"]).groupby("query_id")["stratum_size"].sum()
-    )
-    return (by["weight"].sum() / documents).loc[queries].to_numpy(float)
+    total = pairs.groupby("query_id")["weight"].sum()
+    return (total / _sizes(pairs)).loc[queries].to_numpy(float)
+
+
+def _sizes(pairs: pd.DataFrame) -> "pd.Series[int]":
+    """Return the number of documents of each query."""
+    strata = pairs.drop_duplicates(["query_id", "stratum"])
+    return strata.groupby("query_id")["stratum_size"].sum()

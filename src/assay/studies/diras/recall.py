@@ -1,4 +1,4 @@
-"""Recall of ranked lists from a sample of judged pairs; unjudged documents are predicted."""
+"""Measures of ranked lists from a sample of judged pairs; unjudged documents are predicted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from assay._util.typing import Bools, Floats
 from assay._util.validation import require_choice, require_count, require_draws
 from assay.comparison.contrasts import rank_table
 from assay.raters.scoring.truths import Truth, positive_classes, read_truth
-from assay.studies.diras.cells import CellModel
+from assay.studies.diras.estimates import estimate
 from assay.studies.diras.pair_tables import read_pairs, read_pool
 from assay.studies.diras.pool import JudgedPool, judged_pool
 from assay.studies.diras.runs import read_runs
@@ -27,20 +27,22 @@ ESTIMANDS = ("population", "finite")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunRecall:
-    """Recall and precision of ranked lists.
+    """Recall, precision, nDCG and mean average precision of ranked lists.
 
     table : a row for each run and metric; ``p_best`` = P(highest), where ties are shared and draws
         without a value are left out; ``hajek`` = weighted ratio without prediction, ``naive`` =
         unjudged documents taken as not relevant, without weights; ``share_judged`` = judged share
         of the first k
     better : differences of each two runs, with ``p_greater``
-    recall, precision : draws (draw, run)
+    recall, precision, ndcg, map : draws (draw, run)
     """
 
     table: pd.DataFrame
     better: pd.DataFrame
     recall: Floats
     precision: Floats
+    ndcg: Floats
+    map: Floats
 
 
 def recall_of_runs(
@@ -57,7 +59,7 @@ def recall_of_runs(
     draws: int = DRAWS,
     rng: int | np.random.Generator = 1,
 ) -> RunRecall:
-    r"""Estimate recall and precision at k of ranked lists from a judged sample of all pairs.
+    r"""Estimate recall, precision, nDCG and MAP at k of ranked lists from a sample of all pairs.
 
     Parameters
     ----------
@@ -101,11 +103,17 @@ def recall_of_runs(
 
     .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
 
-    A query without a relevant document has no recall: it does not count in the draws in which it
-    has none. A run that does not list a query has recall 0 there.
+    nDCG and average precision are those of :mod:`assay.studies.diras.ranked`, with gain 1 of a
+    relevant document. The ideal order and the divisor hold the relevant ones of all documents,
+    judged or predicted.
 
-    The estimator of Hájek is the ratio of the weighted sums of the judged documents. It has no
-    prediction, and is 1 where no document outside the list was judged relevant.
+    A query without a relevant document has no recall, nDCG or average precision: it does not count
+    in the draws in which it has none. A run that does not list a query has the value 0 there.
+
+    The estimators of Hájek have no prediction. That of recall is the ratio of the weighted sums of
+    the judged documents, which is 1 where no document outside the list was judged relevant. nDCG
+    and average precision weight the judged documents of the list (Yilmaz et al. 2008), and are left
+    out for a query of whose list none was judged.
 
     References
     ----------
@@ -123,36 +131,30 @@ def recall_of_runs(
     held = read_truth(truth, label=label)
     found = judged_pool(read_pairs(pairs), read_pool(pool), read_runs(runs), k)
     relevant = _relevant(held, found, positive, draws, generator)
-    recall, precision, hajek, naive = _estimates(found, relevant, k, generator)
+    values = estimate(found, relevant, k, generator)
     weights = np.ones((draws, len(found.queries)))
     if estimand == "population":
         weights = generator.exponential(size=weights.shape) * found.weight
-    means = {
-        f"recall_at_{k}": _mean_of_queries(recall, weights),
-        f"precision_at_{k}": _mean_of_queries(precision, weights),
-    }
+    means = {name: _mean_of_queries(one, weights) for name, one in values.drawn.items()}
     plain = {
-        f"recall_at_{k}": (_plain_mean(hajek, found), _plain_mean(naive, found)),
-        f"precision_at_{k}": (
-            np.full(len(found.runs), np.nan),
-            _naive_precision(found, relevant, k),
-        ),
+        name: (_plain_mean(values.hajek[name], found), _plain_mean(values.naive[name], found))
+        for name in means
     }
     share = _share_judged(found)
     lines = [
-        _line(name, n, values, best, plain[name], share, level, estimand, found)
-        for name, values in means.items()
-        for n, best in enumerate(rank_table(values, "higher")["p_best"].tolist())
+        _line(f"{name}_at_{k}", n, drawn, best, plain[name], share, level, estimand, found)
+        for name, drawn in means.items()
+        for n, best in enumerate(rank_table(drawn, "higher")["p_best"].tolist())
     ]
     better = [
-        line for name, values in means.items() for line in _differences(name, values, found, level)
+        line
+        for name, drawn in means.items()
+        for line in _differences(f"{name}_at_{k}", drawn, found, level)
     ]
     columns = ["run", "other", "metric", "difference", "lower", "upper", "p_greater"]
-    recalls, precisions = means.values()
     return RunRecall(
-        table=pd.DataFrame(lines), better=pd.DataFrame(better, columns=columns), recall=recalls,
-        precision=precisions,
-    )  # fmt: skip
+        table=pd.DataFrame(lines), better=pd.DataFrame(better, columns=columns), **means
+    )
 
 
 def _relevant(
@@ -181,57 +183,6 @@ def _positive(truth: Truth, positive: str | Sequence[str] | None) -> Bools:
     if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
         return np.array([truth.classes[0] == "True"])
     return positive_classes(truth, positive)
-
-
-def _estimates(
-    pool: JudgedPool, relevant: Bools, k: int, rng: np.random.Generator
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return recall and precision (draw, query, run), and Hájek's and naive recall (query, run)."""
-    draws, queries, runs = len(relevant), len(pool.queries), len(pool.runs)
-    size = len(pool.group_query)
-    model = CellModel(
-        cell=pool.group_cell,
-        query=pool.group_query,
-        judged=np.bincount(pool.judged_group, minlength=size),
-        stratum=pool.cell_stratum,
-        listed=pool.cell_listed,
-    )
-    of_judged, of_open = pool.group_query[pool.judged_group], pool.group_query[pool.open_group]
-    hits, total = np.zeros((draws, queries, runs)), np.zeros((draws, queries))
-    for draw, held in enumerate(relevant):
-        yes = np.bincount(pool.judged_group, weights=held, minlength=size).astype(np.int64)
-        prevalence = model.draw(yes, rng)
-        found = rng.random(len(of_open)) < prevalence[pool.open_group]
-        rest = rng.binomial(pool.others, prevalence)
-        total[draw] = (
-            np.bincount(of_judged, weights=held, minlength=queries)
-            + np.bincount(of_open, weights=found, minlength=queries)
-            + np.bincount(pool.group_query, weights=rest, minlength=queries)
-        )
-        for run in range(runs):
-            hits[draw, :, run] = np.bincount(
-                of_judged, weights=held & pool.judged_listed[:, run], minlength=queries
-            ) + np.bincount(of_open, weights=found & pool.open_listed[:, run], minlength=queries)
-    hajek = _ratio(relevant, pool, pool.judged_weight)
-    naive = _ratio(relevant, pool, np.ones(len(pool.judged_weight)))
-    return divided(hits, total[:, :, None]), hits / k, hajek, naive
-
-
-def _ratio(relevant: Bools, pool: JudgedPool, weight: Floats) -> Floats:
-    """Return the weighted share of judged relevant documents that each run lists, (query, run)."""
-    query, size = pool.group_query[pool.judged_group], len(pool.queries)
-    worth = relevant.mean(axis=0) * weight
-    total = np.bincount(query, weights=worth, minlength=size)
-    hits = [
-        np.bincount(query, weights=worth * pool.judged_listed[:, run], minlength=size)
-        for run in range(len(pool.runs))
-    ]
-    return divided(np.stack(hits, axis=1), total[:, None])
-
-
-def _naive_precision(pool: JudgedPool, relevant: Bools, k: int) -> Floats:
-    worth = relevant.mean(axis=0)[:, None] * pool.judged_listed
-    return np.asarray(worth.sum(axis=0) / (k * len(pool.queries)))
 
 
 def _share_judged(pool: JudgedPool) -> Floats:

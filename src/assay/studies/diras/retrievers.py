@@ -58,7 +58,7 @@ def _bm25(documents: Sequence[str], queries: Sequence[str]) -> Iterator[Floats]:
 
 
 def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> Iterator[Floats]:
-    of_documents, of_queries = _unit_rows(embed, documents), _unit_rows(embed, queries)
+    of_documents, of_queries = unit_rows(embed, documents), unit_rows(embed, queries)
     if of_documents.shape[1] != of_queries.shape[1]:
         raise ArgumentError(
             f"`retriever=` gives documents {of_documents.shape[1]} dimensions and queries "
@@ -69,17 +69,17 @@ def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> 
         yield of_documents @ query
 
 
-def _unit_rows(embed: Embed, texts: Sequence[str]) -> Floats:
-    """Embed texts; return rows of length 1."""
+def unit_rows(embed: Embed, texts: Sequence[str], name: str = "retriever") -> Floats:
+    """Embed texts; return rows of length 1. ``name`` names the function in messages."""
     try:
         found = np.asarray(embed(list(texts)), float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"`retriever=` does not return an array of numbers: {error}", code="embedding-shape"
+            f"`{name}=` does not return an array of numbers: {error}", code="embedding-shape"
         ) from None
     if found.ndim != 2 or len(found) != len(texts):
         raise ArgumentError(
-            f"`retriever=` returns an array of shape {found.shape} for {len(texts)} texts; it must "
+            f"`{name}=` returns an array of shape {found.shape} for {len(texts)} texts; it must "
             "return a row for each text",
             code="embedding-shape",
             numbers={"texts": len(texts)},
@@ -87,6 +87,6 @@ def _unit_rows(embed: Embed, texts: Sequence[str]) -> Floats:
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     if not np.isfinite(lengths).all():
         raise ArgumentError(
-            "`retriever=` returns numbers that are not finite", code="embedding-shape"
+            f"`{name}=` returns numbers that are not finite", code="embedding-shape"
         )
     return found / np.where(lengths > 0, lengths, 1.0)

@@ -453,7 +453,7 @@ def weakest_said(material: Material) -> str:
     line = lines_of(whole.loc[[whole["mean"].idxmin()]])[0]
     chance = (
         ""
-        if material.fit.attrs["method"] in MODES_ALONE
+        if material.view.attrs["method"] in MODES_ALONE
         else (f", P(worse than the median rater) {chance_said(line['p_worse'])}")
     )
     return f" Weakest rater: {line['rater']}, right in {line['mean']:.0%} of cases{chance}."

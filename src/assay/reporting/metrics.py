@@ -322,11 +322,11 @@ def _left_out(material: Material) -> tuple[Gap, ...]:
 def _held(material: Material) -> str:
     """State which uncertainty the intervals include: a mode has none of the parameters."""
     held = "Model intervals include uncertainty about labels"
-    if material.fit.attrs["method"] not in MODES_ALONE:
+    if material.view.attrs["method"] not in MODES_ALONE:
         return f"{held} and raters."
     return (
         f"{held}, but not about raters and prevalence, so they are too narrow (method "
-        f"{material.fit.attrs['method']}; nuts includes both)."
+        f"{material.view.attrs['method']}; nuts includes both)."
     )
 
 

@@ -24,7 +24,7 @@ CITATION = (
 
 def provenance_section(material: Material) -> Section:
     """Report the command, versions, seed and hashes behind every number."""
-    fit = material.fit
+    fit = material.view
     made_with = fit.attrs.get("command")
     commands = [without_folders(text) for text in (made_with, material.command) if text]
     blocks: list[Block] = [
@@ -41,7 +41,7 @@ def provenance_section(material: Material) -> Section:
 
 
 def _facts(material: Material) -> Block:
-    fit, ratings = material.fit, material.ratings
+    fit, ratings = material.view, material.ratings
     sizes = fit["posterior"].sizes
     facts = {
         "Source": without_folders(ratings.accounting.source) or "not a file",
@@ -152,9 +152,9 @@ def _assumed(material: Material) -> list[str]:
 
 def _dependence(material: Material) -> list[str]:
     task = material.ratings.task
-    if material.spec.reference:  # the model has perception layers
+    if material.view.spec.reference:  # the model has perception layers
         return []
-    if not KINDS.keys().isdisjoint(material.spec.rater_parts):
+    if not KINDS.keys().isdisjoint(material.view.spec.rater_parts):
         return [
             "Raters are assumed to err together only on items that are hard for all raters. "
             "Raters who misread an item in the same way, such as language models of one family, "

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.files import require_place
 from assay._util.intervals import require_level
@@ -24,8 +23,8 @@ from assay.data.ratings import Ratings
 from assay.display.notes import KIND_WORDS
 from assay.evaluation import metrics
 from assay.evaluation.titles import metric_titles
-from assay.fits.cache import computed_once
-from assay.fits.datatree import ratings_of, require_fit
+from assay.fits.datatree import require_fit
+from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
 from assay.reporting.page import (
@@ -48,7 +47,7 @@ SHOWN_EFFECTS = 12
 
 
 def rater_decisions(
-    fit: xr.DataTree, *, threshold: float = THRESHOLD, sure: float = SURE, level: float = 0.95
+    fit: Fit, *, threshold: float = THRESHOLD, sure: float = SURE, level: float = 0.95
 ) -> pd.DataFrame:
     """Decide which raters meet a threshold on the probability of a right answer.
 
@@ -88,17 +87,18 @@ def rater_decisions(
     >>> rater_decisions(tree, threshold=0.01)["decision"].tolist()
     ['meets it', 'meets it', 'meets it']
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_number(
         "sure", sure, lambda x: 0.5 < x < 1, allowed="a probability above 0.5, such as 0.95"
     )
-    return _decided(fit, rater_standing(fit, threshold=threshold, level=level), threshold, sure)
+    return _decided(
+        view.ratings, rater_standing(view, threshold=threshold, level=level), threshold, sure
+    )
 
 
 def _decided(
-    fit: xr.DataTree, standing: pd.DataFrame, threshold: float, sure: float
+    ratings: Ratings, standing: pd.DataFrame, threshold: float, sure: float
 ) -> pd.DataFrame:
-    ratings = ratings_of(fit)
     whole = standing[standing["label"] == ALL_LABELS]
     table = (whole if len(whole) else standing).drop(columns="label")
     raw = rater_agreement(ratings).groupby("rater", sort=False)["agreement"].mean()
@@ -122,7 +122,7 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 
 def rater_sheets(
-    fit: xr.DataTree,
+    fit: Fit,
     path: str | Path,
     *,
     threshold: float = THRESHOLD,
@@ -195,16 +195,16 @@ def rater_sheets(
 
 
 def sheets_page(
-    fit: xr.DataTree, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
+    fit: Fit, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
 ) -> Page:
     """Return the sheets as a page; arguments as of :func:`rater_sheets`."""
-    with computed_once(fit):
-        ratings = ratings_of(fit)
-        decisions = rater_decisions(fit, threshold=threshold, sure=sure, level=level)
-        standing = rater_standing(fit, threshold=threshold, level=level)
-        agrees = rater_agreement(ratings, level=level)
-        errors = costliest_errors(fit, ratings)
-        effects = _effects(fit, level, progress) if refit else None
+    view = FitView.of(fit)
+    ratings = view.ratings
+    decisions = rater_decisions(view, threshold=threshold, sure=sure, level=level)
+    standing = rater_standing(view, threshold=threshold, level=level)
+    agrees = rater_agreement(ratings, level=level)
+    errors = costliest_errors(view, ratings)
+    effects = _effects(view, level, progress) if refit else None
     sheets = [
         Section(
             key=f"rater-{n + 1}",
@@ -326,13 +326,13 @@ def _errors_table(n: int, errors: pd.DataFrame) -> Block:
     return table_of(f"errors-{n + 1}", f"Costliest errors of {name}", words, shown, export=errors)
 
 
-def _effects(fit: xr.DataTree, level: float, progress: bool) -> pd.DataFrame:
+def _effects(view: FitView, level: float, progress: bool) -> pd.DataFrame:
     """Return the metrics as fitted, and without each rater."""
     found = stability(
-        fit, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
+        view, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
         level=level, progress=progress,
     )  # fmt: skip
-    return found.assign(title=found["metric"].map(metric_titles(metrics(fit))))
+    return found.assign(title=found["metric"].map(metric_titles(metrics(view))))
 
 
 def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Block]:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends
@@ -21,7 +20,7 @@ from assay._util.text import (
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
-from assay.fits.datatree import group
+from assay.fits.view import FitView
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.inference.settings import MODES_ALONE
 from assay.plots.raters import (
@@ -66,10 +65,10 @@ SHOWN = 24
 WEIGHT = 11.0
 
 
-def spamming_frame(fit: xr.DataTree, level: float) -> pd.DataFrame:
+def spamming_frame(view: FitView, level: float) -> pd.DataFrame:
     """Return each rater's share of spam, the highest first; empty without the parameter."""
     parts = []
-    for name, draws in group(fit, "posterior").data_vars.items():
+    for name, draws in view["posterior"].data_vars.items():
         if str(name).rpartition(".")[2] == PARAMETER:
             values = draws.to_numpy().reshape(-1, draws.shape[-1])
             lower, upper = interval_ends(values, level, axis=0)
@@ -177,9 +176,9 @@ WEIGHT_RATERS = 10.0
 
 def raters_section(material: Material) -> Section:
     """Report the accuracy of each rater, and errors to discuss."""
-    found = talks(material.fit, material.ratings)
-    spam = spamming_frame(material.fit, material.level)
-    kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
+    found = talks(material.view, material.ratings)
+    spam = spamming_frame(material.view, material.level)
+    kinds = kinds_said(material.kinds, mode_alone=material.view.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [
         _standing_table(material),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
@@ -211,7 +210,7 @@ def rater_tables_section(material: Material) -> Section:
             + f". {note}",
         ),
         _table(right, frame, note, material.level, material.worth_draws),
-        *spamming_blocks(spamming_frame(material.fit, material.level), material.level),
+        *spamming_blocks(spamming_frame(material.view, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
             svg=to_svg(
@@ -250,7 +249,7 @@ def _standing_table(material: Material) -> Block:
     note = f"{AGREES_MEANS} Reference: {material.reference}."
     if left > 0:
         note += f" The {len(shown)} weakest of {len(whole)} raters; all: `tables=`."
-    if material.fit.attrs["method"] in MODES_ALONE:
+    if material.view.attrs["method"] in MODES_ALONE:
         words = words.drop(columns="worse")
         heads = {key: head for key, head in heads.items() if key != "worse"}
     return table_of(
@@ -329,7 +328,7 @@ WEIGHT_DRIFT = 12.0
 
 def drift_section(material: Material) -> Section | None:
     """Report whose reliability changed from the first to the last session; None without drift."""
-    if LAYER not in material.spec.rater_parts:
+    if LAYER not in material.view.spec.rater_parts:
         return None
     table, sessions = material.drift, material.ratings.sessions
     shown = _largest_first(table).head(SHOWN_DRIFT).sort_index()
@@ -438,7 +437,7 @@ WHAT = "What the scores mean"
 
 def scores_section(material: Material) -> Section | Gap | None:
     """Show the probability of each class given the score; None if no rater is scored."""
-    if FAMILY not in material.spec.rater_parts:
+    if FAMILY not in material.view.spec.rater_parts:
         return None
     try:
         every = material.calibration

@@ -176,7 +176,7 @@ def stability_section(material: Material) -> Section | Gap:
     ran = _ran(table)
     left = leaving(ran)
     said: list[str] = []
-    blocks: list[Block] = [prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts"))]
+    blocks: list[Block] = [prose(*_refits(ran, sampled=material.view.attrs["method"] == "nuts"))]
     if contrasts is not None:
         ran_contrasts = _ran(contrasts)
         said = _changed(ran_contrasts)

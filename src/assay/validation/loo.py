@@ -11,9 +11,10 @@ from scipy.special import logsumexp
 from assay._util.errors import FitError, FitWarning
 from assay._util.text import counted
 from assay._util.typing import Floats
-from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.fits.datatree import group
 from assay.fits.labels import label_probabilities
 from assay.fits.latent_states import recover
+from assay.fits.view import Fit, FitView
 from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.to_datatree import by_unit
 from assay.modelling.structure import Structure
@@ -31,7 +32,7 @@ UNTOLD = 0.1
 """Share of gold with a high Pareto k above which a fit's score is unreliable."""
 
 
-def loo_gold(fit: xr.DataTree) -> "ELPDData":
+def loo_gold(fit: Fit) -> "ELPDData":
     r"""Leave out the gold of each item, or cluster, in turn, and score its prediction.
 
     Leave-one-out of *ratings* shows which model explains the answers best, which is not evidence
@@ -83,12 +84,13 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     """
     from arviz_stats.loo import loo
 
-    posterior = group(fit, "posterior")
+    view = FitView.of(fit)
+    posterior = view["posterior"]
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    if fit.attrs["method"] != "nuts":
+    if view.attrs["method"] != "nuts":
         raise FitError(
             "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(`method={fit.attrs['method']!r}`); fit with `method='nuts'`",
+            f"(`method={view.attrs['method']!r}`); fit with `method='nuts'`",
             code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
@@ -98,7 +100,7 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
             code="few-draws",
             numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
-    chances = gold_log_probability(fit)
+    chances = gold_log_probability(view)
     weights, shape = _weights(chances)
     tree = xr.DataTree.from_dict(
         {"posterior": posterior, "log_likelihood": xr.Dataset({"gold": chances})}
@@ -117,17 +119,16 @@ def high_k_share(found: "ELPDData") -> float:
     return float((found.pareto_k > K_HAT_LIMIT).mean())
 
 
-def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
+def gold_log_probability(view: FitView) -> xr.DataArray:
     r"""Return :math:`\log p(g_i \mid y_i, \theta)` of the gold, (chain, draw, item or cluster)."""
-    structure = structure_of(fit)
+    structure = view.structure
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError(
             "no item's truth is known in this fit; give it by `truth=` when reading",
             code="no-known-truth",
         )
-    constant, values = group(fit, "constant_data"), parameter_draws(fit)
-    posterior = group(fit, "posterior")
+    constant, values, posterior = view["constant_data"], view.draws, view["posterior"]
     names, blind = _of_units(structure.without_gold(), values, constant)
     (unit,) = names.dims
     here = known if unit == "item" else np.isin(names, constant["item_cluster"].values[known])

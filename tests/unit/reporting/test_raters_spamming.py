@@ -9,6 +9,7 @@ import xarray as xr
 
 import assay
 from assay._util.errors import FitWarning
+from assay.fits.view import FitView
 from assay.reporting.material import Material
 from assay.reporting.raters import (
     rater_tables_section,
@@ -34,7 +35,7 @@ def fit() -> xr.DataTree:
 
 
 def test_shares_are_those_of_the_parameter(fit: xr.DataTree) -> None:
-    frame = spamming_frame(fit, 0.9)
+    frame = spamming_frame(FitView.of(fit), 0.9)
     assert frame["mean"].is_monotonic_decreasing
     for _, line in frame.iterrows():
         draws = fit["posterior"]["spamming"].sel(rater=line["rater"]).to_numpy().ravel()

@@ -14,7 +14,7 @@ from assay.comparison import compare, side_by_side
 from assay.comparison.baselines import SideBySide
 from assay.comparison.refit import rated_by, refit
 from assay.evaluation import majority_metrics
-from assay.fits.datatree import spec_of
+from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.settings import Effort
 from assay.modelling.priors import parse_prior
@@ -98,7 +98,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
     assert list(left.raters.index) == list(names)
     np.testing.assert_array_equal(left.raters.index[left.rater], people.raters.index[people.rater])
     np.testing.assert_array_equal(left.answers, people.answers)
-    spec = assay.fits.datatree.spec_of(tree)
+    spec = FitView.of(tree).spec
     assert spec.raters == {"person": "hierarchical"}
     assert spec.priors == {"person.sd": "HalfNormal(0.4)"}
     pd.testing.assert_frame_equal(left.items, ratings.items)
@@ -237,9 +237,9 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     hard = small_fit(raters=recipes, priors=file)
     (without,) = variants_of(hard, kinds("dependence"))
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
-    assert spec_of(again).priors == {"llm.accuracy": "Beta(3, 2)"}
+    assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
     people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
-    assert set(spec_of(people).priors) == {"person.hard_share"}
+    assert set(FitView.of(people).spec.priors) == {"person.hard_share"}
 
 
 @pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
@@ -248,7 +248,7 @@ def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
     groups = dict(zip("abc", sizes, strict=False))
     ratings = assay.simulate("single", n_items=40, groups=groups, ratings_per_item=4, rng=1)
     fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
-    _, *more = variants_of(fit, kinds("dependence"))
+    _, *more = variants_of(FitView.of(fit), kinds("dependence"))
     assert [variant.changes for variant in more] == [{"reference": "groups"}] * told
 
 
@@ -257,7 +257,7 @@ def test_dependence_is_added_or_taken_away():
     (without,) = variants_of(hard, kinds("dependence"))
     assert without.changes == {"raters": "hierarchical"}
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
-    assert spec_of(again).priors == {"sd": "HalfNormal(0.5)"}
+    assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
     (added,) = variants_of(groups, kinds("dependence"))
     assert added.name == "raters err together on hard items"
@@ -267,7 +267,7 @@ def test_dependence_is_added_or_taken_away():
 
 
 def test_no_kernel_without_a_blocked_rule(fit):
-    assert variants_of(fit, kinds("kernel", "rule")) == []
+    assert variants_of(FitView.of(fit), kinds("kernel", "rule")) == []
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_systems_and_contrasts_are_read_off_the_same_refits(retrieval_fit, monke
 
 def only_the_kernel(fit, kinds):
     assert all(kinds.values())
-    return variants_of(fit, {kind: kind == "kernel" for kind in kinds})
+    return variants_of(FitView.of(fit), {kind: kind == "kernel" for kind in kinds})
 
 
 def test_stability_of_what_there_is_not(retrieval_fit, fit):

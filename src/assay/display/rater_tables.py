@@ -4,7 +4,6 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from rich.console import Group
 
 from assay._util.text import (
     counted,
@@ -19,7 +18,8 @@ from assay._util.text import (
 )
 from assay.data.task import Task
 from assay.display.notes import KIND_WORDS
-from assay.display.terminal import binary_heading, make_table
+from assay.display.table import Table, make_table
+from assay.display.terminal import binary_heading
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 
 AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
@@ -30,21 +30,21 @@ AGREES_MEANS = (
 BY_AGREEMENT = " If all numbers of a label are marked, the lowest agreement comes first."
 
 
-def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
+def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Table]:
     """Return a table of the binary labels and one of the others: a line per label and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     shown = accuracy[accuracy["label"].isin(others)]
     return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
 
 
-def class_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+def class_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
     """Return tables of the binary labels, and of each other one by true class and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     tables = [_class_table(frame[frame["label"] == name], name) for name in others]
     return binary_tables(frame, task) + tables
 
 
-def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+def binary_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
     """Return the table of the binary labels, if there are any: sensitivity and specificity."""
     labels = [label for label in task.labels if len(label.classes) == 2]
     if not labels:
@@ -62,14 +62,13 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
         by_rater = part.drop_duplicates("rater").set_index("rater")
         raw = dict(zip(by_rater.index, agreement_words(by_rater), strict=True))
         rows += [
-            [f"  {r}", str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]]
-            for r in worst_first(part)
+            [r, str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]] for r in worst_first(part)
         ]
     what, caption = _about(frame)
     title = f"Raters: sensitivity and specificity, {what}"
     heads = ["label, rater", "sensitivity", "specificity", AGREES]
     said = f"Lowest mean of the two first. {AGREES_MEANS} {caption}"
-    return [make_table(title, heads, rows, caption=said + _notes_said(notes))]
+    return [make_table(title, heads, rows, note=said + _notes_said(notes))]
 
 
 def agreement_words(lines: pd.DataFrame) -> list[str]:
@@ -92,7 +91,7 @@ def worst_first(part: pd.DataFrame) -> list[str]:
     return [str(name) for name in by.sort_values(kind="stable").index]
 
 
-def worth_tables(worth: pd.DataFrame) -> list[Group]:
+def worth_tables(worth: pd.DataFrame) -> list[Table]:
     """Return a table of the effective numbers of raters; empty if all err independently."""
     if worth.empty:
         return []
@@ -108,7 +107,7 @@ def worth_tables(worth: pd.DataFrame) -> list[Group]:
     title = f"How many independent raters a group is worth, mean ({level} interval)"
     caption = "Raters who err on the same items are not independent."
     reference = f" Reference: {worth['reference'].iloc[0]}."
-    return [make_table(title, heads, rows, caption=caption + reference)]
+    return [make_table(title, heads, rows, note=caption + reference)]
 
 
 def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
@@ -141,13 +140,13 @@ def told_by_prior(share: float) -> str:
     return f", mostly from the prior (SD {share:.2f} of the prior's)" * (share > LITTLE)
 
 
-def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
+def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Table]:
     """Return the change of reliability, a line per label and rater: the largest decrease first."""
     rows: list[list[str]] = []
     for label, part in drift.groupby("label", sort=False):
         rows.append([str(label)])
         rows += [
-            [f"  {line['rater']}", f"{line['first']:.2f}", f"{line['last']:.2f}",
+            [line['rater'], f"{line['first']:.2f}", f"{line['last']:.2f}",
              gap(line["change"], line["lower"], line["upper"]), f"{line['p_better']:.2f}"]
             for line in lines_of(part.sort_values("change", kind="stable"))
         ]  # fmt: skip
@@ -155,7 +154,7 @@ def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
     title = f"Reliability from {sessions[0]} to {sessions[-1]}, {what}"
     heads = ["label, rater", "first", "last", "change", "P(better)"]
     said = f"Probability of the right answer, averaged over the classes. {caption}"
-    return [make_table(title, heads, rows, caption=said)]
+    return [make_table(title, heads, rows, note=said)]
 
 
 def kinds_said(
@@ -189,7 +188,7 @@ def kinds_said(
     return said
 
 
-def _accuracy_table(accuracy: pd.DataFrame) -> Group:
+def _accuracy_table(accuracy: pd.DataFrame) -> Table:
     """Return a line per label and rater: accuracy, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
@@ -203,18 +202,18 @@ def _accuracy_table(accuracy: pd.DataFrame) -> Group:
         lines = zip(
             worst["rater"], marked(worst, notes), agreement_words(worst), mistakes, strict=True
         )
-        rows += [[f"  {rater}", *words] for rater, *words in lines]
+        rows += [[rater, *words] for rater, *words in lines]
     what, caption = _about(accuracy)
     return make_table(
         f"Raters: probability of a right answer, {what}",
         ["label, rater", "right", AGREES, "most frequent error"],
         rows,
-        caption=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
+        note=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
         f"probability of that answer if the first class is true. {caption}{_notes_said(notes)}",
     )
 
 
-def _class_table(frame: pd.DataFrame, label: str) -> Group:
+def _class_table(frame: pd.DataFrame, label: str) -> Table:
     """Return a label's table: accuracy of each rater by true class, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
@@ -226,18 +225,18 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
         most = wrong.drop_duplicates("rater").set_index("rater")
         for rater, words in zip(right["rater"], marked(right, notes), strict=True):
             said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
-            rows.append([f"  {rater}", words, said])
+            rows.append([rater, words, said])
     raters = frame.drop_duplicates("rater").sort_values("agreement", kind="stable")
     rows.append([AGREES])
     rows += [
-        [f"  {rater}", words, ""]
+        [rater, words, ""]
         for rater, words in zip(raters["rater"], agreement_words(raters), strict=True)
     ]
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
     heads = ["rater", "right", "most frequent error"]
     said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
-    return make_table(title, heads, rows, caption=said)
+    return make_table(title, heads, rows, note=said)
 
 
 def _notes_said(notes: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from assay._util.text import interval, lines_of, percent
 from assay.display.rater_tables import consistency_said
+from assay.display.table import table_of
 from assay.plots.labels import plot_agreement
 from assay.raters.agreements import WHOLE, Agreement
 from assay.reporting.material import Material
@@ -16,7 +17,6 @@ from assay.reporting.page import (
     Picture,
     Section,
     prose,
-    table_of,
     to_svg,
 )
 

@@ -24,16 +24,9 @@ from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.display.notes import estimand_words, panels_said
+from assay.display.table import table_of
 from assay.reporting.material import Material
-from assay.reporting.page import (
-    Block,
-    Finding,
-    Gap,
-    Section,
-    bullets,
-    prose,
-    table_of,
-)
+from assay.reporting.page import Block, Finding, Gap, Section, bullets, prose
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights of findings: a conclusion other than the vote's, a clear difference, a marginal

@@ -13,6 +13,7 @@ from assay.data.ratings import Accounting, Ratings
 from assay.data.states import MISSING
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
+from assay.display.table import table_of
 from assay.evaluation.prior import metrics_before
 from assay.fits.summary import summarize
 from assay.inference.data_doubts import has_part_for
@@ -20,7 +21,7 @@ from assay.modelling.priors import PARAMETERS, Prior
 from assay.modelling.spec import IN_PART, Spec, parse_recipe
 from assay.modelling.structure import used_priors
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose, table_of
+from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {

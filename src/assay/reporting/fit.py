@@ -12,6 +12,7 @@ from assay._util.validation import cut
 from assay.data.ratings import Ratings
 from assay.data.states import vector_name
 from assay.display.notes import convergence_words, doubts
+from assay.display.table import table_of
 from assay.fits.view import FitView
 from assay.inference.convergence import (
     ESS_LIMIT,
@@ -24,7 +25,7 @@ from assay.inference.convergence import (
 from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.settings import MODES_ALONE
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
 from assay.validation.loo import UNTOLD, high_k_share, loo_gold
 from assay.validation.posterior_predictive import ACROSS, WITHIN
 

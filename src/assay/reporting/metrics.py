@@ -21,6 +21,7 @@ from assay._util.text import (
 )
 from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
+from assay.display.table import table_of
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.plots.metrics import PARTS, draw_metrics, plot_budget, titled
@@ -35,7 +36,6 @@ from assay.reporting.page import (
     Section,
     by_metric,
     prose,
-    table_of,
     to_svg,
 )
 from assay.validation.equal_difficulty import difficulty_sentence

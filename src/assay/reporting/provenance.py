@@ -11,10 +11,11 @@ from assay._util.text import without_folders
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
+from assay.display.table import table_of
 from assay.modelling.layers.difficulty import KINDS
 from assay.modelling.spec import CONSENSUS, CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
+from assay.reporting.page import Block, Code, Section, bullets, prose
 
 CITATION = (
     f"The assay developers. assay: metrics, rater reliability and comparisons with the uncertainty "

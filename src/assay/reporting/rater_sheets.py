@@ -21,22 +21,14 @@ from assay._util.text import (
 from assay._util.validation import path_given, require_flag, require_number
 from assay.data.ratings import Ratings
 from assay.display.notes import KIND_WORDS
+from assay.display.table import Table, table_of
 from assay.evaluation import metrics
 from assay.evaluation.titles import metric_titles
 from assay.fits.datatree import require_fit
 from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
-from assay.reporting.page import (
-    Block,
-    Page,
-    Section,
-    Table,
-    percent_cell,
-    prose,
-    table_of,
-    to_html,
-)
+from assay.reporting.page import Block, Page, Section, percent_cell, prose, to_html
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
 from assay.validation.stability import stability

@@ -20,6 +20,7 @@ from assay._util.text import (
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
+from assay.display.table import table_of
 from assay.fits.view import FitView
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.inference.settings import MODES_ALONE
@@ -49,7 +50,6 @@ from assay.reporting.page import (
     bullets,
     percent_cell,
     prose,
-    table_of,
     to_svg,
 )
 from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks

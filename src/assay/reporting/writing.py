@@ -11,6 +11,7 @@ from assay._util.files import require_place, write_table
 from assay._util.intervals import require_level
 from assay._util.validation import names_given, path_given, require_choice, require_flag
 from assay.comparison.contrasts import pairs_of
+from assay.display.table import table_of
 from assay.fits.view import Fit
 from assay.reporting.agreement import agreement_section
 from assay.reporting.comparisons import approaches_section, comparison_section
@@ -20,7 +21,7 @@ from assay.reporting.front import front_of
 from assay.reporting.labels import labels_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import budget_section, claims_section, metrics_section
-from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, table_of, to_html
+from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, to_html
 from assay.reporting.provenance import limits_section, provenance_section
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.raters import (

@@ -20,6 +20,7 @@ from assay.comparison import SideBySide, compare, compare_draws
 from assay.comparison.multiplicity import without_mirrors
 from assay.data.states import MISSING
 from assay.data.task import Label
+from assay.display.table import Table
 from assay.inference.convergence import LOW_ESS
 from assay.reporting import report
 from assay.reporting.comparisons import (
@@ -32,7 +33,7 @@ from assay.reporting.comparisons import (
 from assay.reporting.data import asked_section, card_section, data_section
 from assay.reporting.fit import convergence_section, left_out_section, left_out_table, loo_of
 from assay.reporting.material import Material
-from assay.reporting.page import Bullets, Callout, Gap, Section, Table
+from assay.reporting.page import Bullets, Callout, Gap, Section
 from assay.reporting.provenance import limits_section
 from assay.reporting.raters import drift_section, scores_section
 from assay.reporting.sensitivity import abstaining_section, stability_section

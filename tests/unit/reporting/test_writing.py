@@ -17,6 +17,7 @@ from pages import material_of
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
 from assay.cli.arguments import in_options
+from assay.display.table import Table, table_of
 from assay.fits.simulate import simulate
 from assay.fits.view import FitView
 from assay.modelling.structure import used_priors
@@ -24,17 +25,7 @@ from assay.reporting import report
 from assay.reporting.agreement import agreement_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import _contrasts_table, budget_section
-from assay.reporting.page import (
-    Code,
-    Finding,
-    Gap,
-    Page,
-    Section,
-    Table,
-    prose,
-    reworded,
-    table_of,
-)
+from assay.reporting.page import Code, Finding, Gap, Page, Section, prose, reworded
 from assay.reporting.provenance import ratings_hash
 from assay.reporting.writing import SHOWN_FINDINGS, make_page
 

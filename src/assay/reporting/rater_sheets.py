@@ -24,7 +24,6 @@ from assay.display.notes import KIND_WORDS
 from assay.display.table import Table, table_of
 from assay.evaluation import metrics
 from assay.evaluation.titles import metric_titles
-from assay.fits.datatree import require_fit
 from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
@@ -172,14 +171,14 @@ def rater_sheets(
     ...     rater_sheets(tree, Path(folder) / "sheets.html", refit=False).name
     'sheets.html'
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_level(level)
     target = path_given("path", path)
     require_place(target, example="sheets.html")
     if pseudonyms is not None:
-        fit = with_pseudonyms(fit, path_given("pseudonyms", pseudonyms))
+        view = with_pseudonyms(view, path_given("pseudonyms", pseudonyms))
     page = sheets_page(
-        fit, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
+        view, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
         progress=require_flag("progress", progress),
     )  # fmt: skip
     to_html(page, target)

@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 from assay._util.errors import FitError, FitWarning
 from assay._util.text import counted
 from assay._util.typing import Floats
-from assay.fits.datatree import group
 from assay.fits.labels import label_probabilities
 from assay.fits.latent_states import recover
 from assay.fits.view import Fit, FitView
@@ -160,7 +159,7 @@ def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     return weights, shape
 
 
-def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
+def stack_labels(fits: Mapping[str, Fit]) -> xr.Dataset:
     r"""Mix the label probabilities of several fits, weighted by their prediction of left-out gold.
 
     Models with different truths, such as one with a perception layer and one with difficulty by
@@ -213,8 +212,9 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     >>> round(float(found["weight"].sum()), 6)
     1.0
     """
-    _require_alike(fits)
-    scores = {name: loo_gold(fit) for name, fit in fits.items()}
+    views = {name: FitView.of(fit) for name, fit in fits.items()}
+    _require_alike(views)
+    scores = {name: loo_gold(view) for name, view in views.items()}
     high = {name: high_k_share(one) for name, one in scores.items()}
     doubted = [name for name in fits if high[name] > UNTOLD]
     shares = stacking_weights(scores, high)
@@ -227,7 +227,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
         )
         numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
         warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
-    every = [label_probabilities(fit).drop_attrs() for fit in fits.values()]
+    every = [label_probabilities(view).drop_attrs() for view in views.values()]
     return xr.Dataset(
         {
             "probability": every[0].copy(data=np.tensordot(shares, np.stack(every), axes=1)),
@@ -258,7 +258,7 @@ def trusted_models(high_k: Mapping[str, float]) -> list[str]:
     return [name for name, share in high_k.items() if share <= UNTOLD] or list(high_k)
 
 
-def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
+def _require_alike(fits: Mapping[str, FitView]) -> None:
     """Refuse fits of different items, or of different gold."""
     if len(fits) < 2:
         raise FitError(
@@ -266,9 +266,9 @@ def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
             code="too-few-fits",
         )
     first, *others = fits
-    constant = group(fits[first], "constant_data")
+    constant = fits[first]["constant_data"]
     for name in others:
-        other = group(fits[name], "constant_data")
+        other = fits[name]["constant_data"]
         same = fits[name].attrs["task"] == fits[first].attrs["task"] and all(
             np.array_equal(constant[part], other[part]) for part in ("item", "truth")
         )

@@ -1,6 +1,7 @@
 """A view of a fit: what is read and computed once, and for whom."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,8 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
         "difficulty_loadings", "drift_table", "effective_raters", "expected_width",
         "group_contrasts", "label_doubts", "label_draws", "label_probabilities", "lapse_shares",
         "loo_gold", "methods", "metrics", "perception_table", "predictive_checks",
-        "rater_consistency", "rater_kinds", "rater_reliability", "reliability_by_session",
+        "rater_consistency", "rater_decisions", "rater_kinds", "rater_reliability",
+        "reliability_by_session",
         "score_calibration", "side_by_side", "state_probabilities", "variance_budget",
     )
 }  # fmt: skip
@@ -93,6 +95,14 @@ def test_public_functions_take_a_view(name: str, fit: xr.DataTree) -> None:
             return str(error)
 
     assert found(FitView.of(fit)) == found(fit)
+
+
+def test_what_writes_files_takes_a_view(fit: xr.DataTree, tmp_path: Path) -> None:
+    view, key = FitView.of(fit), tmp_path / "key.csv"
+    assay.rater_sheets(view, tmp_path / "s.html", refit=False, pseudonyms=key)
+    assay.report(view, tmp_path / "r.html", budget=False, short=True, pseudonyms=key)
+    assay.export_labels(view, tmp_path / "l.jsonl", to="huggingface")
+    assert {"s.html", "r.html", "l.jsonl"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_numbers_are_those_without_it(fit: xr.DataTree) -> None:

@@ -21,6 +21,7 @@ from assay.comparison.multiplicity import without_mirrors
 from assay.data.states import MISSING
 from assay.data.task import Label
 from assay.display.table import Table
+from assay.fits.view import FitView
 from assay.inference.convergence import LOW_ESS
 from assay.reporting import report
 from assay.reporting.comparisons import (
@@ -247,7 +248,7 @@ def test_too_few_draws_for_leave_one_out_are_a_gap(drifting: xr.DataTree) -> Non
 
 
 def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
-    loo = loo_of(drifting)
+    loo = loo_of(FitView.of(drifting))
     loo.good_k = float(loo.pareto_k.max()) - 1e-6
     from assay.reporting.fit import _verdict
 

@@ -198,7 +198,10 @@ def test_choices_of_side_by_side_are_checked(fit):
 
 
 def test_variants_of_each_kind(retrieval_fit):
-    names = {kind: [v.name for v in variants_of(retrieval_fit, kinds(kind))] for kind in KINDS}
+    names = {
+        kind: [v.name for v in variants_of(FitView.of(retrieval_fit), kinds(kind))]
+        for kind in KINDS
+    }
     assert names["rater"] == [
         f"without {r}" for r in retrieval_fit["constant_data"]["rater"].values
     ]
@@ -209,22 +212,22 @@ def test_variants_of_each_kind(retrieval_fit):
 
 
 def test_variants_change_what_they_say(retrieval_fit):
-    for variant in variants_of(retrieval_fit, kinds("rater")):
+    for variant in variants_of(FitView.of(retrieval_fit), kinds("rater")):
         left_out = variant.name.removeprefix("without ")
         seen = set(variant.ratings.raters.index[variant.ratings.rater])
         assert left_out not in seen
         assert len(seen) == 3
-    (other,) = variants_of(retrieval_fit, kinds("kernel"))
+    (other,) = variants_of(FitView.of(retrieval_fit), kinds("kernel"))
     assert other.ratings.resolve == "repair"
-    soft, off, *_ = variants_of(retrieval_fit, kinds("rule"))
+    soft, off, *_ = variants_of(FitView.of(retrieval_fit), kinds("rule"))
     assert [r.truth for r in soft.ratings.task.rules] == ["soft", "hard"]
     assert [r.response for r in soft.ratings.task.rules] == ["block", "block"]
     assert [r.response for r in off.ratings.task.rules] == ["off", "block"]
-    twice = variants_of(retrieval_fit, kinds("prior"))[0].changes["priors"]
+    twice = variants_of(FitView.of(retrieval_fit), kinds("prior"))[0].changes["priors"]
     assert twice["sd"] == "HalfNormal(1)"
     assert twice["mean_binary"] == "Normal(1.8, 1.6)"
     assert "main" not in twice
-    (dependent,) = variants_of(retrieval_fit, kinds("dependence"))
+    (dependent,) = variants_of(FitView.of(retrieval_fit), kinds("dependence"))
     assert dependent.changes == {"raters": "hierarchical"}
 
 
@@ -235,7 +238,7 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     file.write_text(f'[priors]\n{known}"llm.accuracy" = "Beta(3, 2)"\n', encoding="utf-8")
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
     hard = small_fit(raters=recipes, priors=file)
-    (without,) = variants_of(hard, kinds("dependence"))
+    (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
     people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
@@ -254,12 +257,12 @@ def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
 
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
-    (without,) = variants_of(hard, kinds("dependence"))
+    (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     assert without.changes == {"raters": "hierarchical"}
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
-    (added,) = variants_of(groups, kinds("dependence"))
+    (added,) = variants_of(FitView.of(groups), kinds("dependence"))
     assert added.name == "raters err together on hard items"
     assert added.changes == {
         "raters": {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}

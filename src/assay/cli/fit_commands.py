@@ -236,6 +236,7 @@ def raters(
     frame, accuracy = reliability_frame(view, kind, level), accuracy_frame(view, kind, level)
     kinds, worth = rater_kinds(view, level=level), worth_frame(view, level)
     consistency = rater_consistency(view, level=level)
+    about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
     misperceived, by_session = perception_table(view, level=level), session_frames(view, level)
 
     def show() -> None:
@@ -243,7 +244,7 @@ def raters(
         from assay.display.rater_tables import (
             class_tables,
             consistency_said,
-            drift_tables,
+            drift_table,
             kinds_said,
             misperceived_said,
             rater_tables,
@@ -263,7 +264,8 @@ def raters(
         said += filter(None, [consistency_said(consistency), scores_said(ratings)])
         said += filter(None, [names_said(view)])
         if by_session:
-            tables += drift_tables(by_session["drift"], ratings.sessions)
+            drift = by_session["drift"]
+            tables.append(drift_table(drift, ratings.sessions, **about, export=drift))
         show_parts(*tables, *worth_tables(worth), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
@@ -273,7 +275,6 @@ def raters(
         "misperceived": misperceived,
         "consistency": consistency,
     }
-    about = {"level": level, "reference": view.attrs["reference"]}
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session
     deliver("raters", frame, as_json, output, show, extra=extra)

@@ -92,7 +92,7 @@ def agreement(
     found = measure(ratings, fit=view, level=level)
 
     def show_table() -> None:
-        from assay.display.terminal import agreement_table
+        from assay.display.rater_tables import agreement_table
 
         show(agreement_table(found))
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from assay._util.plain_text import plain
 from assay._util.text import (
+    chance_cell,
     fixed,
     gap,
     interval,
@@ -30,10 +31,9 @@ from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.comparison.multiplicity import by_chance
 from assay.data.task import Label
 from assay.display.notes import estimand_words, estimands_said, left_out_words
-from assay.display.table import Table, make_table
+from assay.display.table import Table, make_table, table_of
 from assay.evaluation.estimands import is_modelled
 from assay.evaluation.titles import metric_titles, titles_with_names
-from assay.raters.agreements import Agreement
 
 
 def binary_heading(label: Label) -> str:
@@ -202,7 +202,7 @@ def comparison_parts(found: Comparison, panels: str = "") -> list[Table]:
     parts = [_pairs_table(found.pairs, panels, titles_with_names(found.draws))]
     systems = found.systems
     if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
-        parts.append(_ranks_table(systems, metric_titles(found.draws)))
+        parts.append(ranks_table(systems, metric_titles(found.draws)))
     return parts
 
 
@@ -234,24 +234,31 @@ def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) ->
     )
 
 
-def _ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    rows: list[list[str]] = []
+def ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+    """Return P(best) and expected loss of each system, on metrics that are better one way."""
     ranked = systems[systems["better"] != "neither"]
     notes: dict[str, str] = {}
-    for metric, part in ranked.groupby("metric", sort=False):
-        doubt = part["doubt"].iloc[0]
-        mark = mark_of(doubt, notes) if doubt else ""
-        rows.append([f"{titles[str(metric)]} (better is {part['better'].iloc[0]}){mark}"])
-        rows += [
-            [line["system"], probability(line["p_best"]), fixed(line["expected_loss"], 4)]
-            for line in lines_of(part)
-        ]
-    heads = ["metric, system", "P(best)", "expected loss"]
-    caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
+    heads = [
+        f"{titles[name]} (better is {better}){mark_of(doubt, notes) if doubt else ''}"
+        for name, better, doubt in ranked[["metric", "better", "doubt"]].to_numpy(object)
+    ]
+    words = ranked.assign(
+        metric=heads,
+        p_best=ranked["p_best"].map(chance_cell),
+        expected_loss=[fixed(loss, 3) for loss in ranked["expected_loss"]],
+    )
+    shown = {
+        "system": "System",
+        "p_best": "P(best)",
+        "expected_loss": "Expected loss of choosing it",
+    }
+    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
-        caption += " Metrics without a better direction have no best system."
-    caption += notes_said(notes, "\n")
-    return make_table("Which system is best", heads, rows, note=caption, right=heads[1:])
+        note += " Metrics without a better direction have no best system."
+    return table_of(
+        "ranks", "Which system is best", words, shown, under="metric",
+        note=note + notes_said(notes, "\n"), export=systems,
+    )  # fmt: skip
 
 
 def groups_table(groups: pd.DataFrame) -> Group:
@@ -315,27 +322,3 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
 def _first_word(estimand: str) -> str:
     """Return the requested estimand, without the explanation in brackets."""
     return str(estimand).split(" ", 1)[0]
-
-
-def agreement_table(found: Agreement) -> Table:
-    """Return the table of an agreement, with the model's expectation if there is one."""
-    table = found.table
-    fitted = bool(table["expected"].notna().any())
-    rows: list[list[str]] = []
-    for label, part in table.groupby("label", sort=False):
-        rows.append([str(label)])
-        for line in lines_of(part):
-            told = [interval(line["value"], line["lower"], line["upper"])]
-            if fitted:
-                ends = (line["expected"], line["expected_lower"], line["expected_upper"])
-                told.append(interval(*ends))
-            rows.append([line["statistic"], *told, str(line["n_items"])])
-    heads = ["label, coefficient", "observed", *["expected by the model"] * fitted, "items"]
-    notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
-    return make_table(
-        f"Agreement between raters ({percent(found.level)} interval, cluster bootstrap)",
-        heads,
-        rows,
-        note=notes,
-        right=["items"],
-    )

@@ -9,7 +9,6 @@ from assay._util.errors import FitError
 from assay._util.intervals import interval_ends
 from assay._util.text import (
     chance_cell,
-    gap,
     intervals,
     lines_of,
     marked,
@@ -19,7 +18,14 @@ from assay._util.text import (
 )
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
-from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
+from assay.display.rater_tables import (
+    AGREES,
+    AGREES_MEANS,
+    agreement_words,
+    drift_table,
+    kinds_said,
+    worth_tables,
+)
 from assay.display.table import table_of
 from assay.fits.view import FitView
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
@@ -133,24 +139,10 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
             "Raters who err on the same items are not independent. The table shows how many "
             "independent raters each group is worth, given the correlation of its errors."
         )
-        blocks += [prose(text), _worth_table(worth, level)]
+        blocks += [prose(text), *worth_tables(worth)]
     if not misperceived.empty:  # includes groups of one rater
         blocks.append(_misperceived_table(misperceived, level))
     return blocks
-
-
-def _worth_table(worth: pd.DataFrame, level: float) -> Block:
-    several = worth["label"].nunique() > 1
-    shown = {"group": "Group", "raters": "Raters", "words": "Independent raters"}
-    return table_of(
-        "worth",
-        f"How many independent raters a group is worth ({percent(level)} interval)",
-        worth.assign(words=intervals(worth)),
-        shown,
-        under="label" if several else "",
-        note=f"By the model, after Kish's design effect. Reference: {worth['reference'].iloc[0]}.",
-        export=worth,
-    )
 
 
 def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
@@ -349,7 +341,9 @@ def drift_section(material: Material) -> Section | None:
             caption=f"Change, posterior mean with {percent(material.level)} interval{only}. {note}",
         ),
         prose(_summary(changed, material.level)),
-        _drift_table(shown, material.level, note, table),
+        drift_table(
+            shown, sessions, level=material.level, reference=material.reference, export=table
+        ),
     ]
     return Section(
         key="drift",
@@ -384,33 +378,6 @@ def _summary(changed: pd.DataFrame, level: float) -> str:
         for line in lines_of(changed)
     ]
     return f"The {percent(level)} interval excludes 0 for these changes: {'; '.join(said)}."
-
-
-def _drift_table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
-    numbers = shown[["change", "lower", "upper"]].to_numpy(float)
-    words = shown.assign(
-        told=[gap(*line) for line in numbers],
-        first=shown["first"].map("{:.2f}".format),
-        last=shown["last"].map("{:.2f}".format),
-        p_better=shown["p_better"].map("{:.2f}".format),
-    )
-    columns = {
-        "rater": "Rater",
-        "first": "First session",
-        "last": "Last session",
-        "told": f"Change ({percent(level)} interval)",
-        "p_better": "P(better at the end)",
-    }
-    several = shown["label"].nunique() > 1
-    return table_of(
-        "drift",
-        "Reliability in the first and in the last session",
-        words,
-        columns,
-        under="label" if several else "",
-        note=note,
-        export=export,
-    )
 
 
 def _drift_findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:

@@ -25,8 +25,8 @@ import pandas as pd
 import assay
 from assay.data.task_files import catalogue_names
 from assay.evaluation import metrics_of_labels
-from assay.fits.datatree import parameter_draws
 from assay.fits.simulate import simulate_answers
+from assay.fits.view import FitView
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 from assay.raters.reliability import reliability_table
@@ -147,7 +147,7 @@ def rank(value: float, draws: np.ndarray, rng: np.random.Generator) -> float:
 def quantities(ratings, fit, structure) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Every quantity that is ranked: its truth, and its posterior draws."""
     values = ratings.simulated.values
-    posterior = parameter_draws(fit)
+    posterior = FitView.of(fit).draws
     truth: dict[str, float] = {}
     draws: dict[str, np.ndarray] = {}
     for name, value in values.items():

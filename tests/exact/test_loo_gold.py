@@ -14,7 +14,7 @@ import assay
 from assay._util.errors import FitError
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, state_space
-from assay.fits.datatree import parameter_draws, structure_of
+from assay.fits.view import FitView
 from assay.validation.loo import gold_log_probability
 
 FEW = {"draws": 13, "tune": 30, "chains": 2, "rng": 1, "progress": False}
@@ -33,8 +33,8 @@ def fit_of(ratings: Ratings, **options: object) -> xr.DataTree:
 
 def expected(fit: xr.DataTree, draw: int) -> np.ndarray:
     """Log probability that an item's state agrees with its gold, by Bayes' rule without it."""
-    structure = structure_of(fit)
-    values = {name: value[draw] for name, value in parameter_draws(fit).items()}
+    structure = FitView.of(fit).structure
+    values = {name: value[draw] for name, value in FitView.of(fit).draws.items()}
     by_state = brute.posterior(structure.without_gold(), values).sum(axis=1)
     states, truth = structure.prevalence.space.states, structure.ratings.truth
     agrees = ((truth[:, None] == MISSING) | (truth[:, None] == states)).all(axis=-1)
@@ -54,7 +54,7 @@ def expected(fit: xr.DataTree, draw: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ["single", "ais", "gated"])
 def test_the_gold_of_an_item(name: str, options: dict):
     fit = fit_of(ratings_of(name, known=True), **options)
-    found = gold_log_probability(fit)
+    found = gold_log_probability(FitView.of(fit))
     assert found.dims == ("chain", "draw", "item")
     flat = found.stack(at=("chain", "draw")).transpose("at", "item").to_numpy()
     for draw in (0, 20):
@@ -68,7 +68,7 @@ def test_a_perception_layer_stays_where_the_gold_is_left_out():
     truth[:30] = states[np.random.default_rng(2).integers(0, len(states), 30)]
     ratings = replace(ratings, truth=truth)
     fit = fit_of(ratings, reference="gold")
-    found = gold_log_probability(fit)
+    found = gold_log_probability(FitView.of(fit))
     flat = found.stack(at=("chain", "draw")).transpose("at", "item").to_numpy()
     np.testing.assert_allclose(flat[7], expected(fit, 7), atol=1e-9)
     assert (found.std(("chain", "draw")) > 0).any()
@@ -79,10 +79,10 @@ def test_clusters_are_left_out_whole(prevalence: str):
     """With an effect of the cluster and without: log p(y, gold) - log p(y) of its items."""
     ratings = ratings_of("ais", known=True, clusters=6, items=18)
     fit = fit_of(ratings, prevalence=prevalence)
-    structure, found = structure_of(fit), gold_log_probability(fit)
+    structure, found = FitView.of(fit).structure, gold_log_probability(FitView.of(fit))
     assert structure.prevalence.has_clusters == (prevalence == "loglinear")
     assert found.dims == ("chain", "draw", "cluster")
-    values = {name: value[3] for name, value in parameter_draws(fit).items()}
+    values = {name: value[3] for name, value in FitView.of(fit).draws.items()}
     apart = np.subtract(
         brute.log_likelihoods(structure, values),
         brute.log_likelihoods(structure.without_gold(), values),
@@ -117,6 +117,6 @@ def test_without_gold_or_draws_it_says_so():
         assay.loo_gold(fit_of(ratings, **quick))
     with pytest.raises(FitError, check=refusal("few-draws", draws=20, needed=25)):
         assay.loo_gold(fit_of(ratings, draws=10))
-    blind = structure_of(fit_of(ratings, **quick)).without_gold().ratings
+    blind = FitView.of(fit_of(ratings, **quick)).structure.without_gold().ratings
     with pytest.raises(FitError, check=refusal("no-known-truth")):
         assay.loo_gold(fit_of(blind))

@@ -7,7 +7,7 @@ import pytest
 import assay
 from assay._util.errors import ModelError
 from assay.data.task_files import load_task
-from assay.fits.datatree import parameter_draws, structure_of
+from assay.fits.view import FitView
 from assay.modelling.layers.difficulty import DEGREES
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
@@ -46,7 +46,7 @@ def fit_of(table: pd.DataFrame, **more: object):
 
 def shares(fit) -> dict[str, float]:
     """Share of hard items by system at the mode."""
-    structure, values = structure_of(fit), parameter_draws(fit)
+    structure, values = FitView.of(fit).structure, FitView.of(fit).draws
     by_context = structure.difficulty.hard_shares(values, np)[0].sum(axis=-1)
     systems = structure.difficulty.systems
     return dict(zip(systems.levels, systems.share.T @ by_context, strict=True))
@@ -100,7 +100,7 @@ def test_a_fit_of_before_has_one_share_for_all_systems_and_one_degree():
     own = ["hard_share_system_sd", "hard_share_system_offset"]
     before["posterior"] = fit["posterior"].to_dataset().drop_vars(own)
     before.attrs["schema_version"] = 2
-    now, then = structure_of(fit), structure_of(before)
+    now, then = FitView.of(fit).structure, FitView.of(before).structure
     assert now.difficulty.systems is not None
     assert then.difficulty.systems is None
     assert (now.difficulty.classes, then.difficulty.classes) == (1 + DEGREES, 2)

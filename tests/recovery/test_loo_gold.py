@@ -13,6 +13,7 @@ import assay
 from assay._util.errors import FitWarning
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
+from assay.fits.view import FitView
 from assay.validation.loo import gold_log_probability
 
 KNOWN = 40
@@ -62,7 +63,7 @@ def test_as_a_fit_without_the_gold_of_the_item() -> None:
     )
     fit = fit_of(ratings, raters="dawid_skene", draws=1000)
     foretold = np.exp(assay.loo_gold(fit).elpd_i)
-    seen = np.exp(gold_log_probability(fit)).mean(("chain", "draw"))
+    seen = np.exp(gold_log_probability(FitView.of(fit))).mean(("chain", "draw"))
     worst = foretold["item"].to_numpy()[np.argsort(foretold.to_numpy())[:LEFT_OUT]]
     for name in worst:
         place, truth = ratings.items.index.get_loc(name), ratings.truth.copy()

@@ -9,9 +9,9 @@ from assay.cli.shell import NOT_SUPPORTED, end_with
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
     from assay.comparison import ClaimResult
+    from assay.fits.view import Fit
 
 COLUMNS = (
     "metric", "estimand", "reference", "probability", "verdict", "level", "doubt", "sentence",
@@ -41,8 +41,8 @@ def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
     return pd.DataFrame(lines, columns=["claim", *COLUMNS])
 
 
-def end_with_claims(tree: "xr.DataTree", results: "Sequence[ClaimResult]", *, strict: bool) -> None:
+def end_with_claims(fit: "Fit", results: "Sequence[ClaimResult]", *, strict: bool) -> None:
     """Exit with status 3 if a claim is contradicted or undecided, else as `end_with`."""
     if any(result.verdict != "supported" for result in results):
         raise typer.Exit(NOT_SUPPORTED)
-    end_with(tree, strict=strict)
+    end_with(fit, strict=strict)

@@ -55,15 +55,15 @@ def decide(
         for text in guardrails or ()
         for name, amount in [_amount(text, "--guard", None)]
     }
-    tree = open_fit(fit_file)
+    view = open_fit(fit_file)
     with waiting("computing metrics", show=True, unit="draws"):
         found = assay.decide(
-            tree, gain=weights, baseline=baseline, guardrails=margins, sure=sure,
+            view, gain=weights, baseline=baseline, guardrails=margins, sure=sure,
             estimand=estimand, level=level,
         )  # fmt: skip
     table = found.table.assign(chosen=found.table["system"] == found.chosen)
     deliver("decision", table, as_json, output, lambda: show(*found.sentences()))
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)
 
 
 def _amount(text: str, option: str, usual: float | None = 1.0) -> tuple[str, float]:
@@ -101,14 +101,14 @@ def sheets(
     from assay.cli.tables import records_of
 
     require_place(output, example="sheets.html")
-    tree = open_fit(fit_file)
+    view = open_fit(fit_file)
     if pseudonyms is not None:
         from assay.reporting.pseudonyms import with_pseudonyms
 
-        tree = with_pseudonyms(tree, pseudonyms)
-    table = assay.rater_decisions(tree, threshold=threshold, sure=sure, level=level)
+        view = with_pseudonyms(view, pseudonyms)
+    table = assay.rater_decisions(view, threshold=threshold, sure=sure, level=level)
     assay.rater_sheets(
-        tree, output, threshold=threshold, sure=sure, refit=refit, level=level, progress=not quiet
+        view, output, threshold=threshold, sure=sure, refit=refit, level=level, progress=not quiet
     )
     say(f"wrote {output}")
     if as_json:
@@ -118,4 +118,4 @@ def sheets(
             names = table.loc[table["decision"] == word, "rater"]
             if len(names):
                 show(f"{word}: {', '.join(names)}")
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)

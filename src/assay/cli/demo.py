@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich.console import Console, Group
+from rich.console import Console
 from rich.text import Text
 
 from assay._util.errors import FitError, FitWarning
@@ -25,7 +25,8 @@ from assay.display import terminal
 from assay.display.frames import labels_frame, least_certain, reliability_frame
 from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words
 from assay.display.rater_tables import class_tables
-from assay.display.terminal import indented, make_table
+from assay.display.table import Table, make_table
+from assay.display.terminal import indented
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
 from assay.evaluation.estimands import ESTIMANDS
 from assay.fits.simulate import simulate
@@ -238,7 +239,7 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
     console.print()
 
 
-def _show(console: Console, table: Group) -> None:
+def _show(console: Console, table: Table) -> None:
     console.print(table)
     console.print()
 
@@ -252,7 +253,7 @@ def _show_check_and_fit(console: Console, ratings: Ratings, tree: xr.DataTree) -
     console.print()
 
 
-def simulated_reliability_table(frame: pd.DataFrame) -> Group:
+def simulated_reliability_table(frame: pd.DataFrame) -> Table:
     """Return the table of raters beside the truth."""
     told = {
         (line["label"], line["rater"], line["true_class"]): (
@@ -265,16 +266,16 @@ def simulated_reliability_table(frame: pd.DataFrame) -> Group:
     for label in dict.fromkeys(frame["label"]):
         rows.append([label])
         for rater in dict.fromkeys(frame["rater"]):
-            rows.append([f"  {rater}", *told[label, rater, "yes"], *told[label, rater, "no"]])
+            rows.append([rater, *told[label, rater, "yes"], *told[label, rater, "no"]])
     return make_table(
         "SIMULATED: raters, posterior mean (95% interval)",
         ["label, rater", "TRUTH", "sensitivity", "TRUTH", "specificity"],
         rows,
-        caption=f"Kind raw: {KIND_WORDS['raw']}. * the interval misses the TRUTH.",
+        note=f"Kind raw: {KIND_WORDS['raw']}. * the interval misses the TRUTH.",
     )
 
 
-def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Group:
+def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Table:
     """Return the table of metrics of one estimand beside the truth."""
     rows: list[list[str]] = []
     part = table[table.index.get_level_values("estimand") == estimand].droplevel("estimand")
@@ -283,12 +284,12 @@ def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Group:
     for n, (metric, system) in enumerate(part.index.to_list()):
         if [metric] not in rows:
             rows.append([metric])
-        rows.append([f"  {system}", f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
+        rows.append([system, f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
     return make_table(
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
         ["metric, system", "TRUTH", "posterior mean (95%)", "majority vote (95%)"],
         rows,
-        caption="Reference: consensus of all raters; no fit sees the TRUTH. Majority vote with a "
+        note="Reference: consensus of all raters; no fit sees the TRUTH. Majority vote with a "
         "cluster bootstrap. * the interval misses the TRUTH.",
     )
 

@@ -196,9 +196,9 @@ def rank(
     """Recall, nDCG and MAP of ranked lists over all documents, from the sample that was judged."""
     from assay import recall_of_runs
 
-    tree = open_fit(fit)
+    view = open_fit(fit)
     found = recall_of_runs(
-        tree, runs, pairs, pool,
+        view, runs, pairs, pool,
         k=k, label=label, positive=positive, estimand=estimand, level=level, rng=seed,
     )  # fmt: skip
 
@@ -212,4 +212,4 @@ def rank(
             show(frame_table("Differences", found.better.round(3)))
 
     deliver("runs", found.table, as_json, output, show_table, extra={"better": found.better})
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)

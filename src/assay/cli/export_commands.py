@@ -27,10 +27,10 @@ def export(
     """Write labels with their probabilities for Hugging Face, cleanlab, Argilla, trec_eval."""
     import assay
 
-    tree = open_fit(fit_file)
-    assay.export_labels(tree, output, to=to, label=label)
+    view = open_fit(fit_file)
+    assay.export_labels(view, output, to=to, label=label)
     say(f"wrote {output}")
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)
 
 
 @command("methods fit.nc --bibtex references.bib")
@@ -48,8 +48,8 @@ def methods(
 
     import assay
 
-    tree = open_fit(fit_file)
-    found = assay.methods(tree)
+    view = open_fit(fit_file)
+    found = assay.methods(view)
     if bibtex is not None:
         require_place(bibtex, example="references.bib")
         with draft(bibtex) as unfinished:
@@ -59,4 +59,4 @@ def methods(
         typer.echo(json.dumps({"paragraph": found.paragraph, "references": found.references}))
     else:
         show(found.latex if latex else str(found))
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)

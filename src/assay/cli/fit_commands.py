@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    import xarray as xr
 
     from assay.comparison import ClaimResult
+    from assay.fits.view import FitView
 
 SHOWN_LABELS = 20
 SHOWN_KINDS = 12
@@ -56,7 +56,6 @@ def metrics(
 
     import assay
     from assay.evaluation.panels import left_out_metrics
-    from assay.fits.datatree import ratings_of
     from assay.validation.equal_difficulty import (
         EQUAL,
         difficulty_sentence,
@@ -64,14 +63,14 @@ def metrics(
     )
 
     own = register(metric_file)
-    tree = open_fit(fit_file)
-    say_unsuited(own, tree)
+    view = open_fit(fit_file)
+    say_unsuited(own, view)
     every: tuple[Literal["finite", "population"], ...] = ("finite", "population")
     chosen = every if estimand == "both" else (estimand,)
     with waiting("computing metrics", show=True, unit="draws"):
         draws = {
             name: assay.metrics(
-                tree,
+                view,
                 estimand=name,
                 by=None if by == "none" else by,
                 incomplete=incomplete,
@@ -83,7 +82,7 @@ def metrics(
         name: assay.summarize(found, level=level) for name, found in draws.items()
     }
 
-    ratings = ratings_of(tree)
+    ratings = view.ratings
     left_out = left_out_metrics(ratings, metric or None)
 
     def show() -> None:
@@ -92,12 +91,12 @@ def metrics(
 
         weights = ratings.items["weight"].tolist()
         table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
-        show_parts(table, *filter(None, [names_said(tree)]))
+        show_parts(table, *filter(None, [names_said(view)]))
 
     table = pd.concat(summaries.values(), ignore_index=True)
     with waiting("fitting without a difficulty", show=True):
         found = held_against_equal_difficulty(
-            tree, table, level=level, by=None if by == "none" else by, incomplete=incomplete,
+            view, table, level=level, by=None if by == "none" else by, incomplete=incomplete,
             metric=metric or None,
         )  # fmt: skip
     if len(found):
@@ -107,7 +106,7 @@ def metrics(
     deliver("metrics", table, as_json, output, show, extra=extra)
     if output is not None:
         say_left_out(left_out)
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)
 
 
 @command('compare fit.nc --metric ndcg_at_k --claim "B > A by 0.03 on ndcg_at_k"')
@@ -141,39 +140,37 @@ def compare(
     from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
     from assay.evaluation.panels import left_out_metrics
-    from assay.fits.cache import computed_once
-    from assay.fits.datatree import ratings_of
 
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
     if by == "stratum" and rope is not None:
         raise typer.BadParameter("goes with --by system alone", param_hint="--rope")
-    tree = open_fit(fit_file)
-    say_unsuited(own, tree)
+    view = open_fit(fit_file)
+    say_unsuited(own, view)
     said = {"incomplete": incomplete}  # in every table: it changes the estimand
-    with computed_once(tree), waiting("comparing", show=True, unit="draws"):
+    with waiting("comparing", show=True, unit="draws"):
         results = [
-            check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
+            check_claim(view, text, estimand=estimand, level=level, incomplete=incomplete)
             for text in claims
         ]
         checked = claims_frame(results).assign(**said)
-        left_out = left_out_metrics(ratings_of(tree), metric or None)
+        left_out = left_out_metrics(view.ratings, metric or None)
         # Claims about single systems need no second system.
-        alone = bool(results) and len(ratings_of(tree).systems) < 2
+        alone = bool(results) and len(view.ratings.systems) < 2
         asked: dict[str, Any] = {
             "metric": metric or None, "estimand": estimand, "level": level, "baseline": baseline,
             **said,
         }  # fmt: skip
         if by == "stratum" and not alone:
-            groups = group_contrasts(tree, **asked).assign(**said)
+            groups = group_contrasts(view, **asked).assign(**said)
             _deliver_groups(groups, {"claims": checked, "left_out": left_out}, as_json, output)
             say_left_out(left_out)
-            _end_with(tree, results, as_json, strict)
+            _end_with(view, results, as_json, strict)
             return
-        found = None if alone else compare_systems(tree, by="system", rope=limits, **asked)
+        found = None if alone else compare_systems(view, by="system", rope=limits, **asked)
     if found is None:
         deliver("claims", checked, as_json, output, lambda: None)
-        _end_with(tree, results, as_json, strict)
+        _end_with(view, results, as_json, strict)
         return
 
     def show() -> None:
@@ -186,7 +183,7 @@ def compare(
     deliver("pairs", found.pairs.assign(**said), as_json, output, show, extra=extra)
     if output is not None:
         say_left_out(left_out)
-    _end_with(tree, results, as_json, strict)
+    _end_with(view, results, as_json, strict)
 
 
 def _deliver_groups(
@@ -202,12 +199,10 @@ def _deliver_groups(
     )
 
 
-def _end_with(
-    tree: "xr.DataTree", results: "list[ClaimResult]", as_json: bool, strict: bool
-) -> None:
+def _end_with(view: "FitView", results: "list[ClaimResult]", as_json: bool, strict: bool) -> None:
     if not as_json:
         show_parts(*(result.sentence for result in results))
-    end_with_claims(tree, results, strict=strict)
+    end_with_claims(view, results, strict=strict)
 
 
 @command("raters fit.nc --kind raw")
@@ -233,23 +228,23 @@ def raters(
         session_frames,
         worth_frame,
     )
-    from assay.fits.datatree import ratings_of
     from assay.raters.consistency import rater_consistency
     from assay.raters.dependence import perception_table
     from assay.raters.spammers import rater_kinds
 
-    tree = open_fit(fit_file)
-    frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
-    kinds, worth = rater_kinds(tree, level=level), worth_frame(tree, level)
-    consistency = rater_consistency(tree, level=level)
-    misperceived, by_session = perception_table(tree, level=level), session_frames(tree, level)
+    view = open_fit(fit_file)
+    frame, accuracy = reliability_frame(view, kind, level), accuracy_frame(view, kind, level)
+    kinds, worth = rater_kinds(view, level=level), worth_frame(view, level)
+    consistency = rater_consistency(view, level=level)
+    about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
+    misperceived, by_session = perception_table(view, level=level), session_frames(view, level)
 
     def show() -> None:
         from assay.display.notes import names_said, scores_said
         from assay.display.rater_tables import (
             class_tables,
             consistency_said,
-            drift_tables,
+            drift_table,
             kinds_said,
             misperceived_said,
             rater_tables,
@@ -257,19 +252,20 @@ def raters(
         )
         from assay.inference.settings import MODES_ALONE
 
-        ratings = ratings_of(tree)
+        ratings = view.ratings
         tables = (
             class_tables(frame, ratings.task)
             if by_class
             else rater_tables(frame, accuracy, ratings.task)
         )
-        mode_alone = tree.attrs["method"] in MODES_ALONE
+        mode_alone = view.attrs["method"] in MODES_ALONE
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
         said += filter(None, [consistency_said(consistency), scores_said(ratings)])
-        said += filter(None, [names_said(tree)])
+        said += filter(None, [names_said(view)])
         if by_session:
-            tables += drift_tables(by_session["drift"], ratings.sessions)
+            drift = by_session["drift"]
+            tables.append(drift_table(drift, ratings.sessions, **about, export=drift))
         show_parts(*tables, *worth_tables(worth), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
@@ -279,11 +275,10 @@ def raters(
         "misperceived": misperceived,
         "consistency": consistency,
     }
-    about = {"level": level, "reference": tree.attrs["reference"]}
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session
     deliver("raters", frame, as_json, output, show, extra=extra)
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)
 
 
 @command("labels fit.nc --uncertain 50 -o to_rate_again.csv")
@@ -299,8 +294,8 @@ def labels(
     """Report the probability of each class of each label of each item."""
     from assay.display.frames import labels_frame, least_certain
 
-    tree = open_fit(fit_file)
-    frame = labels_frame(tree)
+    view = open_fit(fit_file)
+    frame = labels_frame(view)
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
     def show() -> None:
@@ -308,9 +303,9 @@ def labels(
         from assay.display.terminal import labels_table
 
         shown = least_certain(chosen, uncertain or SHOWN_LABELS)
-        show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(tree)]))
+        show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(view)]))
         if len(shown) < len(chosen):
             say("all of them: -o labels.csv")
 
     deliver("labels", chosen, as_json, output, show)
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.data.ratings import Ratings
     from assay.data.task import Task
     from assay.evaluation.registry import Metric
+    from assay.fits.view import Fit
     from assay.inference.executors import Executor
 
 
@@ -324,11 +325,11 @@ def register(files: Sequence[Path] | None) -> "list[Metric]":
         return [metric for path in files for metric in load_metrics(path)]
 
 
-def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
+def say_unsuited(own: "Sequence[Metric]", fit: "Fit") -> None:
     """Warn of own metrics that do not suit the task, and are not reported."""
-    from assay.fits.datatree import ratings_of
+    from assay.fits.view import FitView
 
-    task = ratings_of(tree).task
+    task = FitView.of(fit).task
     for metric in own:
         if metric.task not in (None, task.name):
             warn(f"metric {metric.name!r} is for task {metric.task}, and left out of {task.name}")

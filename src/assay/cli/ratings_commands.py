@@ -88,17 +88,17 @@ def agreement(
     from assay.raters.agreements import agreement as measure
 
     ratings = reading.read(sources, task)
-    tree = None if fit_file is None else open_fit(fit_file)
-    found = measure(ratings, fit=tree, level=level)
+    view = None if fit_file is None else open_fit(fit_file)
+    found = measure(ratings, fit=view, level=level)
 
     def show_table() -> None:
-        from assay.display.terminal import agreement_table
+        from assay.display.rater_tables import agreement_table
 
         show(agreement_table(found))
 
     extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
     deliver("agreement", found.table, as_json, output, show_table, extra=extra)
-    end_with(tree, strict=strict)
+    end_with(view, strict=strict)
 
 
 @command("fit ratings.csv --task retrieval -o fit.nc")

@@ -28,8 +28,7 @@ from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
 
 if TYPE_CHECKING:
-    import xarray as xr
-
+    from assay.fits.view import Fit
     from assay.reporting.material import Material
     from assay.reporting.page import Page
 
@@ -88,17 +87,17 @@ def report(
     own = register(metric_file)
     claims = read_claims(claim)
     require_place(output, example="report.html")
-    tree = _fit_of(sources, task, fitting, reading, quiet)
+    fit = _fit_of(sources, task, fitting, reading, quiet)
     if pseudonyms is not None:
         from assay.reporting.pseudonyms import with_pseudonyms
 
-        tree = with_pseudonyms(tree, pseudonyms)
+        fit = with_pseudonyms(fit, pseudonyms)
     material = Material(
-        fit=tree, claims=claims,
+        fit=fit, claims=claims,
         human=tuple(human or ()), stability=stability, budget=budget, level=level,
         command=this_command(), progress=not quiet, baseline=baseline, short=short,
     )  # fmt: skip
-    say_unsuited(own, material.fit)
+    say_unsuited(own, material.view)
     page = write_page(material, output, say=in_options)
     say(f"wrote {output}")
     if tables is not None:
@@ -107,8 +106,8 @@ def report(
         typer.echo(_report_json(material, page, output))
     elif material.verdicts:
         show(*(result.sentence for result in material.verdicts))
-    say_doubts(material.fit)
-    end_with_claims(material.fit, material.verdicts, strict=strict)
+    say_doubts(material.view)
+    end_with_claims(material.view, material.verdicts, strict=strict)
 
 
 def _report_json(material: "Material", page: "Page", output: Path) -> str:
@@ -120,14 +119,14 @@ def _report_json(material: "Material", page: "Page", output: Path) -> str:
         "findings": [finding.to_dict() for finding in page.findings],
         "gaps": [gap.to_dict() for gap in page.gaps],
         "claims": json.loads(records_of(claims_frame(material.verdicts))),
-        "warnings": [note.to_dict() for note in fit_warnings(material.fit)],
+        "warnings": [note.to_dict() for note in fit_warnings(material.view)],
     }
     return json.dumps(told)
 
 
 def _fit_of(
     sources: list[Path], task: str | None, fitting: Fitting, reading: Reading, quiet: bool
-) -> "xr.DataTree":
+) -> "Fit":
     """Load a fit, or read ratings and fit them."""
     only = sources[0] if len(sources) == 1 else None
     if only is not None and (only.suffix in FIT_SUFFIXES or _starts_as_netcdf(only)):

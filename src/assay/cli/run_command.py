@@ -113,7 +113,7 @@ def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str
     if report:
         with waiting("writing the report", show=not quiet):
             material = Material(
-                fit=found.fit, level=found.level, command=this_command(), progress=not quiet,
+                fit=found.view, level=found.level, command=this_command(), progress=not quiet,
                 baseline=found.baseline,
             )  # fmt: skip
             write_page(material, folder / "report.html", say=in_options)

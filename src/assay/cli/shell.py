@@ -16,9 +16,8 @@ from assay._util.progress import interruptible, waiting
 from assay.cli.arguments import in_options, is_option, values_of
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from assay.data.ratings import Accounting
+    from assay.fits.view import Fit, FitView
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 TYPED: ContextVar[Sequence[str]] = ContextVar("typed", default=("...",))
@@ -77,34 +76,35 @@ def fail(text: str, status: int = 1) -> NoReturn:
     raise typer.Exit(status)
 
 
-def open_fit(path: Path) -> "xr.DataTree":
+def open_fit(path: Path) -> "FitView":
     """Load a fit and print its warnings."""
     from assay import load
+    from assay.fits.view import FitView
 
     with waiting(f"reading {path.name}", show=True):
-        tree = load(path)
-    say_doubts(tree)
-    return tree
+        view = FitView.of(load(path))
+    say_doubts(view)
+    return view
 
 
-def say_doubts(tree: "xr.DataTree") -> None:
+def say_doubts(fit: "Fit") -> None:
     """Warn of doubts about a fit, and of intervals of a mode alone."""
     from assay.display.notes import convergence_words, doubts
     from assay.inference.settings import MODES_ALONE
 
-    mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
-    for note in [*mode_alone, *doubts(tree)]:
+    mode_alone = convergence_words(fit)[:1] if fit.attrs["method"] in MODES_ALONE else []
+    for note in [*mode_alone, *doubts(fit)]:
         warn(note)
 
 
-def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
+def end_with(fit: "Fit | None", *, strict: bool) -> None:
     """Exit with status 1 if ``strict`` and there are doubts about the fit.
 
     Every command on a fit calls this last, after its results and warnings.
     """
     from assay.display.notes import doubts
 
-    if strict and tree is not None and doubts(tree):
+    if strict and fit is not None and doubts(fit):
         raise typer.Exit(DOUBTED)
 
 

@@ -23,8 +23,8 @@ from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand
 from assay.evaluation.known_labels import VOTE, resampled, vote_totals
 from assay.evaluation.panels import Incomplete, panel_layout, weighable_metrics
-from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.settings import Effort
 
 SAMPLES = 2000
@@ -111,7 +111,7 @@ class SideBySide:
 
 
 def side_by_side(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     human: str | Sequence[str] | None = None,
     human_by: HumanBy = "model",
@@ -173,7 +173,8 @@ def side_by_side(
     require_choice("estimand", estimand, ESTIMANDS)
     require_level(level)
     names = [] if human is None else names_given("human", human, what="rater or rater group")
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     pairs = pairs_of(ratings.systems, baseline)
     generator = generator_of(rng)
 
@@ -185,18 +186,18 @@ def side_by_side(
             mean=_lines(values, pairs, level)["mean"], approach=approach, basis=basis
         )
 
-    def model(tree: xr.DataTree, approach: str, who: str) -> pd.DataFrame:
+    def model(tree: Fit, approach: str, who: str) -> pd.DataFrame:
         draws = metrics(tree, estimand=estimand, incomplete=incomplete, metric=metric)
         return _lines(draws, pairs, level).assign(approach=approach, basis=f"the model, on {who}")
 
-    parts = [vote(ratings, NAIVE, "all raters"), model(fit, CORRECTED, "all ratings")]
+    parts = [vote(ratings, NAIVE, "all raters"), model(view, CORRECTED, "all ratings")]
     warned: list[str] = []
     if names:
         people, who = rated_by(ratings, names), ", ".join(names)
         if human_by == "vote":
             parts.append(vote(people, HUMAN_ONLY, who))
         else:
-            tree, warned = refit(fit, people, Effort(draws=draws, tune=tune, chains=chains))
+            tree, warned = refit(view, people, Effort(draws=draws, tune=tune, chains=chains))
             parts.append(model(tree, HUMAN_ONLY, f"ratings of {who}"))
     # Lines of one quantity are adjacent, in the order of the first part.
     table = pd.concat(parts).sort_index(kind="stable")

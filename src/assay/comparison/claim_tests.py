@@ -19,7 +19,7 @@ from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout, weighable_metrics
 from assay.evaluation.variance import effective_draws
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 from assay.inference.data_doubts import differences_doubted
 from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
@@ -217,7 +217,7 @@ class ClaimResult:
 
 
 def check_claim(
-    fit: xr.DataTree,
+    fit: Fit,
     claim: Claim | str,
     *,
     estimand: Estimand = "population",
@@ -274,16 +274,17 @@ def check_claim(
     """
     require_level(level, above=0.5)
     parsed = claim if isinstance(claim, Claim) else parse_claim(claim)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     _check_systems(parsed, ratings)
 
     def draws(estimand: Estimand) -> xr.Dataset:
         by: By | None = None if parsed.system is None else "system"
-        return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
+        return metrics(view, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
 
     data = draws(estimand)
     told = data[parsed.metric].attrs
-    told["doubt"] = both_doubts(str(told.get("doubt", "")), _of_difference(fit, ratings, parsed))
+    told["doubt"] = both_doubts(str(told.get("doubt", "")), _of_difference(view, ratings, parsed))
     result = _result(parsed, data, level)
     if result.doubt:
         return result
@@ -306,7 +307,7 @@ def check_claim(
     return replace(result, would_decide=deciding)
 
 
-def _of_difference(fit: xr.DataTree, ratings: Ratings, claim: Claim) -> str:
+def _of_difference(fit: Fit, ratings: Ratings, claim: Claim) -> str:
     """Return why the difference of a claim may mislead although its two values do not."""
     if claim.system is None or claim.other is None or not differences_doubted(fit):
         return ""

@@ -19,7 +19,7 @@ from assay.evaluation.estimands import Estimand, is_modelled, modelled
 from assay.evaluation.fitted import estimand_draws
 from assay.evaluation.panels import Incomplete, panel_layout, weighable_metrics
 from assay.evaluation.registry import Metric
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import both_doubts, doubt_about, doubt_about_difference
 
 GRID = 200
@@ -104,7 +104,7 @@ COLUMNS = (
 
 
 def group_contrasts(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     metric: Sequence[str] | str | None = None,
     estimand: Estimand = "population",
@@ -179,12 +179,13 @@ def group_contrasts(
     """
     require_level(level)
     require_number("scale", scale, lambda x: 0 < x < np.inf, allowed="a number above 0")
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     chosen = weighable_metrics(ratings, metric)
     require_two(ratings.systems)
     pairs = pairs_of(ratings.systems, baseline)
     draws = {
-        name: _group_draws(fit, part, chosen, estimand, incomplete)
+        name: _group_draws(view, part, chosen, estimand, incomplete)
         for name, part in _groups(ratings).items()
     }
     generator = generator_of(rng)
@@ -197,12 +198,12 @@ def group_contrasts(
     labels, task = {one.name: one.labels for one in chosen}, ratings.task
     table["doubt"] = [
         both_doubts(
-            doubt_about(fit, labels[name], task),
-            doubt_about_difference(fit, labels[name], task, a, b),
+            doubt_about(view, labels[name], task),
+            doubt_about_difference(view, labels[name], task, a, b),
         )
         for name, a, b in zip(table["metric"], table["a"], table["b"], strict=True)
     ]
-    return table.assign(level=level, reference=str(fit.attrs["reference"]))[list(COLUMNS)]
+    return table.assign(level=level, reference=str(view.attrs["reference"]))[list(COLUMNS)]
 
 
 def _groups(ratings: Ratings) -> dict[str, Ratings]:
@@ -220,7 +221,7 @@ def _groups(ratings: Ratings) -> dict[str, Ratings]:
 
 
 def _group_draws(
-    fit: xr.DataTree,
+    view: FitView,
     ratings: Ratings,
     chosen: Sequence[Metric],
     estimand: Estimand,
@@ -229,9 +230,9 @@ def _group_draws(
     """Return draws (chain, draw, system) of the metrics of one stratum."""
     layout = panel_layout(ratings, incomplete=incomplete)
     values, names = estimand_draws(
-        fit, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES, least=FEWEST
+        view, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES, least=FEWEST
     )
-    sizes = fit["labels"]["state"].sizes
+    sizes = view["labels"]["state"].sizes
     shape = (sizes["chain"], sizes["draw"], len(layout.systems))
     variables = {
         m.name: (("chain", "draw", "system"), v.reshape(shape), {"estimand": name})

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import ArgumentError
 from assay._util.html import notebook_html
@@ -26,7 +25,7 @@ from assay.comparison.decisions import chance_said
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.select import choose_metrics
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubt_about_difference
 
 
@@ -106,7 +105,7 @@ class Decision:
 
 
 def decide(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     gain: str | Mapping[str, float],
     baseline: str,
@@ -175,7 +174,8 @@ def decide(
     )
     weights = _amounts("gain", {gain: 1.0} if isinstance(gain, str) else gain, positive=True)
     margins = _amounts("guardrails", {} if guardrails is None else guardrails, positive=False)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     require_two(ratings.systems)
     pairs_of(ratings.systems, baseline)
     names = list(dict.fromkeys([*weights, *margins]))
@@ -188,7 +188,7 @@ def decide(
                 "metric with `better='higher'` or `better='lower'` (assay.metric)",
                 code="metric-direction",
             )
-    draws = metrics(fit, estimand=estimand, by="system", metric=names)
+    draws = metrics(view, estimand=estimand, by="system", metric=names)
     systems = [str(name) for name in draws["system"].to_numpy()]
     values = {
         name: sign * draws[name].transpose(*SAMPLE, "system").to_numpy().reshape(-1, len(systems))
@@ -199,7 +199,7 @@ def decide(
     of_values = dict.fromkeys(str(draws[name].attrs.get("doubt", "")) for name in names)
     table["doubt"] = [
         "; ".join(filter(None, dict.fromkeys([*of_values, *(
-            doubt_about_difference(fit, labels[name], ratings.task, system, baseline)
+            doubt_about_difference(view, labels[name], ratings.task, system, baseline)
             for name in names if system != baseline
         )])))
         for system in systems

@@ -11,7 +11,7 @@ import xarray as xr
 
 from assay._util.errors import FitWarning, RatingsError, UnknownNameError, suggest
 from assay.data.ratings import Ratings, take_ratings
-from assay.fits.datatree import spec_of
+from assay.fits.view import Fit, FitView
 from assay.inference.fit import fit as fit_model
 from assay.inference.settings import Effort
 from assay.modelling.prior_names import prior_names
@@ -23,7 +23,7 @@ SHORT = Effort(draws=500, tune=500, chains=2)
 
 
 def refit(
-    fit: xr.DataTree, ratings: Ratings, effort: Effort, changes: Mapping[str, Any] | None = None
+    fit: Fit, ratings: Ratings, effort: Effort, changes: Mapping[str, Any] | None = None
 ) -> tuple[xr.DataTree, list[str]]:
     """Fit the model of a fit to other ratings, and return the fit and its warnings.
 
@@ -32,7 +32,7 @@ def refit(
     """
     other = dict(changes or {})
     specified = {f.name: other.pop(f.name) for f in fields(Spec) if f.name in other}
-    ratings, spec = _rated(ratings, replace(spec_of(fit), **specified))
+    ratings, spec = _rated(ratings, replace(FitView.of(fit).spec, **specified))
     spec = _with_use(ratings, spec)
     arguments = {field.name: getattr(spec, field.name) for field in fields(spec)}
     arguments |= {"draws": effort.draws, "tune": effort.tune, "chains": effort.chains}

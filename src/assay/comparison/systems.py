@@ -29,8 +29,8 @@ from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete, weighable_metrics
 from assay.evaluation.registry import Metric, check_direction
 from assay.evaluation.titles import metric_titles
-from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 
@@ -190,7 +190,7 @@ def _system_table(draws: xr.Dataset, better: Mapping[str, str], level: float) ->
 
 
 def compare(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     by: str = "system",
     metric: Sequence[str] | str | None = None,
@@ -269,19 +269,18 @@ def compare(
     )  # fmt: skip
     require_level(level)
     rope_ends(rope)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     require_two(ratings.systems)
     pairs_of(ratings.systems, baseline)
-    draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
+    draws = metrics(view, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
     better = {m.name: m.better for m in weighable_metrics(ratings, metric)}
     found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)
-    found = _doubted(fit, ratings, found, weighable_metrics(ratings, metric))
+    found = _doubted(view, ratings, found, weighable_metrics(ratings, metric))
     return replace(found, pairs=found.pairs.assign(shared_clusters=_shared(ratings, found)))
 
 
-def _doubted(
-    fit: xr.DataTree, ratings: Ratings, found: Comparison, chosen: Sequence[Metric]
-) -> Comparison:
+def _doubted(fit: Fit, ratings: Ratings, found: Comparison, chosen: Sequence[Metric]) -> Comparison:
     """Add why differences may mislead although the values do not; then no system is the best."""
     labels = {one.name: one.labels for one in chosen}
 

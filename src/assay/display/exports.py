@@ -15,8 +15,8 @@ from assay._util.validation import path_given, require_choice
 from assay.data.ratings import Ratings
 from assay.data.task import Label
 from assay.display.frames import key_columns
-from assay.fits.datatree import ratings_of, require_fit
 from assay.fits.labels import label_probabilities, state_probabilities
+from assay.fits.view import Fit, FitView
 
 Target = Literal["huggingface", "cleanlab", "argilla", "qrels"]
 TARGETS = ("huggingface", "cleanlab", "argilla", "qrels")
@@ -26,9 +26,7 @@ EXAMPLES = {
 }  # fmt: skip
 
 
-def export_labels(
-    fit: xr.DataTree, path: str | Path, *, to: Target, label: str | None = None
-) -> Path:
+def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None = None) -> Path:
     """Write the labels of the items and their probabilities in the format of another tool.
 
     Parameters
@@ -78,14 +76,14 @@ def export_labels(
     ...     len(path.read_text().splitlines()[0].split())
     5
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_choice("to", to, TARGETS)
     target = path_given("path", path)
     require_place(target, example=EXAMPLES[to])
-    writers: dict[str, Callable[[xr.DataTree, Ratings, str | None], str]] = {
+    writers: dict[str, Callable[[FitView, str | None], str]] = {
         "huggingface": _huggingface, "cleanlab": _cleanlab, "argilla": _argilla, "qrels": _qrels,
     }  # fmt: skip
-    text = writers[to](fit, ratings_of(fit), label)
+    text = writers[to](view, label)
     try:
         with draft(target) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
@@ -110,9 +108,9 @@ def _of_label(ratings: Ratings, name: str | None) -> Label:
     return ratings.task.labels[names.index(name or names[0])]
 
 
-def _chances(fit: xr.DataTree, label: Label) -> xr.DataArray:
+def _chances(view: FitView, label: Label) -> xr.DataArray:
     """Return probabilities (item, class) of a label, with its classes in order."""
-    return label_probabilities(fit).sel({"label": label.name, "class": list(label.classes)})
+    return label_probabilities(view).sel({"label": label.name, "class": list(label.classes)})
 
 
 def _keys(ratings: Ratings) -> list[dict[str, Any]]:
@@ -125,10 +123,10 @@ def _keys(ratings: Ratings) -> list[dict[str, Any]]:
             for n, line in zip(names, lines, strict=True)]  # fmt: skip
 
 
-def _huggingface(fit: xr.DataTree, ratings: Ratings, _: str | None) -> str:
-    lines = _keys(ratings)
-    for label in ratings.task.labels:
-        for line, chance in zip(lines, _chances(fit, label).to_numpy(), strict=True):
+def _huggingface(view: FitView, _: str | None) -> str:
+    lines = _keys(view.ratings)
+    for label in view.task.labels:
+        for line, chance in zip(lines, _chances(view, label).to_numpy(), strict=True):
             known = np.isfinite(chance).all()
             code = int(chance.argmax()) if known else None
             line[label.name] = code
@@ -141,25 +139,25 @@ def _rounded(chance: Any) -> list[float]:
     return [round(float(p), 6) for p in chance]
 
 
-def _cleanlab(fit: xr.DataTree, ratings: Ratings, name: str | None) -> str:
-    label = _of_label(ratings, name)
-    chance = _chances(fit, label).to_numpy()
+def _cleanlab(view: FitView, name: str | None) -> str:
+    label = _of_label(view.ratings, name)
+    chance = _chances(view, label).to_numpy()
     known = np.isfinite(chance).all(axis=1)
     table = pd.DataFrame(chance[known], columns=list(label.classes))
-    table.insert(0, "item", ratings.items.index.astype(str)[known])
+    table.insert(0, "item", view.ratings.items.index.astype(str)[known])
     table.insert(1, "label", chance[known].argmax(axis=1))
     return table.to_csv(index=False)
 
 
-def _argilla(fit: xr.DataTree, ratings: Ratings, _: str | None) -> str:
+def _argilla(view: FitView, _: str | None) -> str:
     records = [
         {"id": line["item"], "fields": {"item": line["item"]},
          "metadata": {k: v for k, v in line.items() if k != "item" and v is not None},
          "suggestions": {}, "responses": {}}
-        for line in _keys(ratings)
+        for line in _keys(view.ratings)
     ]  # fmt: skip
-    for label in ratings.task.labels:
-        for record, chance in zip(records, _chances(fit, label).to_numpy(), strict=True):
+    for label in view.task.labels:
+        for record, chance in zip(records, _chances(view, label).to_numpy(), strict=True):
             if np.isfinite(chance).all():
                 best = int(chance.argmax())
                 record["suggestions"][label.name] = {
@@ -169,10 +167,10 @@ def _argilla(fit: xr.DataTree, ratings: Ratings, _: str | None) -> str:
     return json.dumps(records, ensure_ascii=False, indent=1, default=str)
 
 
-def _qrels(fit: xr.DataTree, ratings: Ratings, name: str | None) -> str:
-    grades = _grades(fit, ratings, name)
-    documents = _documents(ratings)
-    queries = ratings.items["cluster"].astype(str)
+def _qrels(view: FitView, name: str | None) -> str:
+    grades = _grades(view, name)
+    documents = _documents(view.ratings)
+    queries = view.ratings.items["cluster"].astype(str)
     lines = [
         f"{_word(query)} 0 {_word(document)} {grade} {p:.6f}\n"
         for query, document, line in zip(queries, documents, grades.to_numpy(), strict=True)
@@ -187,12 +185,12 @@ def _word(text: str) -> str:
     return "_".join(text.split()) or "_"
 
 
-def _grades(fit: xr.DataTree, ratings: Ratings, name: str | None) -> xr.DataArray:
+def _grades(view: FitView, name: str | None) -> xr.DataArray:
     """Return probabilities (item, grade)."""
-    if ratings.task.name == "retrieval" and name is None:
-        chance = state_probabilities(fit).to_numpy()
-        states = fit["constant_data"]["states"].to_numpy()
-        labels = list(ratings.task.label_names)
+    if view.task.name == "retrieval" and name is None:
+        chance = state_probabilities(view).to_numpy()
+        states = view.codes
+        labels = list(view.task.label_names)
         relevant, sufficient = (
             states[:, labels.index(one)] == 1
             for one in ("topically_relevant", "evidence_sufficient")
@@ -200,7 +198,7 @@ def _grades(fit: xr.DataTree, ratings: Ratings, name: str | None) -> xr.DataArra
         of_state = np.where(sufficient, 2, np.where(relevant, 1, 0))
         values = np.stack([chance[:, of_state == g].sum(axis=1) for g in range(3)], axis=1)
     else:
-        values = _chances(fit, _of_label(ratings, name)).to_numpy()
+        values = _chances(view, _of_label(view.ratings, name)).to_numpy()
     return xr.DataArray(values, {"grade": np.arange(values.shape[1])}, ("item", "grade"))
 
 

@@ -4,13 +4,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.intervals import require_level
 from assay.data.ratings import Ratings
-from assay.fits.datatree import ratings_of, structure_of
 from assay.fits.labels import label_probabilities
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_class, doubts_by_label
 from assay.raters.agreements import rater_agreement
 from assay.raters.dependence import effective_raters
@@ -20,34 +19,33 @@ from assay.raters.reliability import class_shares, rater_accuracy, rater_reliabi
 Kind = Literal["recorded", "raw"]
 
 
-def reliability_frame(
-    fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95
-) -> pd.DataFrame:
+def reliability_frame(fit: Fit, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
     """Return a line per rater, label, true and reported class.
 
     It has the probability, the raw agreement of the rater with the others on the label
     (:func:`assay.rater_agreement`), and why the probability may mislead (``doubt``).
     """
     require_level(level)
-    draws = rater_reliability(fit, kind=kind)
+    view = FitView.of(fit)
+    draws = rater_reliability(view, kind=kind)
     lines = summarize(draws, level=level)
     lines = lines[lines["undefined"] < 1].assign(kind=kind)
-    doubted, alone = doubts_by_label(fit), doubts_by_class(fit)
+    doubted, alone = doubts_by_label(view), doubts_by_class(view)
     classes = zip(lines["label"], lines["true_class"], strict=True)
     lines["doubt"] = [doubted.get(pair[0], alone.get(pair, "")) for pair in classes]
     front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
     lines = lines[[*front, "level", "kind", "reference", "doubt"]].reset_index(drop=True)
-    return _beside_agreement(lines, fit, level)
+    return _beside_agreement(lines, view, level)
 
 
-def _beside_agreement(lines: pd.DataFrame, fit: xr.DataTree, level: float) -> pd.DataFrame:
+def _beside_agreement(lines: pd.DataFrame, view: FitView, level: float) -> pd.DataFrame:
     """Add the raw agreement of raters with the others to lines of raters and labels."""
-    raw = rater_agreement(ratings_of(fit), level=level).drop(columns=["group", "level"])
+    raw = rater_agreement(view.ratings, level=level).drop(columns=["group", "level"])
     names = {"rater": raw["rater"].astype(str), "label": raw["label"].astype(str)}
     return lines.merge(raw.assign(**names), on=["rater", "label"], how="left")
 
 
-def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
+def accuracy_frame(fit: Fit, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
     r"""Return a line per rater and label: accuracy, and the most frequent error.
 
     Columns: ``mean``, ``sd``, ``lower``, ``upper`` of the accuracy; ``true_class`` and
@@ -60,8 +58,9 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
     of :math:`\pi_k \theta_{jkm}, m \ne k`.
     """
     require_level(level)
-    table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
-    lines = summarize(rater_accuracy(fit, kind=kind), level=level).assign(kind=kind)
+    view = FitView.of(fit)
+    table, shares = rater_reliability(view, kind=kind), class_shares(view).to_numpy()
+    lines = summarize(rater_accuracy(view, kind=kind), level=level).assign(kind=kind)
     wrong = np.nan_to_num(np.einsum("cdlk,cdrlkm->rlkm", shares, table.to_numpy()))
     np.einsum("rlkk->rlk", wrong)[:] = -1
     raters, labels, classes, _ = wrong.shape
@@ -75,46 +74,49 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
     )
     front = ["rater", "label", "mean", "sd", "lower", "upper"]
     back = ["true_class", "reported_class", "mistake", "level", "kind", "reference", "doubt"]
-    doubted = doubts_by_label(fit)
+    doubted = doubts_by_label(view)
     lines["doubt"] = [doubted.get(name, "") for name in lines["label"]]
-    return _beside_agreement(lines[[*front, *back]], fit, level)
+    return _beside_agreement(lines[[*front, *back]], view, level)
 
 
-def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
+def worth_frame(fit: Fit, level: float = 0.95) -> pd.DataFrame:
     """Return a line per rater group and label: its number of ``raters``, and the effective number.
 
     Groups of one rater, and groups with independent errors by assumption, have no line.
     """
     require_level(level)
-    structure = structure_of(fit)
+    view = FitView.of(fit)
+    structure = view.structure
     joined = [name for part in structure.parts for name in part.raters.groups
               if part.loading is not None or name in structure.perception.groups]  # fmt: skip
-    count = ratings_of(fit).raters["group"].value_counts()
+    count = view.ratings.raters["group"].value_counts()
     chosen = [name for name in joined if count[name] > 1]
     front = ["group", "label", "raters", "mean", "sd", "lower", "upper", "level", "reference"]
     if not chosen:
         return pd.DataFrame(columns=front)
-    lines = summarize(effective_raters(fit).sel(group=sorted(chosen, key=str)), level=level)
+    lines = summarize(effective_raters(view).sel(group=sorted(chosen, key=str)), level=level)
     return lines.assign(raters=lines["group"].map(count))[front]
 
 
-def session_frames(fit: xr.DataTree, level: float = 0.95) -> dict[str, pd.DataFrame]:
+def session_frames(fit: Fit, level: float = 0.95) -> dict[str, pd.DataFrame]:
     """Return ``sessions``, reliability by session, and ``drift``, its change; or nothing."""
     require_level(level)
-    if all(part.drift is None for part in structure_of(fit).parts):
+    view = FitView.of(fit)
+    if all(part.drift is None for part in view.structure.parts):
         return {}
-    draws = reliability_by_session(fit)
+    draws = reliability_by_session(view)
     about = {"level": level, "kind": draws.attrs["kind"], "reference": draws.attrs["reference"]}
     lines = summarize(draws, level=level)
     lines = lines[lines["undefined"] < 1].assign(kind=about["kind"])
     front = ["rater", "label", "session", "mean", "sd", "lower", "upper", *about]
-    changes = drift_table(fit, level=level).assign(**about)
+    changes = drift_table(view, level=level).assign(**about)
     return {"sessions": lines[front].reset_index(drop=True), "drift": changes}
 
 
-def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
+def labels_frame(fit: Fit) -> pd.DataFrame:
     """Return a line per item and label: the most likely class, and the probability of each."""
-    table = label_probabilities(fit)
+    view = FitView.of(fit)
+    table = label_probabilities(view)
     chance = table.values.reshape(-1, table.sizes["class"])
     classes = table["class"].values.astype(object)
     best = np.nanargmax(chance, axis=1)
@@ -128,9 +130,9 @@ def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
         }
     )
     each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
-    said = {"estimand": "finite", "reference": fit.attrs["reference"]}  # these items
+    said = {"estimand": "finite", "reference": view.attrs["reference"]}  # these items
     whole = pd.concat([frame, each], axis=1).assign(**said)
-    keys = key_columns(ratings_of(fit)).loc[whole["item"]]
+    keys = key_columns(view.ratings).loc[whole["item"]]
     new = [name for name in keys if name not in whole]
     for place, name in enumerate(new, 1):
         whole.insert(place, name, keys[name].to_numpy())

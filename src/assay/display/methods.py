@@ -4,12 +4,11 @@ import json
 import re
 from dataclasses import dataclass
 
-import xarray as xr
-
 from assay._util.table_texts import latex_text
 from assay._util.text import counted, listed
+from assay.data.ratings import Ratings
 from assay.data.task_files import catalogue_entry
-from assay.fits.datatree import ratings_of, require_fit, spec_of
+from assay.fits.view import Fit, FitView
 from assay.modelling.spec import Spec, is_consensus
 
 SOFTWARE = {
@@ -70,7 +69,7 @@ class PaperText:
         return f"{latex_text(self.paragraph)} \\citep{{{','.join(keys)}}}\n"
 
 
-def methods(fit: xr.DataTree) -> PaperText:
+def methods(fit: Fit) -> PaperText:
     """Write the methods paragraph of a paper, with references.
 
     Parameters
@@ -99,12 +98,12 @@ def methods(fit: xr.DataTree) -> PaperText:
     >>> found.bibtex.splitlines()[0]
     '@article{dawid1979,'
     """
-    require_fit(fit)
-    spec = spec_of(fit)
+    view = FitView.of(fit)
+    spec = view.spec
     names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
     entries = [catalogue_entry("raters", name, called="family") for name in names]
     entries.append(catalogue_entry("prevalence", spec.prevalence, called="prevalence"))
-    method = str(fit.attrs["method"])
+    method = str(view.attrs["method"])
     cited = [text for entry in entries for text in entry.get("references", [])]
     cited += [SOFTWARE[name] for name in CITED[method]]
     # If several entries cite a work differently, the longest citation is used.
@@ -112,12 +111,17 @@ def methods(fit: xr.DataTree) -> PaperText:
     for text in cited:
         key = _stem(text)
         best[key] = max(best.get(key, ""), text, key=len)
-    said = [_data(fit), _model(entries, spec), _truth(fit), _inference(fit, method), _numbers(fit)]
+    said = [
+        _data(view.ratings),
+        _model(entries, spec),
+        _truth(view),
+        _inference(view, method),
+        _numbers(view),
+    ]
     return PaperText(paragraph=" ".join(filter(None, said)), references=tuple(best.values()))
 
 
-def _data(fit: xr.DataTree) -> str:
-    ratings = ratings_of(fit)
+def _data(ratings: Ratings) -> str:
     clusters = ratings.items["cluster"].nunique()
     within = f" in {counted(clusters, 'cluster')}" if clusters < len(ratings.items) else ""
     of = f" of {counted(len(ratings.systems), 'system')}" if len(ratings.systems) > 1 else ""
@@ -155,8 +159,8 @@ def _model(entries: list[dict[str, object]], spec: Spec) -> str:
     )
 
 
-def _truth(fit: xr.DataTree) -> str:
-    reference = str(fit.attrs["reference"])
+def _truth(view: FitView) -> str:
+    reference = str(view.attrs["reference"])
     if is_consensus(reference):
         return (
             f"The truth is defined as the {reference}; how often all raters err together is not "
@@ -165,8 +169,8 @@ def _truth(fit: xr.DataTree) -> str:
     return f"The truth is defined as: {reference}."
 
 
-def _inference(fit: xr.DataTree, method: str) -> str:
-    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
+def _inference(view: FitView, method: str) -> str:
+    numbers, sizes = json.loads(view.attrs["diagnostics"]), view["posterior"].sizes
     text = f"{METHODS[method]}, {counted(sizes['chain'], 'chain')} of {sizes['draw']} draws"
     if method == "nuts":
         text += f"; {counted(numbers['divergences'], 'divergence')}"
@@ -175,17 +179,17 @@ def _inference(fit: xr.DataTree, method: str) -> str:
         text += f", smallest effective sample size {numbers['ess_min']:.0f}"
     elif numbers.get("k_hat") is not None:
         text += f"; PSIS k-hat {numbers['k_hat']:.2f}"
-    versions = json.loads(fit.attrs["versions"])
+    versions = json.loads(view.attrs["versions"])
     named = [f"{name} {versions[name]}" for name in ("assay", "pymc", "nutpie") if name in versions]
-    return f"{text} ({', '.join(named)}; seed {fit.attrs['seed']})."
+    return f"{text} ({', '.join(named)}; seed {view.attrs['seed']})."
 
 
-def _numbers(fit: xr.DataTree) -> str:
-    several = len(ratings_of(fit).systems) > 1
+def _numbers(view: FitView) -> str:
+    several = len(view.ratings.systems) > 1
     compared = " Systems were compared on the same draws." if several else ""
     return (
         "We report posterior means with equal-tailed 95% intervals, which include the uncertainty "
-        f"about labels{'' if fit.attrs['method'] in ('map', 'em') else ' and raters'}.{compared}"
+        f"about labels{'' if view.attrs['method'] in ('map', 'em') else ' and raters'}.{compared}"
     )
 
 

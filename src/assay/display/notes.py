@@ -10,6 +10,7 @@ from assay._util.errors import Note
 from assay._util.text import UNDEFINED, counted, some, tenths
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
+from assay.fits.view import Fit
 from assay.inference.assumptions import WHICH_CLASS
 from assay.inference.diagnostics import fit_warnings
 
@@ -42,7 +43,7 @@ def scores_said(ratings: Ratings) -> str:
     )
 
 
-def names_said(fit: xr.DataTree) -> str:
+def names_said(fit: Fit) -> str:
     """State what identifies the classes where no truth is known; ``""`` otherwise."""
     stated = json.loads(fit.attrs.get("assumptions", "[]"))
     return next((text for text in stated if text.startswith(WHICH_CLASS)), "")
@@ -90,7 +91,7 @@ def estimand_words(table: pd.DataFrame) -> str:
     return "; ".join([*(f"{e} of {', '.join(own)}" for e, own in few), f"{most} of {last}"])
 
 
-def convergence_words(fit: xr.DataTree) -> list[str]:
+def convergence_words(fit: Fit) -> list[str]:
     """Describe the method of a fit and the convergence of its draws, in sentences."""
     numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
     words = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}: "
@@ -112,7 +113,7 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
     return [words, *fit_warnings(fit)]
 
 
-def doubts(fit: xr.DataTree) -> list[Note]:
+def doubts(fit: Fit) -> list[Note]:
     """Return the warnings that make a fit untrustworthy, without mere notes."""
     return [note for note in fit_warnings(fit) if note.level == "warning"]
 

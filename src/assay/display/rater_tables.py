@@ -1,10 +1,10 @@
-"""Tables of raters for the terminal: worst first, by label or by class; and of groups."""
+"""Tables of raters: worst first, by label or by class; of groups, and of their agreement."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
 import pandas as pd
-from rich.console import Group
 
 from assay._util.text import (
     counted,
@@ -15,12 +15,15 @@ from assay._util.text import (
     marked,
     notes_said,
     percent,
+    sentence,
     some,
 )
 from assay.data.task import Task
 from assay.display.notes import KIND_WORDS
-from assay.display.terminal import binary_heading, make_table
+from assay.display.table import Table, make_table, table_of
+from assay.display.terminal import binary_heading
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
+from assay.raters.agreements import Agreement
 
 AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
 AGREES = "agreement"
@@ -30,21 +33,21 @@ AGREES_MEANS = (
 BY_AGREEMENT = " If all numbers of a label are marked, the lowest agreement comes first."
 
 
-def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
+def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Table]:
     """Return a table of the binary labels and one of the others: a line per label and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     shown = accuracy[accuracy["label"].isin(others)]
     return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
 
 
-def class_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+def class_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
     """Return tables of the binary labels, and of each other one by true class and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
     tables = [_class_table(frame[frame["label"] == name], name) for name in others]
     return binary_tables(frame, task) + tables
 
 
-def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+def binary_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
     """Return the table of the binary labels, if there are any: sensitivity and specificity."""
     labels = [label for label in task.labels if len(label.classes) == 2]
     if not labels:
@@ -62,14 +65,13 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
         by_rater = part.drop_duplicates("rater").set_index("rater")
         raw = dict(zip(by_rater.index, agreement_words(by_rater), strict=True))
         rows += [
-            [f"  {r}", str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]]
-            for r in worst_first(part)
+            [r, str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]] for r in worst_first(part)
         ]
     what, caption = _about(frame)
     title = f"Raters: sensitivity and specificity, {what}"
     heads = ["label, rater", "sensitivity", "specificity", AGREES]
     said = f"Lowest mean of the two first. {AGREES_MEANS} {caption}"
-    return [make_table(title, heads, rows, caption=said + _notes_said(notes))]
+    return [make_table(title, heads, rows, note=said + _notes_said(notes))]
 
 
 def agreement_words(lines: pd.DataFrame) -> list[str]:
@@ -92,23 +94,45 @@ def worst_first(part: pd.DataFrame) -> list[str]:
     return [str(name) for name in by.sort_values(kind="stable").index]
 
 
-def worth_tables(worth: pd.DataFrame) -> list[Group]:
+def agreement_table(found: Agreement) -> Table:
+    """Return coefficients of agreement, and what the model expects if there is a fit."""
+    table = found.table
+    shown = {"statistic": "Coefficient", "observed": "Observed"}
+    if table["expected"].notna().any():
+        shown["model"] = "Expected by the model"
+    ends = {"observed": "value lower upper", "model": "expected expected_lower expected_upper"}
+    words = {
+        name: [interval(*line) for line in table[columns.split()].to_numpy(float)]
+        for name, columns in ends.items()
+    }
+    notes = " ".join(map(sentence, dict.fromkeys(text for text in table["note"] if text)))
+    return table_of(
+        "agreement",
+        f"Agreement between raters ({percent(found.level)} interval)",
+        table.assign(**words),
+        shown | {"n_items": "Items"},
+        under="label",
+        note=f"Cluster bootstrap, {found.draws} samples. {notes}".strip(),
+        export=table,
+    )
+
+
+def worth_tables(worth: pd.DataFrame) -> list[Table]:
     """Return a table of the effective numbers of raters; empty if all err independently."""
     if worth.empty:
         return []
-    several = worth["label"].nunique() > 1
-    heads = ["group, label" if several else "group", "raters", "independent raters"]
-    lines = zip(lines_of(worth), intervals(worth), strict=True)
-    rows = [
-        [f"{line['group']}, {line['label']}" if several else str(line["group"]),
-         str(line["raters"]), words]
-        for line, words in lines
-    ]  # fmt: skip
-    level = percent(worth["level"].iloc[0])
-    title = f"How many independent raters a group is worth, mean ({level} interval)"
-    caption = "Raters who err on the same items are not independent."
-    reference = f" Reference: {worth['reference'].iloc[0]}."
-    return [make_table(title, heads, rows, caption=caption + reference)]
+    level, reference = worth["level"].iloc[0], worth["reference"].iloc[0]
+    table = table_of(
+        "worth",
+        f"How many independent raters a group is worth ({percent(level)} interval)",
+        worth.assign(words=intervals(worth)),
+        {"group": "Group", "raters": "Raters", "words": "Independent raters"},
+        under="label" if worth["label"].nunique() > 1 else "",
+        note="By the model, after Kish's design effect: raters who err on the same items count "
+        f"less. Reference: {reference}.",
+        export=worth,
+    )
+    return [table]
 
 
 def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
@@ -141,21 +165,32 @@ def told_by_prior(share: float) -> str:
     return f", mostly from the prior (SD {share:.2f} of the prior's)" * (share > LITTLE)
 
 
-def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
+def drift_table(
+    drift: pd.DataFrame,
+    sessions: Sequence[str],
+    *,
+    level: float,
+    reference: str,
+    export: pd.DataFrame,
+) -> Table:
     """Return the change of reliability, a line per label and rater: the largest decrease first."""
-    rows: list[list[str]] = []
-    for label, part in drift.groupby("label", sort=False):
-        rows.append([str(label)])
-        rows += [
-            [f"  {line['rater']}", f"{line['first']:.2f}", f"{line['last']:.2f}",
-             gap(line["change"], line["lower"], line["upper"]), f"{line['p_better']:.2f}"]
-            for line in lines_of(part.sort_values("change", kind="stable"))
-        ]  # fmt: skip
-    what, caption = _about(drift)
-    title = f"Reliability from {sessions[0]} to {sessions[-1]}, {what}"
-    heads = ["label, rater", "first", "last", "change", "P(better)"]
-    said = f"Probability of the right answer, averaged over the classes. {caption}"
-    return [make_table(title, heads, rows, caption=said)]
+    parts = drift.sort_values("change", kind="stable").groupby("label", sort=False)
+    words = pd.concat([part for _, part in parts])
+    words = words.assign(
+        told=[gap(*line) for line in words[["change", "lower", "upper"]].to_numpy(float)],
+        **{name: words[name].map("{:.2f}".format) for name in ("first", "last", "p_better")},
+    )
+    return table_of(
+        "drift",
+        f"Reliability from {sessions[0]} to {sessions[-1]}: mean ({percent(level)} interval)",
+        words,
+        {"rater": "Rater", "first": "First session", "last": "Last session",
+         "told": "Change", "p_better": "P(better at the end)"},
+        under="label",
+        note=f"Probability of the right answer, averaged over the classes. Kind raw: "
+        f"{KIND_WORDS['raw']}. Reference: {reference}.",
+        export=export,
+    )  # fmt: skip
 
 
 def kinds_said(
@@ -189,7 +224,7 @@ def kinds_said(
     return said
 
 
-def _accuracy_table(accuracy: pd.DataFrame) -> Group:
+def _accuracy_table(accuracy: pd.DataFrame) -> Table:
     """Return a line per label and rater: accuracy, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
@@ -203,18 +238,18 @@ def _accuracy_table(accuracy: pd.DataFrame) -> Group:
         lines = zip(
             worst["rater"], marked(worst, notes), agreement_words(worst), mistakes, strict=True
         )
-        rows += [[f"  {rater}", *words] for rater, *words in lines]
+        rows += [[rater, *words] for rater, *words in lines]
     what, caption = _about(accuracy)
     return make_table(
         f"Raters: probability of a right answer, {what}",
         ["label, rater", "right", AGREES, "most frequent error"],
         rows,
-        caption=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
+        note=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
         f"probability of that answer if the first class is true. {caption}{_notes_said(notes)}",
     )
 
 
-def _class_table(frame: pd.DataFrame, label: str) -> Group:
+def _class_table(frame: pd.DataFrame, label: str) -> Table:
     """Return a label's table: accuracy of each rater by true class, and the most frequent error."""
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
@@ -226,18 +261,18 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
         most = wrong.drop_duplicates("rater").set_index("rater")
         for rater, words in zip(right["rater"], marked(right, notes), strict=True):
             said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
-            rows.append([f"  {rater}", words, said])
+            rows.append([rater, words, said])
     raters = frame.drop_duplicates("rater").sort_values("agreement", kind="stable")
     rows.append([AGREES])
     rows += [
-        [f"  {rater}", words, ""]
+        [rater, words, ""]
         for rater, words in zip(raters["rater"], agreement_words(raters), strict=True)
     ]
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
     heads = ["rater", "right", "most frequent error"]
     said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
-    return make_table(title, heads, rows, caption=said)
+    return make_table(title, heads, rows, note=said)
 
 
 def _notes_said(notes: dict[str, str]) -> str:

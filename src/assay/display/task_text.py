@@ -3,8 +3,6 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group
-
 from assay._util.errors import TaskError
 from assay._util.text import counted
 from assay.checks.regularities import Regularity, regular_gates, regular_rules
@@ -13,7 +11,7 @@ from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import label_order, state_space
 from assay.data.task import ROLES, Label, Rule, Task
-from assay.display.terminal import make_table
+from assay.display.table import Table, make_table
 
 SHOWN_RULES = 20
 SHOWN_STATES = 40
@@ -123,7 +121,7 @@ def _list(names: Sequence[str]) -> str:
     return f"[{', '.join(map(_text, names))}]"
 
 
-def task_parts(task: Task) -> list[Group]:
+def task_parts(task: Task) -> list[Table]:
     """Return tables of a task's labels, rules, metrics and states."""
     parts = [_labels_table(task)]
     if task.rules:
@@ -133,7 +131,7 @@ def task_parts(task: Task) -> list[Group]:
     return parts
 
 
-def _labels_table(task: Task) -> Group:
+def _labels_table(task: Task) -> Table:
     """Return a table of the labels, indented below their gates."""
     depth: dict[str, int] = {}
     for position in label_order(task):
@@ -154,21 +152,21 @@ def _labels_table(task: Task) -> Group:
         f"Task {task.name}. {task.description}",
         ["label", "classes", "asked if", "meaning"],
         rows,
-        caption=f"Reports: {reported}",
+        note=f"Reports: {reported}",
     )
 
 
-def _states_table(task: Task) -> Group:
+def _states_table(task: Task) -> Table:
     """Return a table of the admissible truths, with a column for each label."""
     names = list(task.label_names)
     if any(not label.classes for label in task.labels):
         return make_table(
-            "States", names, [], caption="The states follow from the classes in the data."
+            "States", names, [], note="The states follow from the classes in the data."
         )
     try:
         states = state_space(task).states
     except TaskError as error:
-        return make_table("States", names, [], caption=str(error))
+        return make_table("States", names, [], note=str(error))
     rows = [
         [
             "-" if code == NOT_ASKED else label.classes[code]
@@ -181,5 +179,5 @@ def _states_table(task: Task) -> Group:
     said += ["-: not asked"] if (states[:SHOWN_STATES] == NOT_ASKED).any() else []
     return make_table(
         f"{counted(len(states), 'state')}: possible truths of an item", names, rows,
-        caption="; ".join(said),
+        note="; ".join(said),
     )  # fmt: skip

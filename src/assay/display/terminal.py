@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.box import Box
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.segment import Segment
-from rich.table import Table
 from rich.text import Text
 
 from assay._util.plain_text import plain
 from assay._util.text import (
+    chance_cell,
     fixed,
     gap,
     interval,
@@ -32,9 +31,9 @@ from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.comparison.multiplicity import by_chance
 from assay.data.task import Label
 from assay.display.notes import estimand_words, estimands_said, left_out_words
+from assay.display.table import Table, make_table, table_of
 from assay.evaluation.estimands import is_modelled
 from assay.evaluation.titles import metric_titles, titles_with_names
-from assay.raters.agreements import Agreement
 
 
 def binary_heading(label: Label) -> str:
@@ -43,8 +42,6 @@ def binary_heading(label: Label) -> str:
     return label.name if positive == "yes" else f"{label.name} (positive: {positive})"
 
 
-# Only a line of dashes below the header: readable in a pipe and in a file.
-HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 SHOWN_LINES = 12
 UNFOLDED = 100_000
 """Characters of a line where no width is known."""
@@ -84,39 +81,19 @@ def print_parts(console: Console, parts: Sequence[Any]) -> None:
     console.file.write(f"{text}\n")
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    caption: str = "",
-    right: Sequence[str] = (),
-) -> Group:
-    """Return a table below its title and above a caption; a row of one cell is a heading."""
-    table = Table(box=HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        side = "right" if column in right else "left"
-        table.add_column(Text(column), justify=side, overflow="fold")  # type: ignore[arg-type]
-    for row in rows:
-        style = "bold" if len(row) == 1 else None
-        table.add_row(*(Text(printable(cell)) for cell in row), style=style)
-    below = [Text(caption)] if caption else []
-    return Group(Text(title, "bold"), table, *below)
-
-
 def indented(lines: Sequence[str]) -> Padding:
     """Return lines indented by two spaces, including wrapped ones."""
     return Padding(Text("\n".join(map(printable, lines))), (0, 0, 0, 2), expand=False)
 
 
-def frame_table(title: str, frame: pd.DataFrame) -> Group:
+def frame_table(title: str, frame: pd.DataFrame) -> Table:
     """Return the first lines of a data frame as a table."""
     more = len(frame) - SHOWN_LINES
     heads = {c: str(c).replace("_", " ") for c in frame.columns}
     numbers = [head for c, head in heads.items() if pd.api.types.is_numeric_dtype(frame[c])]
     rows = [[_short(cell) for cell in row] for row in frame.head(SHOWN_LINES).to_numpy(object)]
     caption = f"{more} more lines: see --json" if more > 0 else ""
-    return make_table(title, list(heads.values()), rows, caption=caption, right=numbers)
+    return make_table(title, list(heads.values()), rows, note=caption, right=numbers)
 
 
 def _short(cell: object) -> str:
@@ -133,7 +110,7 @@ MEAN = "(mean)"
 
 def metrics_table(
     summaries: Mapping[str, pd.DataFrame], weights: Sequence[float] = (), panels: str = ""
-) -> Group:
+) -> Table:
     """Return a table of metrics: a column per estimand, a line per metric and system.
 
     ``weights`` are the design weights of the items, ``panels`` the words of
@@ -153,7 +130,7 @@ def metrics_table(
     for n, (metric, system) in enumerate(zip(names, first["system"], strict=True)):
         if system and [metric] not in rows:
             rows.append([metric])
-        head = f"  {system}" if system else metric
+        head = system or metric
         rows.append([head, *(column[n] for column in cells.values())])
     level, reference = first["level"].iloc[0], first["reference"].iloc[0]
     about = estimands_said(summaries, weights)
@@ -162,7 +139,7 @@ def metrics_table(
         f"Metrics: posterior mean ({percent(level)} interval)",
         ["metric", *summaries],
         rows,
-        caption=f"Estimand {about}. Reference: {reference}.{panels}{marks}",
+        note=f"Estimand {about}. Reference: {reference}.{panels}{marks}",
     )
 
 
@@ -179,7 +156,7 @@ def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], shar
     return interval(line["mean"], line["lower"], line["upper"]) + marks
 
 
-def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:
+def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Table:
     """Return lines of :func:`labels_frame` (``total`` in all) with the two most likely classes.
 
     ``votes`` of the majority are a further column.
@@ -195,13 +172,13 @@ def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = 
         f"Labels: posterior probability, the {len(frame)} least certain of {total}",
         heads,
         list(zip(*columns, strict=True)),
-        caption=f"Estimand: these items. Reference: {frame['reference'].iloc[0]}.",
+        note=f"Estimand: these items. Reference: {frame['reference'].iloc[0]}.",
     )
 
 
-def check_parts(report: Check) -> list[Text | Padding | Group]:
+def check_parts(report: Check) -> list[Text | Padding | Table]:
     """Return the findings of a check by topic, and its tables."""
-    blocks: list[Text | Padding | Group] = [Text(printable(report.summary), "bold")]
+    blocks: list[Text | Padding | Table] = [Text(printable(report.summary), "bold")]
     for topic in dict.fromkeys(f.topic for f in report.findings):
         found = [str(f) for f in report.findings if f.topic == topic]
         blocks += [Text(f"\n{topic}"), indented(found)]
@@ -211,7 +188,7 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
     return blocks
 
 
-def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
+def comparison_parts(found: Comparison, panels: str = "") -> list[Table]:
     """Return tables of a comparison: the pairs, and the systems where there are more than two.
 
     A metric that is better neither way has no best system, and is not in the second table.
@@ -225,11 +202,11 @@ def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
     parts = [_pairs_table(found.pairs, panels, titles_with_names(found.draws))]
     systems = found.systems
     if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
-        parts.append(_ranks_table(systems, metric_titles(found.draws)))
+        parts.append(ranks_table(systems, metric_titles(found.draws)))
     return parts
 
 
-def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) -> Group:
+def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) -> Table:
     rows: list[list[str]] = []
     notes: dict[str, str] = {}
     share = left_out_words(pairs["undefined"])
@@ -241,14 +218,14 @@ def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) ->
             size += ",".join(mark_of(text, notes) for text in said)
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
-            rows.append([f"  {contrast(line['a'], line['b'])}", size, chance, *near])
+            rows.append([contrast(line["a"], line["b"]), size, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
     return make_table(
         f"Systems compared: posterior mean ({percent(pairs['level'].iloc[0])} interval)",
         heads,
         rows,
-        caption=(
+        note=(
             f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.{panels}"
             + by_chance(pairs)
             + notes_said(notes, "\n")
@@ -257,24 +234,31 @@ def _pairs_table(pairs: pd.DataFrame, panels: str, titles: Mapping[str, str]) ->
     )
 
 
-def _ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Group:
-    rows: list[list[str]] = []
+def ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+    """Return P(best) and expected loss of each system, on metrics that are better one way."""
     ranked = systems[systems["better"] != "neither"]
     notes: dict[str, str] = {}
-    for metric, part in ranked.groupby("metric", sort=False):
-        doubt = part["doubt"].iloc[0]
-        mark = mark_of(doubt, notes) if doubt else ""
-        rows.append([f"{titles[str(metric)]} (better is {part['better'].iloc[0]}){mark}"])
-        rows += [
-            [f"  {line['system']}", probability(line["p_best"]), fixed(line["expected_loss"], 4)]
-            for line in lines_of(part)
-        ]
-    heads = ["metric, system", "P(best)", "expected loss"]
-    caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
+    heads = [
+        f"{titles[name]} (better is {better}){mark_of(doubt, notes) if doubt else ''}"
+        for name, better, doubt in ranked[["metric", "better", "doubt"]].to_numpy(object)
+    ]
+    words = ranked.assign(
+        metric=heads,
+        p_best=ranked["p_best"].map(chance_cell),
+        expected_loss=[fixed(loss, 3) for loss in ranked["expected_loss"]],
+    )
+    shown = {
+        "system": "System",
+        "p_best": "P(best)",
+        "expected_loss": "Expected loss of choosing it",
+    }
+    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
-        caption += " Metrics without a better direction have no best system."
-    caption += notes_said(notes, "\n")
-    return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
+        note += " Metrics without a better direction have no best system."
+    return table_of(
+        "ranks", "Which system is best", words, shown, under="metric",
+        note=note + notes_said(notes, "\n"), export=systems,
+    )  # fmt: skip
 
 
 def groups_table(groups: pd.DataFrame) -> Group:
@@ -296,7 +280,7 @@ def groups_table(groups: pd.DataFrame) -> Group:
     level = percent(groups["level"].iloc[0])
     title = Text(f"Systems within each stratum: difference ({level} interval)", "bold")
     caption = Text(_groups_caption(groups, notes))
-    spaced: list[Text | Group] = [title, Text()]
+    spaced: list[Text | Table] = [title, Text()]
     for part in parts:
         spaced += [part, Text()]
     return Group(*spaced, caption)
@@ -338,27 +322,3 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
 def _first_word(estimand: str) -> str:
     """Return the requested estimand, without the explanation in brackets."""
     return str(estimand).split(" ", 1)[0]
-
-
-def agreement_table(found: Agreement) -> Group:
-    """Return the table of an agreement, with the model's expectation if there is one."""
-    table = found.table
-    fitted = bool(table["expected"].notna().any())
-    rows: list[list[str]] = []
-    for label, part in table.groupby("label", sort=False):
-        rows.append([str(label)])
-        for line in lines_of(part):
-            told = [interval(line["value"], line["lower"], line["upper"])]
-            if fitted:
-                ends = (line["expected"], line["expected_lower"], line["expected_upper"])
-                told.append(interval(*ends))
-            rows.append([f"  {line['statistic']}", *told, str(line["n_items"])])
-    heads = ["label, coefficient", "observed", *["expected by the model"] * fitted, "items"]
-    notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
-    return make_table(
-        f"Agreement between raters ({percent(found.level)} interval, cluster bootstrap)",
-        heads,
-        rows,
-        caption=notes,
-        right=["items"],
-    )

@@ -30,9 +30,10 @@ from assay.distributed.store import (
     write_partition,
     write_statistics,
 )
-from assay.fits.datatree import group, parameter_draws, posterior_dataset, structure_of
+from assay.fits.datatree import posterior_dataset
 from assay.fits.latent_states import Recovered
 from assay.fits.schema import Method
+from assay.fits.view import FitView
 from assay.inference.assumptions import (
     MOST_RATINGS,
     group_error_warnings,
@@ -120,10 +121,8 @@ def _group_errors(held: Held, store: Path, seed: int) -> list[Note]:
     if rating_count(held) > MOST_RATINGS:
         return unchecked_group_errors(held.structure, rating_count(held))
     with xr.open_datatree(store, engine="zarr", consolidated=False, chunks=None) as fit:
-        states = group(fit, "labels")["state"].to_numpy()
-        states = states.reshape(-1, states.shape[-1])
-        rng = np.random.default_rng(seed)
-        return group_error_warnings(structure_of(fit), parameter_draws(fit), states, rng)
+        view, rng = FitView.of(fit), np.random.default_rng(seed)
+        return group_error_warnings(view.structure, view.draws, view.states, rng)
 
 
 def write_labels(

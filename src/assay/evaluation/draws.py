@@ -20,9 +20,8 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.pools import layout_for
 from assay.evaluation.registry import Metric
 from assay.fits import storage
-from assay.fits.cache import kept_values
-from assay.fits.datatree import group, parameter_draws, structure_of
 from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.fits.view import FitView
 
 Codes = NDArray[np.int16]
 BLOCK = 64
@@ -321,36 +320,34 @@ SECOND_STREAM = 5
 DISCORDANT_STREAM = 6
 
 
-def posterior_labels(fit: xr.DataTree) -> LabelDraws:
+def posterior_labels(view: FitView) -> LabelDraws:
     """Return the label draws of a fit, not yet decoded; those of a large fit are read on demand."""
-    stored = group(fit, "labels")["state"]
-    if stored.nbytes > storage.LARGE:
-        return LabelDraws(states=StoredStates(stored), codes=_codes(fit))
-    states = stored.transpose("chain", "draw", "item").to_numpy()
-    return LabelDraws(states=states.reshape(-1, states.shape[2]), codes=_codes(fit))
+    stored = view["labels"]["state"]
+    large = stored.nbytes > storage.LARGE
+    return LabelDraws(states=StoredStates(stored) if large else view.states, codes=view.codes)
 
 
-def second_labels(fit: xr.DataTree) -> LabelDraws:
+def second_labels(view: FitView) -> LabelDraws:
     """Draw the labels a second time, independently given each draw of the parameters."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), SECOND_STREAM])
-    found = recover(structure_of(fit), parameter_draws(fit), rng)
-    return LabelDraws(states=found.states, codes=_codes(fit))
+    rng = np.random.default_rng([int(view.attrs["seed"]), SECOND_STREAM])
+    found = recover(view.structure, view.draws, rng)
+    return LabelDraws(states=found.states, codes=view.codes)
 
 
-def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
+def predicted_labels(view: FitView, replicates: int) -> Iterator[LabelDraws]:
     """Yield label draws of new clusters like the observed ones, one set for each replicate."""
-    structure, codes = structure_of(fit), _codes(fit)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
-    running = running_prevalence(structure, parameter_draws(fit))
+    structure, codes = view.structure, view.codes
+    rng = np.random.default_rng([int(view.attrs["seed"]), PREDICTIVE_STREAM])
+    running = running_prevalence(structure, view.draws)
     for _ in range(replicates):
         states = predict_states(structure, running, rng)
         yield LabelDraws(states=states, codes=codes)
 
 
-def predicted_again(fit: xr.DataTree, draws: int) -> Iterator[LabelDraws]:
+def predicted_again(view: FitView, draws: int) -> Iterator[LabelDraws]:
     """Yield label draws of new clusters without end, each time for some draws of the parameters."""
-    structure, codes, values = structure_of(fit), _codes(fit), parameter_draws(fit)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), DISCORDANT_STREAM])
+    structure, codes, values = view.structure, view.codes, view.draws
+    rng = np.random.default_rng([int(view.attrs["seed"]), DISCORDANT_STREAM])
     total = len(next(iter(values.values())))
     while True:
         some = rng.choice(total, size=min(draws, total), replace=False)
@@ -358,26 +355,19 @@ def predicted_again(fit: xr.DataTree, draws: int) -> Iterator[LabelDraws]:
         yield LabelDraws(states=predict_states(structure, running, rng), codes=codes)
 
 
-def _codes(fit: xr.DataTree) -> Codes:
-    return group(fit, "constant_data")["states"].to_numpy().astype(np.int16)
-
-
 def draws_once(
-    fit: xr.DataTree,
-    groups: Sequence[str],
+    view: FitView,
     choices: Hashable,
     layout: PanelLayout,
     chosen: Sequence[Metric],
     compute: Callable[[Sequence[Metric]], Floats],
 ) -> Floats:
-    """Return draws (metric, ...): cached ones, and for the other metrics those of ``compute``.
+    """Return draws (metric, ...): those of the view, and of ``compute`` for the other metrics.
 
-    ``groups`` of the fit, ``choices`` and the panels identify the cached draws. ``compute`` must
-    give each metric the same draws whatever the other metrics are.
+    ``choices`` and the panels identify draws. ``compute`` must give each metric the same draws
+    whatever the other metrics are.
     """
-    values = kept_values(fit, groups)
-    if values is None:
-        return compute(chosen)
+    values = view.results
     place = (choices, _contents(layout))
     lacking = [metric for metric in chosen if (metric, place) not in values]
     if lacking:

@@ -43,7 +43,7 @@ from assay.evaluation.panels import (
 )
 from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
-from assay.fits.datatree import group, ratings_of
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubt_about
 
 SOME_DRAWS = 20
@@ -54,7 +54,7 @@ Change = Callable[[Codes], Codes]
 
 
 def metrics(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     estimand: Estimand = "population",
     by: By | None = "system",
@@ -138,7 +138,7 @@ def metrics(
 
 
 def metrics_if(
-    fit: xr.DataTree,
+    fit: Fit,
     change: Change | None,
     *,
     estimand: Estimand = "population",
@@ -152,24 +152,25 @@ def metrics_if(
     ``change`` is applied to states drawn from the posterior and to those of new clusters.
     """
     require_count("weights_seed", weights_seed, least=0)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     values, estimands = estimand_draws(
-        fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change
+        view, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change
     )
-    coords = {n: group(fit, "labels")[n].to_numpy() for n in ("chain", "draw")}
+    coords = {n: view["labels"][n].to_numpy() for n in ("chain", "draw")}
     data = draws_dataset(chosen, values, estimands, layout, coords)
     left_out = undefined_panels(
-        chosen, ratings.task, _changed(posterior_labels(fit), change), layout
+        chosen, ratings.task, _changed(posterior_labels(view), change), layout
     )
     for name, share in left_out.items():
         data[name].attrs["undefined_panels"] = share
     for one in chosen:
-        data[one.name].attrs["doubt"] = doubt_about(fit, one.labels, ratings.task)
+        data[one.name].attrs["doubt"] = doubt_about(view, one.labels, ratings.task)
     return data.assign_attrs(
         estimand=estimand,
-        reference=str(fit.attrs["reference"]),
+        reference=str(view.attrs["reference"]),
         incomplete=incomplete,
         n_panels=len(layout.item),
         n_panels_dropped=layout.dropped,
@@ -182,7 +183,7 @@ def metrics_if(
 
 
 def estimand_draws(
-    fit: xr.DataTree,
+    view: FitView,
     ratings: Ratings,
     chosen: Sequence[Metric],
     layout: PanelLayout,
@@ -199,11 +200,11 @@ def estimand_draws(
     with ``least`` clusters or more, the model predicts none.
     """
     require_choice("estimand", estimand, ESTIMANDS)
-    y = _changed(posterior_labels(fit), change)
+    y = _changed(posterior_labels(view), change)
     n_draws = y.shape[0]
 
     def weighed(lacking: Sequence[Metric]) -> Floats:
-        prior = discordant_clusters(fit, ratings, lacking, layout, n_draws, change=change)
+        prior = discordant_clusters(view, ratings, lacking, layout, n_draws, change=change)
         return np.asarray(population_draws(lacking, ratings.task, y, layout, [seed], prior)[0])
 
     def unweighed(lacking: Sequence[Metric]) -> Floats:
@@ -212,8 +213,7 @@ def estimand_draws(
     def drawn(compute: Callable[[Sequence[Metric]], Floats], *choices: object) -> Floats:
         if change is not None:
             return compute(chosen)
-        groups = ("labels", "constant_data", "posterior", "observed_data")
-        return draws_once(fit, groups, ("labels", *choices), layout, chosen, compute)
+        return draws_once(view, ("labels", *choices), layout, chosen, compute)
 
     if estimand == "finite":
         return drawn(unweighed), ["finite"] * len(chosen)
@@ -222,19 +222,19 @@ def estimand_draws(
         name = f"population (design weights: {layout.sample_words()})"
     of_model = draws_of_model(share, n_draws)
     if of_model.all():
-        values = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
+        values = _predictive(view, ratings, chosen, layout, n_draws, replicates, change)
     else:
         values = drawn(weighed, seed)
     if share:
         name = modelled(layout.sample_words(), share)
     if of_model.any() and not of_model.all():
-        new = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
+        new = _predictive(view, ratings, chosen, layout, n_draws, replicates, change)
         values[:, of_model] = new[:, of_model]
     return values, [name] * len(chosen)
 
 
 def discordant_clusters(
-    fit: xr.DataTree,
+    view: FitView,
     ratings: Ratings,
     chosen: Sequence[Metric],
     layout: PanelLayout,
@@ -247,9 +247,9 @@ def discordant_clusters(
         chosen,
         ratings.task,
         layout,
-        lambda count: (_changed(y, change) for y in predicted_again(fit, count)),
+        lambda count: (_changed(y, change) for y in predicted_again(view, count)),
         draws=draws,
-        seed=int(fit.attrs["seed"]),
+        seed=int(view.attrs["seed"]),
     )
 
 
@@ -270,7 +270,7 @@ def _weights_beyond_strata(ratings: Ratings) -> bool:
 
 
 def _predictive(
-    fit: xr.DataTree,
+    view: FitView,
     ratings: Ratings,
     chosen: Sequence[Metric],
     layout: PanelLayout,
@@ -286,15 +286,14 @@ def _predictive(
 
     def compute(lacking: Sequence[Metric]) -> Floats:
         totals = np.zeros((2, len(lacking), n_draws, len(layout.systems)))
-        for y in predicted_labels(fit, replicates):
+        for y in predicted_labels(view, replicates):
             changed = _changed(y, change)
             totals += metric_totals(lacking, ratings.task, changed, layout, even)
         return divided(*totals)
 
     if change is not None:
         return compute(chosen)
-    groups = ("posterior", "constant_data", "observed_data")
-    return draws_once(fit, groups, ("predictive", replicates), layout, chosen, compute)
+    return draws_once(view, ("predictive", replicates), layout, chosen, compute)
 
 
 def _changed(y: LabelDraws, change: Change | None) -> LabelDraws:

@@ -20,7 +20,7 @@ from assay.evaluation.fitted import discordant_clusters, metrics, model_share
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout, weighable_metrics
 from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 
 SETS = 4
 """Sets of cluster weights for each label draw."""
@@ -189,7 +189,7 @@ def effective_draws(values: Floats) -> Floats:
 
 
 def variance_budget(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     metric: Sequence[str] | str | None = None,
     by: By | None = "system",
@@ -258,10 +258,11 @@ def variance_budget(
                     system    estimand
     0  system_1 - system_2  population
     """
-    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
+    view = FitView.of(fit)
+    draws = metrics(view, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
     names, systems, values = metric_columns(draws, contrast)
     parts = components_of(
-        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete,
+        view, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete,
         reported=values,
     )  # fmt: skip
     estimands = [str(draws[name].attrs["estimand"]) for name in names]
@@ -290,7 +291,7 @@ def variance_budget(
 
 
 def components_of(
-    fit: xr.DataTree,
+    view: FitView,
     *,
     names: Sequence[str],
     by: By | None,
@@ -304,20 +305,19 @@ def components_of(
     ``reported`` are the metrics' draws (metric, draw, column). Where the model predicts a draw of
     the population, the terms use it.
     """
-    ratings = ratings_of(fit)
+    ratings = view.ratings
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     seed = WEIGHTS_SEED if estimand == "population" else None
 
     def compute(lacking: Sequence[Metric]) -> Floats:
-        labels, prior = (posterior_labels(fit), second_labels(fit)), None
+        labels, prior = (posterior_labels(view), second_labels(view)), None
         if seed is not None:
-            prior = discordant_clusters(fit, ratings, lacking, layout, labels[0].shape[0])
+            prior = discordant_clusters(view, ratings, lacking, layout, labels[0].shape[0])
         pair = paired_values(lacking, ratings.task, labels, layout, seed=seed, prior=prior)
         return np.moveaxis(np.stack(pair), 2, 0)
 
-    groups = ("labels", "posterior", "constant_data", "observed_data")
     chosen = weighable_metrics(ratings, names)
-    pairs = draws_once(fit, groups, ("pairs", seed), layout, chosen, compute)
+    pairs = draws_once(view, ("pairs", seed), layout, chosen, compute)
     first, second = (
         columns_of(part, layout.systems, contrast)
         for part in np.ascontiguousarray(np.moveaxis(pairs, 0, 2))

@@ -30,13 +30,13 @@ from assay.evaluation.variance import (
     metric_columns,
 )
 from assay.fits.answer_draws import draw_answers
-from assay.fits.datatree import covariates_of, parameter_draws, ratings_of, spec_of
 from assay.fits.latent_states import recover
+from assay.fits.view import Fit, FitView
 from assay.modelling.structure import Structure, build_structure
 
 
 def expected_components(
-    fit: xr.DataTree,
+    view: FitView,
     chosen: Sequence[Metric],
     layout: PanelLayout,
     *,
@@ -52,13 +52,12 @@ def expected_components(
     A ``share`` of the items, in (0, 1], is rated once more in each of ``sets`` simulated data sets,
     each from another posterior draw. Each set is judged under ``draws`` draws of the parameters.
     """
-    ratings, values, y = ratings_of(fit), parameter_draws(fit), posterior_labels(fit)
-    spec, total = spec_of(fit), len(y.states)
+    ratings, values, y = view.ratings, view.draws, posterior_labels(view)
+    spec, total = view.spec, len(y.states)
     thinned = np.linspace(0, total - 1, min(draws, total)).astype(int)
     some = {name: draw[thinned] for name, draw in values.items()}
-    covariates = covariates_of(fit)
-    planned = build_structure(planned_ratings(ratings, share, rng), spec, covariates)
-    prior = discordant_clusters(fit, ratings, chosen, layout, len(thinned)) if weighted else None
+    planned = build_structure(planned_ratings(ratings, share, rng), spec, view.covariates)
+    prior = discordant_clusters(view, ratings, chosen, layout, len(thinned)) if weighted else None
 
     def metric_values(y: LabelDraws) -> Floats:
         if prior is None:
@@ -69,7 +68,7 @@ def expected_components(
     for d in rng.choice(total, size=min(sets, total), replace=False):
         truth = {name: draw[[d]] for name, draw in values.items()}
         more = build_structure(
-            _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec, covariates
+            _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec, view.covariates
         )
         pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
         first, second = (columns_of(metric_values(part), layout.systems, contrast) for part in pair)
@@ -138,7 +137,7 @@ DRAWS = 60
 
 
 def expected_width(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     metric: Sequence[str] | str | None = None,
     by: By | None = "system",
@@ -233,20 +232,21 @@ def expected_width(
     True
     """
     require_level(level)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     chosen = weighable_metrics(ratings, metric)
     names = [m.name for m in chosen]
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     generator = generator_of(rng)
-    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=names)
+    draws = metrics(view, estimand=estimand, by=by, incomplete=incomplete, metric=names)
     parts = components_of(
-        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
+        view, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
     )
     told = _share_told(parts, draws)
 
     def rated_more(share: float) -> tuple[Floats, Floats]:
         parameters, labels = expected_components(
-            fit, chosen, layout, share=share, contrast=contrast, sets=SETS, draws=DRAWS,
+            view, chosen, layout, share=share, contrast=contrast, sets=SETS, draws=DRAWS,
             rng=generator, weighted=estimand == "population",
         )  # fmt: skip
         return _part(parameters, told), _part(labels, told)

@@ -23,8 +23,8 @@ from assay.data.ratings import (
 from assay.data.states import state_space
 from assay.data.task_files import task_from_json
 from assay.modelling.prevalence import Covariates
-from assay.modelling.spec import Spec, covariate_names
-from assay.modelling.structure import Structure, build_structure
+from assay.modelling.spec import covariate_names
+from assay.modelling.structure import Structure
 
 SCHEMA_VERSION = 3
 """Version of :mod:`assay.fits.schema`. Fits of version 1 lack the attribute, the design matrix of
@@ -135,11 +135,11 @@ def design_variables(covariates: Covariates) -> dict[str, Any]:
     return found
 
 
-def covariates_of(fit: xr.DataTree) -> Covariates | None:
+def covariates_of(fit: xr.DataTree, formula: str | None) -> Covariates | None:
     """Read :func:`design_variables` back; None for a model without a formula."""
-    formula, data = spec_of(fit).formula, group(fit, "constant_data")
     if formula is None:
         return None
+    data = group(fit, "constant_data")
     grouped = [str(n) for n in data.data_vars if str(n).startswith("design_grouping_")]
     if "design" not in data and not grouped and covariate_names(formula):
         raise FitError(
@@ -240,60 +240,6 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
         resolve=fit.attrs["resolve"],
         accounting=accounting_of(fit.attrs["accounting"]),
         **_optional_fields(data),
-    )
-
-
-def spec_of(fit: xr.DataTree) -> Spec:
-    """Read the specification of a fit."""
-    require_fit(fit)
-    return Spec(**json.loads(fit.attrs["spec"]))
-
-
-def structure_of(fit: xr.DataTree) -> Structure:
-    """Rebuild the model structure of a fit; refuse a fit that lacks parameters of it."""
-    there = group(fit, "posterior").data_vars
-    structure = build_structure(
-        ratings_of(fit),
-        spec_of(fit),
-        covariates_of(fit),
-        # Fits of earlier versions lack these.
-        by_panel="system_correlation" in there,
-        hard_by_system="hard_share_system_sd" in there,
-        earlier=int(fit.attrs.get("schema_version", 1)) < 3,
-    )
-    used = [p.name for p in structure.parameters() if 0 not in p.shape]
-    missing = [name for name in used if name not in there]
-    if missing:
-        raise FitError(
-            f"the posterior of this fit lacks {', '.join(missing)}, which its model has in this "
-            "version of assay: another version made it, or somebody took them out. Fit the "
-            "ratings again",
-            code="other-version",
-        )
-    return structure
-
-
-def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
-    """Return parameters by name with chains and draws merged, (draw, ...)."""
-    found = {}
-    for name, variable in group(fit, "posterior").data_vars.items():
-        values = np.asarray(variable.values)
-        found[str(name)] = values.reshape(-1, *values.shape[2:])
-    return found
-
-
-def array_of_draws(
-    fit: xr.DataTree, values: NDArray[Any], name: str, coords: Mapping[str, Any], **attrs: str
-) -> xr.DataArray:
-    """Return numbers (draw, ...) by chain and draw; ``coords`` are those of the further axes."""
-    posterior = group(fit, "posterior")
-    draws = {dim: posterior[dim].values for dim in ("chain", "draw")}
-    return xr.DataArray(
-        values.reshape(*map(len, draws.values()), *values.shape[1:]),
-        dims=(*draws, *coords),
-        coords=draws | dict(coords),
-        name=name,
-        attrs={**attrs, "reference": fit.attrs["reference"]},
     )
 
 

@@ -5,13 +5,12 @@ import xarray as xr
 
 from assay.data.rules import NOT_ASKED
 from assay.data.task import Task
-from assay.data.task_files import task_from_json
-from assay.fits.datatree import group
+from assay.fits.view import Fit, FitView
 
 NOT_ASKED_NAME = "not asked"
 
 
-def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
+def state_probabilities(fit: Fit) -> xr.DataArray:
     """Posterior probabilities of the states of each item.
 
     Parameters
@@ -38,8 +37,9 @@ def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
     >>> state_probabilities(tree).sizes["state"]
     2
     """
-    table = group(fit, "labels")["state_probability"].rename(state_name="state")
-    return table.rename("state_probability").assign_attrs(reference=fit.attrs["reference"])
+    view = FitView.of(fit)
+    table = view["labels"]["state_probability"].rename(state_name="state")
+    return table.rename("state_probability").assign_attrs(reference=view.attrs["reference"])
 
 
 def asked_class_names(task: Task) -> list[str]:
@@ -53,7 +53,7 @@ def class_names(task: Task) -> list[str]:
     return [*asked_class_names(task), *([NOT_ASKED_NAME] if gated else [])]
 
 
-def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
+def label_probabilities(fit: Fit) -> xr.DataArray:
     """Posterior probabilities of the classes of each label of each item.
 
     Parameters
@@ -80,9 +80,8 @@ def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
     >>> label_probabilities(tree).sel(item="item_1", label="label")["class"].values.tolist()
     ['a', 'b']
     """
-    states = state_probabilities(fit)
-    task = task_from_json(fit.attrs["task"])
-    codes = group(fit, "constant_data")["states"].values
+    view = FitView.of(fit)
+    states, task, codes = state_probabilities(view), view.task, view.codes
     names = class_names(task)
     holds = np.full((len(codes), len(task.labels), len(names)), np.nan)
     for n, label in enumerate(task.labels):
@@ -97,11 +96,11 @@ def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
         dims=("item", "label", "class"),
         coords={"item": states["item"].values, "label": list(task.label_names), "class": names},
         name="label_probability",
-        attrs={"reference": fit.attrs["reference"]},
+        attrs={"reference": view.attrs["reference"]},
     )
 
 
-def label_draws(fit: xr.DataTree) -> xr.DataArray:
+def label_draws(fit: Fit) -> xr.DataArray:
     """Joint posterior draws of the labels of all items.
 
     Parameters
@@ -128,11 +127,12 @@ def label_draws(fit: xr.DataTree) -> xr.DataArray:
     >>> dict(label_draws(tree).sizes)
     {'chain': 1, 'draw': 20, 'item': 20, 'label': 1}
     """
-    states, data = group(fit, "labels")["state"], group(fit, "constant_data")
+    view = FitView.of(fit)
+    states, data = view["labels"]["state"], view["constant_data"]
     return xr.DataArray(
-        data["states"].values.astype(np.int16)[states.values],
+        view.codes[states.values],
         dims=(*states.dims, "label"),
         coords={**states.coords, "label": data["label"].values},
         name="label",
-        attrs={"reference": fit.attrs["reference"]},
+        attrs={"reference": view.attrs["reference"]},
     )

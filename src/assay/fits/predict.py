@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.random import generator_of
@@ -11,12 +10,12 @@ from assay._util.typing import Floats
 from assay._util.validation import require_draws
 from assay.data.states import MISSING, Vectors
 from assay.fits.answer_draws import draw_answers
-from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.fits.view import Fit, FitView
 from assay.modelling.structure import Structure
 
 
 def predict_answers(
-    fit: xr.DataTree, *, draws: int = 200, rng: int | np.random.Generator = 1
+    fit: Fit, *, draws: int = 200, rng: int | np.random.Generator = 1
 ) -> Iterator[Vectors]:
     r"""Yield replicates of the answers (rating, label) from the posterior predictive distribution.
 
@@ -32,11 +31,8 @@ def predict_answers(
     realized discrepancies. Statistica Sinica 6, 733-807.
     """
     require_draws("draws", draws)
-    structure = structure_of(fit)
-    values = parameter_draws(fit)
-    states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
-    states = states.reshape(-1, states.shape[-1])
-    return replicates(structure, values, states, draws, generator_of(rng))
+    view = FitView.of(fit)
+    return replicates(view.structure, view.draws, view.states, draws, generator_of(rng))
 
 
 def replicates(

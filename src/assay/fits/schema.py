@@ -28,7 +28,8 @@ from assay.data.ratings import (
 from assay.data.states import state_space
 from assay.data.task import Task
 from assay.data.task_files import task_from_json
-from assay.fits.datatree import SCHEMA_VERSION, accounting_of, covariates_of, group, require_fit
+from assay.fits.datatree import SCHEMA_VERSION, accounting_of, group, require_fit
+from assay.fits.view import FitView
 from assay.modelling.spec import make_spec
 
 Method = Literal["nuts", "laplace", "map", "em"]
@@ -186,7 +187,7 @@ def _spec(text: str) -> None:
 def _design(fit: xr.DataTree) -> None:
     if fit.attrs.get("schema_version", 1) == 1:
         return  # reported when it is requested
-    covariates = covariates_of(fit)
+    covariates = FitView.of(fit).covariates
     if covariates is None:
         return
     items = group(fit, "constant_data").sizes["item"]

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import xarray as xr
-
 from assay._util.errors import Note, Numbers, plain_numbers
 from assay.checks.departures.report import (
     DIFFERENCES,
@@ -24,6 +22,7 @@ from assay.checks.departures.report import (
 from assay.checks.departures.search import Departure
 from assay.checks.larger_units import ALIKE, ALIKE_MARK, alike_warning
 from assay.data.ratings import Ratings
+from assay.fits.view import Fit
 from assay.modelling.spec import Spec, covariate_names
 
 NOT_SOUGHT_MARK = (
@@ -99,7 +98,7 @@ def has_part_for(code: str, spec: Spec) -> bool:
     )
 
 
-def marks_of_values(fit: xr.DataTree, labels: Sequence[str]) -> list[str]:
+def marks_of_values(fit: Fit, labels: Sequence[str]) -> list[str]:
     """Return the marks of results that rest on some labels."""
     return [
         line["mark"]
@@ -108,7 +107,7 @@ def marks_of_values(fit: xr.DataTree, labels: Sequence[str]) -> list[str]:
     ]
 
 
-def marks_of_difference(fit: xr.DataTree, labels: Sequence[str], *systems: str) -> list[str]:
+def marks_of_difference(fit: Fit, labels: Sequence[str], *systems: str) -> list[str]:
     """Return the additional marks of differences between systems."""
     return [
         line["mark"]
@@ -119,12 +118,12 @@ def marks_of_difference(fit: xr.DataTree, labels: Sequence[str], *systems: str) 
     ]
 
 
-def differences_doubted(fit: xr.DataTree) -> bool:
+def differences_doubted(fit: Fit) -> bool:
     """Return whether any difference between systems is marked."""
     return any(line["code"] in DIFFERENCES for line in _stored(fit))
 
 
-def _stored(fit: xr.DataTree) -> list[dict[str, Any]]:
+def _stored(fit: Fit) -> list[dict[str, Any]]:
     if "data_doubts" not in fit.attrs:
         return [{"code": "doubts-not-sought", "mark": NOT_SOUGHT_MARK, "labels": [], "teams": []}]
     return list(json.loads(fit.attrs["data_doubts"]))

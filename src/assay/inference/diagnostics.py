@@ -12,6 +12,7 @@ from assay._util.errors import Note, note_from
 from assay._util.text import sentence
 from assay._util.typing import Floats
 from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
+from assay.fits.view import Fit
 from assay.inference.class_drift import CLEARLY
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
 from assay.inference.laplace import laplace_log_density
@@ -240,7 +241,7 @@ EARLIER = {"effective sample size is as low as": "low-ess", TURNS: "double-sampl
 """Codes for warnings that earlier versions stored as text, by words in the text."""
 
 
-def fit_warnings(fit: xr.DataTree) -> list[Note]:
+def fit_warnings(fit: Fit) -> list[Note]:
     """Return the warnings that a fit carries; those of fits by earlier versions have no code."""
     aside = json.loads(fit.attrs.get("asides", "[]"))
     return [

@@ -246,32 +246,16 @@ def fit(
     if executor is not None:
         executor.ready(show=progress)
     drawn = _draw(structure, density, effort, seed, method=method, starts=starts, form=form)
-    modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
-    posterior = posterior_dataset(structure, values, len(x))
-    numbers: dict[str, Any] = {}
-    notes: list[Note] = []
-    if len(modes) > 1:
-        told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
-        modes = name_trades(structure, modes, told)
-        if method == "nuts":
-            modes = visits(modes, told, drawn.recovered.states)
-    if method == "nuts":
-        results = result_draws(structure, posterior["prevalence"], values, drawn.recovered.states)
-        numbers, notes = diagnose_nuts(posterior, stats, results, target_accept=target_accept)
-        notes += diagnose_interruption(x, chains=chains, draws=draws)
-    elif method == "laplace":
-        stats["lp"] = _log_density(drawn)
-        with waiting("checking the approximation", show=progress):
-            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
-    elif method == "em":
-        numbers = {"optimiser": "climb" if form is None else "em"}
+    posterior = posterior_dataset(structure, drawn.values, chains=len(drawn.x))
+    modes = _named_modes(structure, drawn, method)
+    numbers, notes = _diagnosed(structure, drawn, modes[0], posterior, effort, method, form)
     found = diagnose(
-        structure, values, modes, _evidence(structure, drawn, seed),
+        structure, drawn.values, modes, _evidence(structure, drawn, seed),
         draws=[*drawn.notes, *notes], method=method,
     )  # fmt: skip
     for note in found.notes:
         warnings.warn(FitWarning.of(note), stacklevel=2)
-    tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
+    tree = assemble(structure, posterior, drawn.recovered, drawn.stats, len(drawn.x))
     tree.attrs = found.attributes | attributes(
         structure, modes, found.notes, found.assumptions, numbers, method=method, seed=seed,
         tune=tune, target_accept=target_accept, starts=starts,
@@ -297,6 +281,41 @@ class _Drawn:
     notes: list[Note]
     values: dict[str, Floats]
     recovered: Recovered
+
+
+def _named_modes(structure: Structure, drawn: _Drawn, method: Method) -> list[Mode]:
+    """Return the modes, with the classes that each exchanges and the share of the draws there."""
+    modes = drawn.modes
+    if len(modes) < 2:
+        return modes
+    told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
+    modes = name_trades(structure, modes, told)
+    return visits(modes, told, drawn.recovered.states) if method == "nuts" else modes
+
+
+def _diagnosed(
+    structure: Structure,
+    drawn: _Drawn,
+    mode: Mode,
+    posterior: xr.Dataset,
+    effort: Effort,
+    method: Method,
+    form: Maximisation | None,
+) -> tuple[dict[str, Any], list[Note]]:
+    """Return numbers and notes on the draws of a method."""
+    stats, x = drawn.stats, drawn.x
+    if method == "nuts":
+        states = drawn.recovered.states
+        results = result_draws(structure, posterior["prevalence"], drawn.values, states)
+        numbers, notes = diagnose_nuts(
+            posterior, stats, results, target_accept=effort.target_accept
+        )
+        return numbers, notes + diagnose_interruption(x, chains=effort.chains, draws=effort.draws)
+    if method == "laplace":
+        stats["lp"] = _log_density(drawn)
+        with waiting("checking the approximation", show=effort.progress):
+            return diagnose_laplace(mode, x, stats["lp"])
+    return ({"optimiser": "climb" if form is None else "em"} if method == "em" else {}), []
 
 
 def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:

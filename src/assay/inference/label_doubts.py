@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 
 from assay._util.errors import Note, Numbers, plain_numbers
 from assay._util.text import counted
@@ -19,7 +18,7 @@ from assay._util.typing import Floats
 from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
-from assay.data.task_files import task_from_json
+from assay.fits.view import Fit, FitView
 from assay.inference.class_drift import CLEARLY, LabelSums, denied_labels, reference_drifts
 from assay.inference.data_doubts import (
     NOT_SOUGHT_MARK,
@@ -99,7 +98,7 @@ class LabelDoubt:
         return f"{self.code}: {self.mark}"
 
 
-def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
+def label_doubts(fit: Fit) -> tuple[LabelDoubt, ...]:
     r"""Return the doubts about the labels of a fit, each with a code.
 
     Parameters
@@ -130,7 +129,7 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     ()
     """
     if "label_doubts" not in fit.attrs:
-        names = task_from_json(fit.attrs["task"]).label_names
+        names = FitView.of(fit).task.label_names
         return tuple(
             LabelDoubt(code="doubts-not-sought", label=name, classes=(), mark=NOT_SOUGHT_MARK)
             for name in names
@@ -153,7 +152,7 @@ def doubts_json(doubts: Sequence[LabelDoubt] | Sequence[DataDoubt]) -> str:
     return json.dumps([asdict(doubt) for doubt in doubts])
 
 
-def doubts_by_class(fit: xr.DataTree) -> dict[tuple[str, str], str]:
+def doubts_by_class(fit: Fit) -> dict[tuple[str, str], str]:
     """Return the marks of doubted classes, by label and class, without wholly doubted labels."""
     by_label = doubts_by_label(fit)
     found = {}
@@ -164,7 +163,7 @@ def doubts_by_class(fit: xr.DataTree) -> dict[tuple[str, str], str]:
     return found
 
 
-def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
+def doubts_by_label(fit: Fit) -> dict[str, str]:
     """Return the first mark of each label that does not allow a ranking of raters."""
     found: dict[str, str] = {}
     for doubt in label_doubts(fit):
@@ -173,7 +172,7 @@ def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
     return found
 
 
-def doubt_about(fit: xr.DataTree, labels: Sequence[str] | None, task: Task) -> str:
+def doubt_about(fit: Fit, labels: Sequence[str] | None, task: Task) -> str:
     """Return the marks of a result that rests on some labels (all by default), ``""`` without any.
 
     A label whose gate depends on a doubted label is doubted too.
@@ -184,7 +183,7 @@ def doubt_about(fit: xr.DataTree, labels: Sequence[str] | None, task: Task) -> s
 
 
 def doubt_about_difference(
-    fit: xr.DataTree, labels: Sequence[str] | None, task: Task, *systems: str
+    fit: Fit, labels: Sequence[str] | None, task: Task, *systems: str
 ) -> str:
     """Return the additional marks of a difference between systems, as :func:`doubt_about`."""
     return "; ".join(dict.fromkeys(marks_of_difference(fit, _asked(task, labels), *systems)))

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import ModelError
 from assay._util.text import percent
 from assay._util.validation import require_count
 from assay.display.frames import labels_frame, least_certain
+from assay.fits.view import Fit
 from assay.plots.style import (
     COLOURS,
     HATCHES,
@@ -37,7 +37,7 @@ FADE = 0.75
 
 
 def plot_labels(
-    fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH, ax: "Axes | None" = None
+    fit: Fit, *, count: int = COUNT, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the posterior probabilities of the least certain labels.
 

@@ -18,8 +18,8 @@ from assay.display.notes import ESTIMAND_WORDS
 from assay.evaluation import majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS, is_modelled
 from assay.evaluation.titles import metric_titles
-from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.plots.style import (
     COLOURS,
     HATCHES,
@@ -49,7 +49,7 @@ LINE = 0.42
 
 
 def plot_comparison(
-    found: Comparison | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+    found: Comparison | Fit, *, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the posterior of each difference between two systems.
 
@@ -146,7 +146,7 @@ LINE_BUDGET = 0.3
 
 
 def plot_budget(
-    found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+    found: pd.DataFrame | Fit, *, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the share of each source of uncertainty in the posterior variance.
 
@@ -172,14 +172,14 @@ def plot_budget(
     """
     import matplotlib as mpl
 
-    budget = variance_budget(found) if isinstance(found, xr.DataTree) else found
+    budget = variance_budget(found) if isinstance(found, Fit) else found
     if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
         raise ModelError(
             f"plot_budget takes a fit, or the table of assay.variance_budget(fit), not "
             f"{written(found)}",
             code="argument-type",
         )
-    if isinstance(found, xr.DataTree):
+    if isinstance(found, Fit):
         budget = titled(budget, metric_titles(metrics(found)))
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)
@@ -215,7 +215,7 @@ def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
 
 
 def plot_metrics(
-    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
+    fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the task's metrics by system: both estimands, and the majority vote.
 
@@ -241,12 +241,13 @@ def plot_metrics(
         If ``level`` is out of range, or the tree is not a fit.
     """
     require_level(level)
-    draws = {e: metrics(fit, estimand=e) for e in ESTIMANDS}
+    view = FitView.of(fit)
+    draws = {e: metrics(view, estimand=e) for e in ESTIMANDS}
     titles = metric_titles(draws["finite"])
     summaries: dict[str, pd.DataFrame] = {
         e: titled(summarize(one, level=level), titles) for e, one in draws.items()
     }
-    vote = titled(majority_metrics(ratings_of(fit), level=level), titles)
+    vote = titled(majority_metrics(view.ratings, level=level), titles)
     return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 

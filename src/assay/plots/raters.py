@@ -16,7 +16,7 @@ from assay.data.task import Task
 from assay.display.frames import Kind, reliability_frame
 from assay.display.notes import KIND_WORDS
 from assay.display.terminal import binary_heading
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 from assay.plots.style import (
     COLOURS,
     LETTERS,
@@ -48,9 +48,7 @@ if TYPE_CHECKING:
 SHOWN_CURVES = 6
 
 
-def plot_calibration(
-    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: Any = None
-) -> Any:
+def plot_calibration(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: Any = None) -> Any:
     """Draw the calibration of scores: the probability of each class given a rater's score.
 
     Parameters
@@ -75,7 +73,8 @@ def plot_calibration(
     FitError
         If no rater gives scores.
     """
-    table = upper_classes(score_calibration(fit, level=level), ratings_of(fit).task)
+    view = FitView.of(fit)
+    table = upper_classes(score_calibration(view, level=level), view.task)
     return axes_of(draw_calibration(table, width=width, ax=ax), ax)
 
 
@@ -144,7 +143,7 @@ UPRIGHT = 5
 
 
 def plot_raters(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     kind: Kind = "recorded",
     level: float = 0.95,
@@ -178,8 +177,9 @@ def plot_raters(
     FitError
         If ``level`` is out of range, or the tree is not a fit.
     """
-    frame = reliability_frame(fit, kind, level)
-    figure = draw_raters(frame, ratings_of(fit).task, width=width, ax=ax)
+    view = FitView.of(fit)
+    frame = reliability_frame(view, kind, level)
+    figure = draw_raters(frame, view.task, width=width, ax=ax)
     return cast("Axes", axes_of(figure, ax))
 
 
@@ -255,7 +255,7 @@ def weakest(right: pd.DataFrame, count: int) -> list[str]:
 
 
 def plot_confusions(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     kind: Kind = "recorded",
     raters: Sequence[str] | str | None = None,
@@ -385,9 +385,7 @@ TICKS = 3
 """Number of sessions named below a panel."""
 
 
-def plot_drift(
-    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: Any = None
-) -> Any:
+def plot_drift(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: Any = None) -> Any:
     """Draw the reliability of raters by session.
 
     Parameters

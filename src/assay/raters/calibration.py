@@ -5,14 +5,13 @@ from functools import reduce
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Floats
 from assay.data.ratings import Ratings
 from assay.data.score_bins import score_codes
-from assay.fits.datatree import parameter_draws, structure_of
+from assay.fits.view import Fit, FitView
 from assay.modelling.confusion import Tilt
 from assay.modelling.rater_model import ScorePart, score_rows
 from assay.modelling.structure import Structure
@@ -21,7 +20,7 @@ from assay.raters.reliability import average_prevalence, over_layers
 NO_SCORE = "the raters whose family is 'scored' gave answers but no score"
 
 
-def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+def score_calibration(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     r"""Calibration curve of each rater that gives scores.
 
     Parameters
@@ -53,7 +52,8 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     rater's ratings. It is for an item of which only this score is known.
     """
     require_level(level)
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     parts = [part for part in structure.parts if isinstance(part, ScorePart)]
     if not parts:
         raise FitError(

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
 from assay.data.overlap import repeated_pairs
 from assay.data.score_bins import score_codes
-from assay.fits.datatree import parameter_draws, ratings_of, structure_of
+from assay.fits.view import Fit, FitView
 from assay.modelling.rater_model import ScorePart
 
 
-def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+def rater_consistency(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Measure how often a rater's repeated ratings of an item agree.
 
     Parameters
@@ -38,8 +37,8 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         If ``level`` is not between 0 and 1.
     """
     require_level(level)
-    ratings, structure = ratings_of(fit), structure_of(fit)
-    values = parameter_draws(fit)
+    view = FitView.of(fit)
+    ratings, structure, values = view.ratings, view.structure, view.draws
     rows = []
     for part in structure.parts:
         kappa = part.own(values).get("consistency")

@@ -8,7 +8,7 @@ import xarray as xr
 
 from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Floats, Ints
-from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
+from assay.fits.view import Fit, FitView
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
 from assay.modelling.rater_model import Part
 from assay.modelling.structure import Structure
@@ -17,7 +17,7 @@ from assay.raters.reliability import average_difficulty, average_prevalence, dif
 AT_ONCE = 200
 
 
-def effective_raters(fit: xr.DataTree) -> xr.DataArray:
+def effective_raters(fit: Fit) -> xr.DataArray:
     r"""Return the effective number of independent raters in each group.
 
     Parameters
@@ -55,7 +55,8 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     >>> float(effective_raters(fit).mean())
     5.0
     """
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     found, names = [], []
     for part in structure.parts:
         for g, name in enumerate(part.raters.groups):
@@ -68,7 +69,7 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
         "group": np.array(names, object)[order],
         "label": list(structure.ratings.task.label_names),
     }
-    return array_of_draws(fit, table, "effective_raters", coords)
+    return view.by_chain(table, "effective_raters", coords)
 
 
 def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
@@ -151,7 +152,7 @@ def _class_chances(
     return np.stack(found)
 
 
-def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+def perception_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Return how often each group misperceives items, and whether this follows from the data.
 
     Returns
@@ -169,7 +170,8 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         If ``level`` is not between 0 and 1.
     """
     require_level(level)
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     rows = []
     weight = average_difficulty(structure, values)
     for name, prior_sd, share in prior_driven_layers(structure, values):

@@ -6,10 +6,10 @@ import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends, require_level
-from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
+from assay.fits.view import Fit, FitView
 
 
-def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
+def reliability_by_session(fit: Fit) -> xr.DataArray:
     """Reliability of each rater in each session, of a fit whose raters drift.
 
     Parameters
@@ -28,7 +28,8 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
     FitError
         If no rater drifts.
     """
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     if all(part.drift is None for part in structure.parts):
         raise FitError(
             "no rater drifts in this fit; read ratings with `session=` and fit with "
@@ -50,10 +51,10 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
         "label": list(ratings.task.label_names),
         "session": list(ratings.sessions),
     }
-    return array_of_draws(fit, table, "reliability", coords, kind="raw")
+    return view.by_chain(table, "reliability", coords, kind="raw")
 
 
-def drift_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+def drift_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Return the change of each rater's reliability from the first session to the last.
 
     Parameters

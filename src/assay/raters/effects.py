@@ -5,13 +5,13 @@ import xarray as xr
 from scipy.special import expit
 
 from assay._util.errors import FitError
-from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
 from assay.fits.labels import asked_class_names
+from assay.fits.view import Fit, FitView
 from assay.modelling.confusion import confusion_layout
 from assay.modelling.rater_model import AnswerPart
 
 
-def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
+def difficulty_loadings(fit: Fit) -> xr.DataArray:
     r"""Return how much difficulty lowers the log odds of a rater's right answers.
 
     Parameters
@@ -46,7 +46,8 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     >>> difficulty_loadings(assay.fit(ratings, **model, chains=1, rng=1, progress=False)).dims
     ('chain', 'draw', 'rater', 'label', 'true_class')
     """
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     parts = [part for part in structure.parts if part.loading is not None]
     if not parts:
         raise FitError(
@@ -69,10 +70,10 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
         "label": list(task.label_names),
         "true_class": names,
     }
-    return array_of_draws(fit, found, "difficulty_rate", coords)
+    return view.by_chain(found, "difficulty_rate", coords)
 
 
-def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
+def lapse_shares(fit: Fit) -> xr.DataArray:
     r"""Share of each rater's ratings that are lapses: answers that ignore the item.
 
     Parameters
@@ -105,7 +106,8 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     >>> lapse_shares(assay.fit(ratings, **model, rng=1, progress=False)).dims
     ('chain', 'draw', 'rater')
     """
-    structure, values = structure_of(fit), parameter_draws(fit)
+    view = FitView.of(fit)
+    structure, values = view.structure, view.draws
     parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
     if not parts:
         raise FitError(
@@ -118,4 +120,4 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     for part in parts:
         assert part.lapses is not None
         found[:, part.members] = expit(part.lapses.log_odds(part.own(values)))
-    return array_of_draws(fit, found, "lapse_share", {"rater": raters.to_numpy(object)})
+    return view.by_chain(found, "lapse_share", {"rater": raters.to_numpy(object)})

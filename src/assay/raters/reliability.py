@@ -10,9 +10,8 @@ import xarray as xr
 from assay._util.errors import FitError
 from assay._util.typing import Floats
 from assay._util.validation import require_choice
-from assay.fits.cache import value_once
-from assay.fits.datatree import array_of_draws, parameter_draws, require_fit, structure_of
 from assay.fits.labels import asked_class_names
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_label
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.confusion import Tilt
@@ -24,9 +23,7 @@ KINDS = ("recorded", "raw")
 CHUNK_NUMBERS = 8_000_000
 
 
-def rater_reliability(
-    fit: xr.DataTree, *, kind: Literal["recorded", "raw"] = "recorded"
-) -> xr.DataArray:
+def rater_reliability(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded") -> xr.DataArray:
     r"""Confusion of each rater on each label: P(reported class | true class).
 
     Parameters
@@ -65,11 +62,11 @@ def rater_reliability(
     ('chain', 'draw', 'label')
     """
     require_choice("kind", kind, KINDS)
-    structure = structure_of(fit)
-    table = value_once(
-        fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),
-        lambda: reliability_table(structure, parameter_draws(fit), kind=kind),
-    )  # fmt: skip
+    view = FitView.of(fit)
+    structure = view.structure
+    table = view.once(
+        ("reliability", kind), lambda: reliability_table(structure, view.draws, kind=kind)
+    )
     names = asked_class_names(structure.ratings.task)
     coords = {
         "rater": structure.ratings.raters.index.to_numpy(object),
@@ -77,26 +74,27 @@ def rater_reliability(
         "true_class": names,
         "reported_class": names,
     }
-    return array_of_draws(fit, table, "reliability", coords, kind=kind)
+    return view.by_chain(table, "reliability", coords, kind=kind)
 
 
-def class_shares(fit: xr.DataTree) -> xr.DataArray:
+def class_shares(fit: Fit) -> xr.DataArray:
     """Return the prevalence of each label's classes where it applies, (chain, draw, label,
     true_class).
 
     Shares of a label add up to 1; a class that the label does not have gets 0.
     """
-    structure = structure_of(fit)
+    view = FitView.of(fit)
+    structure = view.structure
     states, labels = structure.prevalence.space.states, structure.ratings.task.labels
     names = asked_class_names(structure.ratings.task)
-    prevalence = average_prevalence(structure, parameter_draws(fit))
+    prevalence = average_prevalence(structure, view.draws)
     shares = np.zeros((len(prevalence), len(labels), len(names)))
     for n, label in enumerate(labels):
         for code, name in enumerate(label.classes):
             shares[:, n, names.index(name)] = prevalence[:, states[:, n] == code].sum(axis=1)
     shares /= shares.sum(axis=-1, keepdims=True)
     coords = {"label": list(structure.ratings.task.label_names), "true_class": names}
-    return array_of_draws(fit, shares, "class_shares", coords)
+    return view.by_chain(shares, "class_shares", coords)
 
 
 def reliability_table(
@@ -231,15 +229,14 @@ TIE = 1e-12
 """Accuracies that differ by less are equal: the order of a sum changes as much."""
 
 
-def rater_accuracy(
-    fit: xr.DataTree, *, kind: Literal["recorded", "raw"] = "recorded"
-) -> xr.DataArray:
+def rater_accuracy(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded") -> xr.DataArray:
     r"""Return each rater's probability of a right answer, (chain, draw, rater, label).
 
     :math:`A_{jl} = \sum_k \pi_{lk} \theta_{jlkk}`, with :math:`\pi` the prevalence of the classes
     where the label applies: the same mix of items for all raters, whichever they rated.
     """
-    table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
+    view = FitView.of(fit)
+    table, shares = rater_reliability(view, kind=kind), class_shares(view).to_numpy()
     hits = np.nan_to_num(np.einsum("cdrlkk->cdrlk", table.to_numpy()))
     return xr.DataArray(
         np.einsum("cdlk,cdrlk->cdrl", shares, hits),
@@ -250,9 +247,7 @@ def rater_accuracy(
     )
 
 
-def compare_raters(
-    fit: xr.DataTree, *, kind: Literal["recorded", "raw"] = "recorded"
-) -> xr.DataArray:
+def compare_raters(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded") -> xr.DataArray:
     r"""Probability that one rater is right more often than another.
 
     Parameters
@@ -298,18 +293,19 @@ def compare_raters(
     >>> found.dims, float(found.sel(rater="rater_1", other="rater_2").item())
     (('rater', 'other', 'label'), 0.5)
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_choice("kind", kind, KINDS)
-    if fit.attrs["method"] in MODES_ALONE:
+    if view.attrs["method"] in MODES_ALONE:
         raise FitError(
-            f"a fit with `method={fit.attrs['method']!r}` is a posterior mode without draws of the "
-            "raters, so it cannot compare them; fit with `method='nuts'` or `method='laplace'`",
+            f"a fit with `method={view.attrs['method']!r}` is a posterior mode without draws of "
+            "the raters, so it cannot compare them; fit with `method='nuts'` or "
+            "`method='laplace'`",
             code="mode-alone",
         )
-    accuracy = rater_accuracy(fit, kind=kind)
+    accuracy = rater_accuracy(view, kind=kind)
     drawn = accuracy.stack(sample=("chain", "draw")).transpose("rater", "label", "sample")
     names = accuracy["rater"].to_numpy()
-    doubted, labels = doubts_by_label(fit), accuracy["label"].to_numpy()
+    doubted, labels = doubts_by_label(view), accuracy["label"].to_numpy()
     doubts = [doubted.get(name, "") for name in labels]
     better = np.stack([_better(one, drawn.to_numpy()) for one in drawn.to_numpy()])
     better[..., [doubt != "" for doubt in doubts]] = np.nan

@@ -9,7 +9,7 @@ import xarray as xr
 from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Bools, Floats
 from assay.data.score_bins import raters_of_scores
-from assay.fits.datatree import ratings_of
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_label
 from assay.raters.reliability import rater_reliability
 
@@ -22,7 +22,7 @@ ALIKE = 0.3
 SURE = 0.95
 
 
-def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     r"""Classify each rater as informative, adversarial or a spammer.
 
     Parameters
@@ -88,12 +88,13 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     ['rater', 'group', 'label']
     """
     require_level(level)
-    ratings, tables = ratings_of(fit), _confusions(fit)
+    view = FitView.of(fit)
+    ratings, tables = view.ratings, _confusions(view)
     given = (ratings.answers >= 0) | np.isfinite(ratings.scores)
     scoring = raters_of_scores(ratings)
     kinds = {label: _kinds_of(table) for label, table in tables.items()}
-    weight = float(json.loads(fit.attrs["diagnostics"]).get("mode_weight", 1.0))
-    doubted = doubts_by_label(fit)
+    weight = float(json.loads(view.attrs["diagnostics"]).get("mode_weight", 1.0))
+    doubted = doubts_by_label(view)
     rows = []
     for j, rater in enumerate(ratings.raters.index):
         count = given[ratings.rater == j].sum(axis=0)
@@ -123,9 +124,9 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def informedness(fit: xr.DataTree) -> xr.DataArray:
+def informedness(fit: Fit) -> xr.DataArray:
     """Return Youden's J of each rater on each label, (chain, draw, rater, label), at most 1."""
-    tables = _confusions(fit)
+    tables = _confusions(FitView.of(fit))
     one = next(iter(tables.values()))
     return xr.DataArray(
         np.stack([_informedness(table.values) for table in tables.values()], axis=-1),
@@ -136,9 +137,9 @@ def informedness(fit: xr.DataTree) -> xr.DataArray:
     )
 
 
-def _confusions(fit: xr.DataTree) -> dict[str, xr.DataArray]:
+def _confusions(view: FitView) -> dict[str, xr.DataArray]:
     """Return each label's confusions, (chain, draw, rater, true_class, reported_class)."""
-    table, task = rater_reliability(fit), ratings_of(fit).task
+    table, task = rater_reliability(view), view.ratings.task
     found = {}
     for label in task.labels:
         classes = {dim: list(label.classes) for dim in ("true_class", "reported_class")}

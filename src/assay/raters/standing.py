@@ -9,6 +9,7 @@ import xarray as xr
 from assay._util.intervals import require_level
 from assay._util.validation import require_number
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_label
 from assay.inference.settings import MODES_ALONE
 from assay.raters.reliability import TIE, rater_accuracy
@@ -17,7 +18,7 @@ ALL_LABELS = "all labels"
 
 
 def rater_standing(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     kind: Literal["recorded", "raw"] = "recorded",
     threshold: float | None = None,
@@ -74,8 +75,9 @@ def rater_standing(
             "threshold", threshold, lambda x: 0 < x < 1,
             allowed="a probability between 0 and 1, such as 0.8",
         )  # fmt: skip
-    accuracy = rater_accuracy(fit, kind=kind).transpose("chain", "draw", "rater", "label")
-    doubted = doubts_by_label(fit)
+    view = FitView.of(fit)
+    accuracy = rater_accuracy(view, kind=kind).transpose("chain", "draw", "rater", "label")
+    doubted = doubts_by_label(view)
     if accuracy.sizes["label"] > 1:
         whole = accuracy.mean("label", keep_attrs=True).expand_dims(label=[ALL_LABELS], axis=-1)
         accuracy = xr.concat([whole, accuracy], dim="label", combine_attrs="override")
@@ -87,7 +89,7 @@ def rater_standing(
     worse = behind.mean(axis=(0, 1))
     if threshold is not None:
         below = (values < threshold).mean(axis=(0, 1))
-    if fit.attrs["method"] in MODES_ALONE:
+    if view.attrs["method"] in MODES_ALONE:
         worse, below = np.full_like(worse, np.nan), np.full_like(below, np.nan)
     lines = lines.assign(
         p_worse=worse.ravel(),

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from assay._util.text import interval, lines_of, percent
-from assay.display.rater_tables import consistency_said
+from assay.display.rater_tables import agreement_table, consistency_said
+from assay.display.table import table_of
 from assay.plots.labels import plot_agreement
 from assay.raters.agreements import WHOLE, Agreement
 from assay.reporting.material import Material
@@ -16,7 +17,6 @@ from assay.reporting.page import (
     Picture,
     Section,
     prose,
-    table_of,
     to_svg,
 )
 
@@ -54,7 +54,7 @@ def agreement_section(material: Material) -> Section | Gap:
         *(Callout(word="Slight agreement", text=text, level="doubt") for text in slight),
         *_misfit(found.table, found.level),
         Picture(svg=to_svg(figure, name="agreement", words=words), caption=words),
-        _table(found.table, found.level, found.draws),
+        agreement_table(found),
     ]
     if len(found.intra_rater):
         shown = {"rater": "Rater", "label": "Label", "n": "Items", "percent": "Agreement"}
@@ -108,33 +108,3 @@ def _misfit(table: pd.DataFrame, level: float) -> list[Block]:
         "For tail probabilities, see 'Does the model fit?'."
     )
     return [Callout(word="Model check", text=text, level="doubt")]
-
-
-def _table(table: pd.DataFrame, level: float, draws: int) -> Block:
-    columns = {
-        "observed": ["value", "lower", "upper"],
-        "model": ["expected", "expected_lower", "expected_upper"],
-    }
-    words = table.assign(
-        **{
-            name: [interval(*line) for line in table[names].to_numpy(float)]
-            for name, names in columns.items()
-        }
-    )
-    shown = {
-        "statistic": "Coefficient",
-        "observed": "Observed",
-        "model": "Expected by the model",
-        "n_items": "Items",
-    }
-    said = dict.fromkeys(text for text in table["note"] if text)
-    notes = " ".join(f"{text[0].upper()}{text[1:]}." for text in said)
-    return table_of(
-        "agreement",
-        f"Agreement between raters ({percent(level)} interval)",
-        words,
-        shown,
-        under="label",
-        note=f"Cluster bootstrap, {draws} samples. {notes}".strip(),
-        export=table,
-    )

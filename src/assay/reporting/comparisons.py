@@ -8,7 +8,6 @@ import pandas as pd
 
 from assay._util.text import (
     chance_cell,
-    fixed,
     gap,
     interval,
     intervals,
@@ -24,16 +23,10 @@ from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.display.notes import estimand_words, panels_said
+from assay.display.table import Table, table_of
+from assay.display.terminal import ranks_table
 from assay.reporting.material import Material
-from assay.reporting.page import (
-    Block,
-    Finding,
-    Gap,
-    Section,
-    bullets,
-    prose,
-    table_of,
-)
+from assay.reporting.page import Block, Finding, Gap, Section, bullets, prose
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights of findings: a conclusion other than the vote's, a clear difference, a marginal
@@ -183,22 +176,11 @@ def _ends(name: str) -> tuple[str, str, str]:
     return name, f"{name}_lower", f"{name}_upper"
 
 
-def _best(systems: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Block]:
+def _best(systems: pd.DataFrame, titles: Mapping[str, str]) -> list[Table]:
     """Show which of three or more systems is best, on metrics with a direction and no doubt."""
-    ranked = systems[(systems["better"] != "neither") & (systems["doubt"] == "")]
-    if ranked["system"].nunique() < 3:
-        return []
-    shown = {
-        "system": "System",
-        "p_best": "P(best)",
-        "expected_loss": "Expected loss of choosing it",
-    }
-    words = ranked.assign(
-        metric=[titles.get(name, name) for name in ranked["metric"]],
-        p_best=ranked["p_best"].map(chance_cell),
-        expected_loss=[fixed(loss, 3) for loss in ranked["expected_loss"]],
-    )
-    return [table_of("ranks", "Which system is best", words, shown, under="metric", export=systems)]
+    told = systems[systems["doubt"] == ""]
+    ranked = told[told["better"] != "neither"]
+    return [ranks_table(told, titles)] if ranked["system"].nunique() > 2 else []
 
 
 def _sides_table(

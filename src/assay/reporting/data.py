@@ -13,15 +13,15 @@ from assay.data.ratings import Accounting, Ratings
 from assay.data.states import MISSING
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
+from assay.display.table import table_of
 from assay.evaluation.prior import metrics_before
-from assay.fits.datatree import spec_of, structure_of
 from assay.fits.summary import summarize
 from assay.inference.data_doubts import has_part_for
 from assay.modelling.priors import PARAMETERS, Prior
 from assay.modelling.spec import IN_PART, Spec, parse_recipe
 from assay.modelling.structure import used_priors
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose, table_of
+from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
@@ -36,7 +36,7 @@ PARTIAL = {
 
 def card_section(material: Material) -> Section:
     """Describe the model: parts, equations, every prior, and the modes of the posterior."""
-    spec = spec_of(material.fit)
+    spec = material.view.spec
     entries = _entries(spec)
     modes = material.attribute("modes") or []
     blocks: list[Block] = [
@@ -81,7 +81,7 @@ def _references(entries: list[dict[str, Any]]) -> list[str]:
 
 
 def _priors_table(material: Material) -> Block:
-    structure = structure_of(material.fit)
+    structure = material.view.structure
     used = used_priors(structure)
     changed = {name: text for name, text in structure.spec.priors.items() if name in used}
     lines = [
@@ -105,7 +105,7 @@ def _priors_table(material: Material) -> Block:
 
 def _before_table(material: Material) -> Block:
     """Show prior intervals of the metrics, which reveal an informative prior."""
-    before = metrics_before(structure_of(material.fit))
+    before = metrics_before(material.view.structure)
     table = summarize(before, level=material.level)
     table["median"] = [float(before[name].median()) for name in table["metric"]]
     table["told"] = [interval(*line) for line in table[["median", "lower", "upper"]].to_numpy()]
@@ -234,16 +234,16 @@ def data_section(material: Material) -> Section:
 
 def _still_true(material: Material) -> list[Checked]:
     """Return the findings of the check without proposals that this fit has followed."""
-    parts = set(material.spec.rater_parts)
+    parts = set(material.view.spec.rater_parts)
     followed: dict[Proposal | None, bool] = {
-        "reference": material.spec.reference is not None,
+        "reference": material.view.spec.reference is not None,
         "order": not parts.isdisjoint(OF_ORDERS),
         "system_bias": parts.issuperset(parse_recipe(RECIPE).layers),
     }
     return [
         f
         for f in material.data_check.findings
-        if not (followed.get(f.proposes) or has_part_for(f.code, material.spec))
+        if not (followed.get(f.proposes) or has_part_for(f.code, material.view.spec))
     ]
 
 

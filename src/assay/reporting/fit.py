@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import FitError, Note
 from assay._util.progress import unbroken
@@ -13,7 +12,8 @@ from assay._util.validation import cut
 from assay.data.ratings import Ratings
 from assay.data.states import vector_name
 from assay.display.notes import convergence_words, doubts
-from assay.fits.datatree import group
+from assay.display.table import table_of
+from assay.fits.view import FitView
 from assay.inference.convergence import (
     ESS_LIMIT,
     FEW_DRAWS,
@@ -25,7 +25,7 @@ from assay.inference.convergence import (
 from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.settings import MODES_ALONE
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
 from assay.validation.loo import UNTOLD, high_k_share, loo_gold
 from assay.validation.posterior_predictive import ACROSS, WITHIN
 
@@ -39,10 +39,10 @@ WHAT = "Leave-one-out: how well the model predicts ratings that were left out"
 
 def left_out_section(material: Material) -> Section | Gap:
     """Report PSIS leave-one-out by cluster, or by item where there are no clusters."""
-    gap = gap_of_draws(material.fit, WHAT)
+    gap = gap_of_draws(material.view, WHAT)
     if gap is not None:
         return gap
-    found = loo_of(material.fit)
+    found = loo_of(material.view)
     table = left_out_table(found)
     unit = str(table.columns[0])
     blocks: list[Block] = [
@@ -58,12 +58,13 @@ def left_out_section(material: Material) -> Section | Gap:
     return Section(key="loo", title="Prediction of ratings left out", blocks=tuple(blocks))
 
 
-def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
+def gap_of_draws(view: FitView, what: str) -> Gap | None:
     """Return why a fit's draws do not allow leave-one-out; None if they do."""
-    if fit.attrs["method"] != "nuts":
+    if view.attrs["method"] != "nuts":
         why = "it needs draws of the exact posterior, and this fit approximates the posterior"
         return Gap(what=what, why=why, enable="`method='nuts'`", code="approximate-draws")
-    draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
+    sizes = view["posterior"].sizes
+    draws = sizes["chain"] * sizes["draw"]
     if draws < FEW_FOR_PSIS:
         why = f"it needs more draws; this fit has {counted(draws, 'draw')} in all"
         return Gap(
@@ -89,14 +90,14 @@ def left_out_table(found: "ELPDData") -> pd.DataFrame:
     return table.sort_values("pareto_k", ascending=False, kind="stable", ignore_index=True)
 
 
-def loo_of(fit: xr.DataTree) -> "ELPDData":
+def loo_of(view: FitView) -> "ELPDData":
     """Return PSIS leave-one-out of each unit; the section reports what ArviZ warns of."""
     import warnings
 
     from arviz_stats.loo import loo
 
     leave_out: Any = loo
-    stored = group(fit, "log_likelihood")
+    stored = view["log_likelihood"]
     try:
         with unbroken():
             stored.load()
@@ -107,7 +108,7 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
         ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found: ELPDData = leave_out(fit, pointwise=True)
+        found: ELPDData = leave_out(view.tree, pointwise=True)
     return found
 
 
@@ -156,7 +157,7 @@ def gold_section(material: Material) -> Section | Gap | None:
     known = material.n_known
     if not known:
         return None
-    gap = gap_of_draws(material.fit, WHAT_GOLD)
+    gap = gap_of_draws(material.view, WHAT_GOLD)
     if gap is not None:
         return gap
     if known < FEW:
@@ -168,7 +169,7 @@ def gold_section(material: Material) -> Section | Gap | None:
             code="few-known-truth",
             numbers={"items": known, "needed": FEW},
         )
-    found = loo_gold(material.fit)
+    found = loo_gold(material.view)
     table = gold_table(found, material.ratings)
     unit = str(table.columns[0])
     loss, error = -found.elpd / known, found.se / known
@@ -242,24 +243,24 @@ DOUBT_WEIGHT = 100.0
 
 def convergence_section(material: Material) -> Section:
     """Report whether the draws can be trusted."""
-    words, *warnings = convergence_words(material.fit)
-    distrust = doubts(material.fit)
-    alone = material.fit.attrs["method"] in MODES_ALONE
+    words, *warnings = convergence_words(material.view)
+    distrust = doubts(material.view)
+    alone = material.view.attrs["method"] in MODES_ALONE
     # A requested mode is no fault of the fit, but its intervals are too narrow.
     numbers = material.attribute("diagnostics") or {}
     least = numbers.get("ess_results") or numbers.get("ess_min") or 0
     found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
     found += [_too_narrow()] * alone
-    sizes = group(material.fit, "posterior").sizes
+    sizes = material.view["posterior"].sizes
     # The agreement of chains cannot be assessed with one chain.
-    single = material.fit.attrs["method"] == "nuts" and sizes["chain"] == 1
+    single = material.view.attrs["method"] == "nuts" and sizes["chain"] == 1
     doubtful = bool(distrust) or alone or single
     verdict = "Trust with care" if doubtful else "No reason for doubt"
     blocks: list[Block] = [
         Callout(word=verdict, text=words, level="doubt" if doubtful else "good"),
         *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
     ]
-    if material.fit.attrs["method"] == "nuts":
+    if material.view.attrs["method"] == "nuts":
         blocks += [_explanation(), _worst(material)]
     return Section(
         key="convergence",
@@ -300,7 +301,7 @@ def _explanation() -> Block:
 
 
 def _worst(material: Material) -> Block:
-    posterior = group(material.fit, "posterior")
+    posterior = material.view["posterior"]
     table = convergence_table(posterior.drop_vars("prevalence", errors="ignore"))
     worst = worst_first(table).head(WORST)
     shown = {
@@ -336,7 +337,7 @@ def misfit_section(material: Material) -> Section:
             "that the model fits: with few items, shared errors are hard to detect."
         ),
         _model_checks_verdict(odd, len(table)),
-        *([] if material.spec.reference else _together(odd)),
+        *([] if material.view.spec.reference else _together(odd)),
         *_of_one_mind(odd),
         *_repeating(odd),
         _model_checks_table(table, material.level),

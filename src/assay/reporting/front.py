@@ -20,6 +20,7 @@ from assay._util.text import (
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
+from assay.display.table import Table, table_of
 from assay.evaluation.widths import OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
@@ -30,7 +31,7 @@ from assay.raters.standing import ALL_LABELS
 from assay.reporting.comparisons import FRONT_LINES
 from assay.reporting.material import Material
 from assay.reporting.metrics import BINDS, COLUMNS
-from assay.reporting.page import WIDTH, Finding, Front, Picture, Table, table_of, to_svg
+from assay.reporting.page import WIDTH, Finding, Front, Picture, to_svg
 
 MOST_WORDS = 25
 """Most words in a sentence of the answer."""
@@ -453,7 +454,7 @@ def weakest_said(material: Material) -> str:
     line = lines_of(whole.loc[[whole["mean"].idxmin()]])[0]
     chance = (
         ""
-        if material.fit.attrs["method"] in MODES_ALONE
+        if material.view.attrs["method"] in MODES_ALONE
         else (f", P(worse than the median rater) {chance_said(line['p_worse'])}")
     )
     return f" Weakest rater: {line['rater']}, right in {line['mean']:.0%} of cases{chance}."

@@ -1,8 +1,9 @@
 """Section: labels, and the least certain items."""
 
 from assay.display.frames import least_certain
+from assay.display.table import table_of
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Section, prose, table_of
+from assay.reporting.page import Block, Section, prose
 
 COUNT = 15
 

@@ -25,9 +25,8 @@ from assay.display.frames import labels_frame, reliability_frame, worth_frame
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
-from assay.fits.datatree import ratings_of, spec_of
 from assay.fits.summary import summarize
-from assay.modelling.spec import Spec
+from assay.fits.view import Fit, FitView
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import score_calibration
 from assay.raters.consistency import rater_consistency
@@ -59,7 +58,7 @@ class Material:
     short : whether to leave out the appendix
     """
 
-    fit: xr.DataTree
+    fit: Fit
     level: float = 0.95
     claims: tuple[str, ...] = ()
     human: tuple[str, ...] = ()
@@ -71,19 +70,19 @@ class Material:
     short: bool = False
 
     @cached_property
+    def view(self) -> FitView:
+        """The fit, of which all sections take the same view."""
+        return FitView.of(self.fit)
+
+    @property
     def ratings(self) -> Ratings:
         """The ratings of the fit."""
-        return ratings_of(self.fit)
+        return self.view.ratings
 
     @property
     def n_known(self) -> int:
         """Number of items whose truth is known, at least in part."""
         return int(self.ratings.has_truth.sum())
-
-    @cached_property
-    def spec(self) -> Spec:
-        """The specification of the fitted model."""
-        return spec_of(self.fit)
 
     @cached_property
     def data_check(self) -> Check:
@@ -93,7 +92,7 @@ class Material:
     @cached_property
     def draws(self) -> dict[str, xr.Dataset]:
         """Draws of the metrics by estimand."""
-        return {name: metrics(self.fit, estimand=name) for name in ESTIMANDS}
+        return {name: metrics(self.view, estimand=name) for name in ESTIMANDS}
 
     @cached_property
     def summaries(self) -> dict[str, pd.DataFrame]:
@@ -104,7 +103,7 @@ class Material:
     def equal_difficulty(self) -> pd.DataFrame:
         """Metrics that the layer of difficulty moves out of their interval without it."""
         table = pd.concat(self.summaries.values(), ignore_index=True)
-        return held_against_equal_difficulty(self.fit, table, level=self.level)
+        return held_against_equal_difficulty(self.view, table, level=self.level)
 
     @cached_property
     def vote(self) -> pd.DataFrame:
@@ -114,37 +113,37 @@ class Material:
     @cached_property
     def reliability(self) -> pd.DataFrame:
         """Confusions of the raters as recorded."""
-        return reliability_frame(self.fit, "recorded", self.level)
+        return reliability_frame(self.view, "recorded", self.level)
 
     @cached_property
     def kinds(self) -> pd.DataFrame:
         """Which raters are adversarial or spammers."""
-        return rater_kinds(self.fit, level=self.level)
+        return rater_kinds(self.view, level=self.level)
 
     @cached_property
     def consistency(self) -> pd.DataFrame:
         """How often repeated ratings of an item by a rater agree."""
-        return rater_consistency(self.fit, level=self.level)
+        return rater_consistency(self.view, level=self.level)
 
     @cached_property
     def worth(self) -> pd.DataFrame:
         """Effective number of raters in each group; empty if all err independently."""
-        return worth_frame(self.fit, self.level)
+        return worth_frame(self.view, self.level)
 
     @cached_property
     def misperceived(self) -> pd.DataFrame:
         """How often groups with a perception layer misperceive items."""
-        return perception_table(self.fit, level=self.level)
+        return perception_table(self.view, level=self.level)
 
     @cached_property
     def labels(self) -> pd.DataFrame:
         """Probabilities of the labels of the items."""
-        return labels_frame(self.fit)
+        return labels_frame(self.view)
 
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison of the systems on all metrics, each pair with the leading one first."""
-        found = compare(self.fit, level=self.level, baseline=self.baseline)
+        found = compare(self.view, level=self.level, baseline=self.baseline)
         return oriented(found, self._order_of(found))
 
     @cached_property
@@ -166,7 +165,7 @@ class Material:
     @cached_property
     def worth_draws(self) -> float:
         """Effective number of draws of the results."""
-        sizes = self.fit["posterior"].sizes
+        sizes = self.view["posterior"].sizes
         numbers = self.attribute("diagnostics") or {}
         least = numbers.get("ess_results") or numbers.get("ess_min")
         return float(least or sizes["chain"] * sizes["draw"])
@@ -174,31 +173,31 @@ class Material:
     @cached_property
     def standing(self) -> pd.DataFrame:
         """Accuracy of each rater, compared with the median rater."""
-        return rater_standing(self.fit, level=self.level)
+        return rater_standing(self.view, level=self.level)
 
     @cached_property
     def sides(self) -> SideBySide:
         """Majority vote, model, and human ratings alone."""
         found = side_by_side(
-            self.fit, human=self.human or None, level=self.level, baseline=self.baseline
+            self.view, human=self.human or None, level=self.level, baseline=self.baseline
         )
         return replace(found, table=turned(found.table, self.order))
 
     @cached_property
     def verdicts(self) -> tuple[ClaimResult, ...]:
         """Results of the claims."""
-        return tuple(check_claim(self.fit, claim, level=self.level) for claim in self.claims)
+        return tuple(check_claim(self.view, claim, level=self.level) for claim in self.claims)
 
     @cached_property
     def variance(self) -> pd.DataFrame:
         """Variance budget: of the contrast with two systems, else of each system."""
-        return variance_budget(self.fit, contrast=self._contrast)
+        return variance_budget(self.view, contrast=self._contrast)
 
     @cached_property
     def contrast_variance(self) -> pd.DataFrame:
         """Variance budget of each contrast, by metric; empty with fewer than three systems."""
         pairs = pairs_of(self.order, self.baseline) if self._contrast is None else []
-        parts = [variance_budget(self.fit, contrast=pair) for pair in pairs]
+        parts = [variance_budget(self.view, contrast=pair) for pair in pairs]
         if not parts:
             return self.variance.head(0)
         return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
@@ -206,7 +205,7 @@ class Material:
     @cached_property
     def widths(self) -> pd.DataFrame:
         """Expected interval widths with more data, for the same numbers."""
-        return expected_width(self.fit, contrast=self._contrast, level=self.level)
+        return expected_width(self.view, contrast=self._contrast, level=self.level)
 
     @property
     def _contrast(self) -> tuple[str, str] | None:
@@ -215,23 +214,23 @@ class Material:
     @cached_property
     def agreed(self) -> Agreement:
         """Agreement of the raters, and its expectation under the model."""
-        return agreement(self.ratings, fit=self.fit, level=self.level)
+        return agreement(self.ratings, fit=self.view, level=self.level)
 
     @cached_property
     def predictive(self) -> pd.DataFrame:
         """Posterior predictive checks of the answers."""
-        return predictive_checks(self.fit, level=self.level)
+        return predictive_checks(self.view, level=self.level)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
         """The metrics if the consensus were wrong on some items."""
-        return consensus_sensitivity(self.fit, level=self.level)
+        return consensus_sensitivity(self.view, level=self.level)
 
     @cached_property
     def abstaining(self) -> pd.DataFrame:
         """The metrics if abstentions depended on the truth, for each kind of item in turn."""
         return abstention_sensitivity(
-            self.fit, odds_ratio=(0.25, 1.0, 4.0), level=self.level, draws=ABSTENTION_DRAWS
+            self.view, odds_ratio=(0.25, 1.0, 4.0), level=self.level, draws=ABSTENTION_DRAWS
         )
 
     @cached_property
@@ -247,24 +246,24 @@ class Material:
 
     @cached_property
     def _refitted(self) -> dict[Of, pd.DataFrame]:
-        return stability_tables(self.fit, level=self.level, progress=self.progress)
+        return stability_tables(self.view, level=self.level, progress=self.progress)
 
     @cached_property
     def drift(self) -> pd.DataFrame:
         """Change of the raters' reliability from the first session to the last."""
-        return drift_table(self.fit, level=self.level)
+        return drift_table(self.view, level=self.level)
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
         """Calibration of scores."""
-        return score_calibration(self.fit, level=self.level)
+        return score_calibration(self.view, level=self.level)
 
     @cached_property
     def reference(self) -> str:
         """The reference: whose truth all numbers are about."""
-        return str(self.fit.attrs["reference"])
+        return str(self.view.attrs["reference"])
 
     def attribute(self, name: str) -> Any:
         """Return a JSON attribute of the fit; None if an older fit lacks it."""
-        text = self.fit.attrs.get(name)
+        text = self.view.attrs.get(name)
         return None if text is None else json.loads(text)

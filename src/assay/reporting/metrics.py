@@ -21,6 +21,7 @@ from assay._util.text import (
 )
 from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
+from assay.display.table import table_of
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.plots.metrics import PARTS, draw_metrics, plot_budget, titled
@@ -35,7 +36,6 @@ from assay.reporting.page import (
     Section,
     by_metric,
     prose,
-    table_of,
     to_svg,
 )
 from assay.validation.equal_difficulty import difficulty_sentence
@@ -322,11 +322,11 @@ def _left_out(material: Material) -> tuple[Gap, ...]:
 def _held(material: Material) -> str:
     """State which uncertainty the intervals include: a mode has none of the parameters."""
     held = "Model intervals include uncertainty about labels"
-    if material.fit.attrs["method"] not in MODES_ALONE:
+    if material.view.attrs["method"] not in MODES_ALONE:
         return f"{held} and raters."
     return (
         f"{held}, but not about raters and prevalence, so they are too narrow (method "
-        f"{material.fit.attrs['method']}; nuts includes both)."
+        f"{material.view.attrs['method']}; nuts includes both)."
     )
 
 

@@ -15,7 +15,8 @@ import pandas as pd
 from assay import __version__
 from assay._util.errors import FitError, Numbers, plain_numbers
 from assay._util.files import draft
-from assay._util.text import UNDEFINED, printable
+from assay._util.text import printable
+from assay.display.table import Row, Table
 from assay.plots.style import COLOURS, figure_of
 
 if TYPE_CHECKING:
@@ -122,36 +123,6 @@ class Picture:
     kind: ClassVar[str] = "picture"
     svg: str
     caption: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One line of a table; a heading of the lines below it if it has one cell."""
-
-    cells: tuple[str, ...]
-
-    @property
-    def is_heading(self) -> bool:
-        """Whether the row is a heading."""
-        return len(self.cells) == 1
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
-    """A table as shown, and the data frame that is exported under its key.
-
-    Cells that are sentences of the report are marked by ``is_prose``.
-    """
-
-    kind: ClassVar[str] = "table"
-    key: str
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    numeric: tuple[bool, ...]
-    frame: pd.DataFrame
-    note: str = ""
-    is_prose: bool = False
 
 
 Block = Prose | Bullets | Code | Callout | Picture | Table
@@ -275,42 +246,6 @@ class Page:
         return {block.key: block.frame for block in blocks if isinstance(block, Table)}
 
 
-def table_of(
-    key: str,
-    caption: str,
-    frame: pd.DataFrame,
-    shown: Mapping[str, str],
-    *,
-    under: str = "",
-    note: str = "",
-    export: pd.DataFrame | None = None,
-    is_prose: bool = False,
-) -> Table:
-    """Make a table of the columns ``shown`` of a data frame, with their headings.
-
-    ``under`` names a column whose values become headings of rows. ``export`` is exported instead of
-    a ``frame`` that holds text.
-    """
-    rows: list[Row] = []
-    last = None
-    lines = frame[[*shown]].to_numpy(object)
-    for head, line in zip(frame[under] if under else [""] * len(frame), lines, strict=True):
-        if head != last and head != "":
-            rows.append(Row(cells=(printable(head),)))
-        last = head
-        rows.append(Row(cells=tuple(cell_text(cell) for cell in line)))
-    return Table(
-        key=key,
-        caption=caption,
-        columns=tuple(shown.values()),
-        rows=tuple(rows),
-        numeric=tuple(pd.api.types.is_numeric_dtype(frame[column]) for column in shown),
-        frame=frame if export is None else export,
-        note=note,
-        is_prose=is_prose,
-    )
-
-
 def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """Return columns and heading column of a table by metric and system, for :func:`table_of`.
 
@@ -319,15 +254,6 @@ def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, 
     if cells["system"].eq("").all():
         return {"metric": "Metric", **shown}, ""
     return {"system": "System", **shown}, "metric"
-
-
-def cell_text(cell: Any) -> str:
-    """Write a cell."""
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return UNDEFINED if cell != cell else f"{cell:.3g}"
-    return printable(cell)
 
 
 def percent_cell(share: float) -> str:

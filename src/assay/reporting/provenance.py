@@ -11,10 +11,11 @@ from assay._util.text import without_folders
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
+from assay.display.table import table_of
 from assay.modelling.layers.difficulty import KINDS
 from assay.modelling.spec import CONSENSUS, CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
+from assay.reporting.page import Block, Code, Section, bullets, prose
 
 CITATION = (
     f"The assay developers. assay: metrics, rater reliability and comparisons with the uncertainty "
@@ -24,7 +25,7 @@ CITATION = (
 
 def provenance_section(material: Material) -> Section:
     """Report the command, versions, seed and hashes behind every number."""
-    fit = material.fit
+    fit = material.view
     made_with = fit.attrs.get("command")
     commands = [without_folders(text) for text in (made_with, material.command) if text]
     blocks: list[Block] = [
@@ -41,7 +42,7 @@ def provenance_section(material: Material) -> Section:
 
 
 def _facts(material: Material) -> Block:
-    fit, ratings = material.fit, material.ratings
+    fit, ratings = material.view, material.ratings
     sizes = fit["posterior"].sizes
     facts = {
         "Source": without_folders(ratings.accounting.source) or "not a file",
@@ -152,9 +153,9 @@ def _assumed(material: Material) -> list[str]:
 
 def _dependence(material: Material) -> list[str]:
     task = material.ratings.task
-    if material.spec.reference:  # the model has perception layers
+    if material.view.spec.reference:  # the model has perception layers
         return []
-    if not KINDS.keys().isdisjoint(material.spec.rater_parts):
+    if not KINDS.keys().isdisjoint(material.view.spec.rater_parts):
         return [
             "Raters are assumed to err together only on items that are hard for all raters. "
             "Raters who misread an item in the same way, such as language models of one family, "

@@ -12,23 +12,23 @@ import xarray as xr
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.files import draft
-from assay.fits.datatree import require_fit
+from assay.fits.view import Fit, FitView
 
 COLUMNS = ("pseudonym", "rater")
 SAID = ("accounting", "assumptions", "warnings", "modes", "command")
 """Attributes of a fit that may name raters in sentences."""
 
 
-def with_pseudonyms(fit: xr.DataTree, key: Path) -> xr.DataTree:
+def with_pseudonyms(fit: Fit, key: Path) -> FitView:
     """Return a copy of a fit in which raters have pseudonyms, in the data and in its notes.
 
     ``key`` is a CSV file with the columns ``pseudonym`` and ``rater``, made or completed if names
     are missing. Numbers are random, so that they do not reveal the order of the names.
     """
-    require_fit(fit)
-    names = [str(name) for name in fit["constant_data"]["rater"].to_numpy()]
+    tree = FitView.of(fit).tree
+    names = [str(name) for name in tree["constant_data"]["rater"].to_numpy()]
     known = _completed(_read(key), names, key)
-    found = fit.copy()
+    found = tree.copy()
     for path in found.groups:
         node = found[path]
         assert isinstance(node, xr.DataTree)
@@ -40,8 +40,8 @@ def with_pseudonyms(fit: xr.DataTree, key: Path) -> xr.DataTree:
         }
         if coords:
             node.dataset = data.assign_coords(coords)
-    found.attrs = {name: _told(str(name), text, known) for name, text in fit.attrs.items()}
-    return found
+    found.attrs = {name: _told(str(name), text, known) for name, text in tree.attrs.items()}
+    return FitView(found)
 
 
 def _read(key: Path) -> dict[str, str]:

@@ -12,6 +12,7 @@ from assay._util.typing import Ints
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.labels import label_probabilities
+from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_label
 from assay.raters.reliability import rater_reliability
 
@@ -58,7 +59,7 @@ class Talk:
         return f"{about} Discuss {items} {', '.join(self.items)}."
 
 
-def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
+def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     """Return the errors that raters make clearly more often than the others, at most five.
 
     The error's recorded probability exceeds the mean of the other raters by more than 0.05, and by
@@ -70,12 +71,13 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     answering = ~raters_of_scores(ratings)
     if answering.sum() < 2:
         return []
-    reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
-    chance = label_probabilities(fit)
+    view = FitView.of(fit)
+    reliability = rater_reliability(view).isel(rater=np.flatnonzero(answering))
+    chance = label_probabilities(view)
     excess = _errors(reliability)
     excess = excess[(excess["gap"] > LEAST_EXCESS) & (excess["probability"] > SURE)]
     excess = excess.merge(_asked(ratings, chance))
-    excess = excess[~excess["label"].isin(list(doubts_by_label(fit)))]
+    excess = excess[~excess["label"].isin(list(doubts_by_label(view)))]
     excess = excess.assign(wrong=excess["gap"] * excess["asked"])
     excess = excess[excess["wrong"] >= LEAST_WRONG]
     excess = excess.sort_values("wrong", ascending=False, kind="stable")
@@ -83,15 +85,16 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 
 
-def costliest_errors(fit: xr.DataTree, ratings: Ratings, count: int = EXAMPLES) -> pd.DataFrame:
+def costliest_errors(fit: Fit, ratings: Ratings, count: int = EXAMPLES) -> pd.DataFrame:
     """Return the errors with the most expected wrong answers, at most ``count`` of each rater.
 
     Columns: ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
     ``others`` (mean rate of the other raters; NaN with one rater), ``wrong`` (expected number, at
     least 0.5), ``items`` (examples, most probable first).
     """
-    chance = label_probabilities(fit)
-    errors = _errors(rater_reliability(fit)).merge(_asked(ratings, chance))
+    view = FitView.of(fit)
+    chance = label_probabilities(view)
+    errors = _errors(rater_reliability(view)).merge(_asked(ratings, chance))
     errors = errors.assign(wrong=errors["rate"] * errors["asked"])
     errors = errors[errors["wrong"] >= LEAST_EXPECTED]
     errors = errors.sort_values("wrong", ascending=False, kind="stable")

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.files import require_place
 from assay._util.intervals import require_level
@@ -22,22 +21,13 @@ from assay._util.text import (
 from assay._util.validation import path_given, require_flag, require_number
 from assay.data.ratings import Ratings
 from assay.display.notes import KIND_WORDS
+from assay.display.table import Table, table_of
 from assay.evaluation import metrics
 from assay.evaluation.titles import metric_titles
-from assay.fits.cache import computed_once
-from assay.fits.datatree import ratings_of, require_fit
+from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
-from assay.reporting.page import (
-    Block,
-    Page,
-    Section,
-    Table,
-    percent_cell,
-    prose,
-    table_of,
-    to_html,
-)
+from assay.reporting.page import Block, Page, Section, percent_cell, prose, to_html
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
 from assay.validation.stability import stability
@@ -48,7 +38,7 @@ SHOWN_EFFECTS = 12
 
 
 def rater_decisions(
-    fit: xr.DataTree, *, threshold: float = THRESHOLD, sure: float = SURE, level: float = 0.95
+    fit: Fit, *, threshold: float = THRESHOLD, sure: float = SURE, level: float = 0.95
 ) -> pd.DataFrame:
     """Decide which raters meet a threshold on the probability of a right answer.
 
@@ -88,17 +78,18 @@ def rater_decisions(
     >>> rater_decisions(tree, threshold=0.01)["decision"].tolist()
     ['meets it', 'meets it', 'meets it']
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_number(
         "sure", sure, lambda x: 0.5 < x < 1, allowed="a probability above 0.5, such as 0.95"
     )
-    return _decided(fit, rater_standing(fit, threshold=threshold, level=level), threshold, sure)
+    return _decided(
+        view.ratings, rater_standing(view, threshold=threshold, level=level), threshold, sure
+    )
 
 
 def _decided(
-    fit: xr.DataTree, standing: pd.DataFrame, threshold: float, sure: float
+    ratings: Ratings, standing: pd.DataFrame, threshold: float, sure: float
 ) -> pd.DataFrame:
-    ratings = ratings_of(fit)
     whole = standing[standing["label"] == ALL_LABELS]
     table = (whole if len(whole) else standing).drop(columns="label")
     raw = rater_agreement(ratings).groupby("rater", sort=False)["agreement"].mean()
@@ -122,7 +113,7 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 
 def rater_sheets(
-    fit: xr.DataTree,
+    fit: Fit,
     path: str | Path,
     *,
     threshold: float = THRESHOLD,
@@ -180,14 +171,14 @@ def rater_sheets(
     ...     rater_sheets(tree, Path(folder) / "sheets.html", refit=False).name
     'sheets.html'
     """
-    require_fit(fit)
+    view = FitView.of(fit)
     require_level(level)
     target = path_given("path", path)
     require_place(target, example="sheets.html")
     if pseudonyms is not None:
-        fit = with_pseudonyms(fit, path_given("pseudonyms", pseudonyms))
+        view = with_pseudonyms(view, path_given("pseudonyms", pseudonyms))
     page = sheets_page(
-        fit, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
+        view, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
         progress=require_flag("progress", progress),
     )  # fmt: skip
     to_html(page, target)
@@ -195,16 +186,16 @@ def rater_sheets(
 
 
 def sheets_page(
-    fit: xr.DataTree, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
+    fit: Fit, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
 ) -> Page:
     """Return the sheets as a page; arguments as of :func:`rater_sheets`."""
-    with computed_once(fit):
-        ratings = ratings_of(fit)
-        decisions = rater_decisions(fit, threshold=threshold, sure=sure, level=level)
-        standing = rater_standing(fit, threshold=threshold, level=level)
-        agrees = rater_agreement(ratings, level=level)
-        errors = costliest_errors(fit, ratings)
-        effects = _effects(fit, level, progress) if refit else None
+    view = FitView.of(fit)
+    ratings = view.ratings
+    decisions = rater_decisions(view, threshold=threshold, sure=sure, level=level)
+    standing = rater_standing(view, threshold=threshold, level=level)
+    agrees = rater_agreement(ratings, level=level)
+    errors = costliest_errors(view, ratings)
+    effects = _effects(view, level, progress) if refit else None
     sheets = [
         Section(
             key=f"rater-{n + 1}",
@@ -326,13 +317,13 @@ def _errors_table(n: int, errors: pd.DataFrame) -> Block:
     return table_of(f"errors-{n + 1}", f"Costliest errors of {name}", words, shown, export=errors)
 
 
-def _effects(fit: xr.DataTree, level: float, progress: bool) -> pd.DataFrame:
+def _effects(view: FitView, level: float, progress: bool) -> pd.DataFrame:
     """Return the metrics as fitted, and without each rater."""
     found = stability(
-        fit, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
+        view, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
         level=level, progress=progress,
     )  # fmt: skip
-    return found.assign(title=found["metric"].map(metric_titles(metrics(fit))))
+    return found.assign(title=found["metric"].map(metric_titles(metrics(view))))
 
 
 def _effects_table(n: int, rater: str, effects: pd.DataFrame | None) -> list[Block]:

@@ -4,13 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends
 from assay._util.text import (
     chance_cell,
-    gap,
     intervals,
     lines_of,
     marked,
@@ -20,8 +18,16 @@ from assay._util.text import (
 )
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
-from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
-from assay.fits.datatree import group
+from assay.display.rater_tables import (
+    AGREES,
+    AGREES_MEANS,
+    agreement_words,
+    drift_table,
+    kinds_said,
+    worth_tables,
+)
+from assay.display.table import table_of
+from assay.fits.view import FitView
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.inference.settings import MODES_ALONE
 from assay.plots.raters import (
@@ -50,7 +56,6 @@ from assay.reporting.page import (
     bullets,
     percent_cell,
     prose,
-    table_of,
     to_svg,
 )
 from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
@@ -66,10 +71,10 @@ SHOWN = 24
 WEIGHT = 11.0
 
 
-def spamming_frame(fit: xr.DataTree, level: float) -> pd.DataFrame:
+def spamming_frame(view: FitView, level: float) -> pd.DataFrame:
     """Return each rater's share of spam, the highest first; empty without the parameter."""
     parts = []
-    for name, draws in group(fit, "posterior").data_vars.items():
+    for name, draws in view["posterior"].data_vars.items():
         if str(name).rpartition(".")[2] == PARAMETER:
             values = draws.to_numpy().reshape(-1, draws.shape[-1])
             lower, upper = interval_ends(values, level, axis=0)
@@ -134,24 +139,10 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
             "Raters who err on the same items are not independent. The table shows how many "
             "independent raters each group is worth, given the correlation of its errors."
         )
-        blocks += [prose(text), _worth_table(worth, level)]
+        blocks += [prose(text), *worth_tables(worth)]
     if not misperceived.empty:  # includes groups of one rater
         blocks.append(_misperceived_table(misperceived, level))
     return blocks
-
-
-def _worth_table(worth: pd.DataFrame, level: float) -> Block:
-    several = worth["label"].nunique() > 1
-    shown = {"group": "Group", "raters": "Raters", "words": "Independent raters"}
-    return table_of(
-        "worth",
-        f"How many independent raters a group is worth ({percent(level)} interval)",
-        worth.assign(words=intervals(worth)),
-        shown,
-        under="label" if several else "",
-        note=f"By the model, after Kish's design effect. Reference: {worth['reference'].iloc[0]}.",
-        export=worth,
-    )
 
 
 def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
@@ -177,9 +168,9 @@ WEIGHT_RATERS = 10.0
 
 def raters_section(material: Material) -> Section:
     """Report the accuracy of each rater, and errors to discuss."""
-    found = talks(material.fit, material.ratings)
-    spam = spamming_frame(material.fit, material.level)
-    kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
+    found = talks(material.view, material.ratings)
+    spam = spamming_frame(material.view, material.level)
+    kinds = kinds_said(material.kinds, mode_alone=material.view.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [
         _standing_table(material),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
@@ -211,7 +202,7 @@ def rater_tables_section(material: Material) -> Section:
             + f". {note}",
         ),
         _table(right, frame, note, material.level, material.worth_draws),
-        *spamming_blocks(spamming_frame(material.fit, material.level), material.level),
+        *spamming_blocks(spamming_frame(material.view, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
             svg=to_svg(
@@ -250,7 +241,7 @@ def _standing_table(material: Material) -> Block:
     note = f"{AGREES_MEANS} Reference: {material.reference}."
     if left > 0:
         note += f" The {len(shown)} weakest of {len(whole)} raters; all: `tables=`."
-    if material.fit.attrs["method"] in MODES_ALONE:
+    if material.view.attrs["method"] in MODES_ALONE:
         words = words.drop(columns="worse")
         heads = {key: head for key, head in heads.items() if key != "worse"}
     return table_of(
@@ -329,7 +320,7 @@ WEIGHT_DRIFT = 12.0
 
 def drift_section(material: Material) -> Section | None:
     """Report whose reliability changed from the first to the last session; None without drift."""
-    if LAYER not in material.spec.rater_parts:
+    if LAYER not in material.view.spec.rater_parts:
         return None
     table, sessions = material.drift, material.ratings.sessions
     shown = _largest_first(table).head(SHOWN_DRIFT).sort_index()
@@ -350,7 +341,9 @@ def drift_section(material: Material) -> Section | None:
             caption=f"Change, posterior mean with {percent(material.level)} interval{only}. {note}",
         ),
         prose(_summary(changed, material.level)),
-        _drift_table(shown, material.level, note, table),
+        drift_table(
+            shown, sessions, level=material.level, reference=material.reference, export=table
+        ),
     ]
     return Section(
         key="drift",
@@ -387,33 +380,6 @@ def _summary(changed: pd.DataFrame, level: float) -> str:
     return f"The {percent(level)} interval excludes 0 for these changes: {'; '.join(said)}."
 
 
-def _drift_table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
-    numbers = shown[["change", "lower", "upper"]].to_numpy(float)
-    words = shown.assign(
-        told=[gap(*line) for line in numbers],
-        first=shown["first"].map("{:.2f}".format),
-        last=shown["last"].map("{:.2f}".format),
-        p_better=shown["p_better"].map("{:.2f}".format),
-    )
-    columns = {
-        "rater": "Rater",
-        "first": "First session",
-        "last": "Last session",
-        "told": f"Change ({percent(level)} interval)",
-        "p_better": "P(better at the end)",
-    }
-    several = shown["label"].nunique() > 1
-    return table_of(
-        "drift",
-        "Reliability in the first and in the last session",
-        words,
-        columns,
-        under="label" if several else "",
-        note=note,
-        export=export,
-    )
-
-
 def _drift_findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
     """Return a finding on the largest change."""
     return tuple(
@@ -438,7 +404,7 @@ WHAT = "What the scores mean"
 
 def scores_section(material: Material) -> Section | Gap | None:
     """Show the probability of each class given the score; None if no rater is scored."""
-    if FAMILY not in material.spec.rater_parts:
+    if FAMILY not in material.view.spec.rater_parts:
         return None
     try:
         every = material.calibration

@@ -17,9 +17,10 @@ from assay._util.text import (
 )
 from assay.comparison.decisions import Line, pair_conclusion, sign
 from assay.display.notes import estimand_words
+from assay.display.table import table_of
 from assay.modelling.spec import is_consensus
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Finding, Gap, Section, by_metric, prose, table_of
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, by_metric, prose
 from assay.validation.stability import CHANGES, FAILED
 
 KEYS = ["metric", "system"]
@@ -176,7 +177,7 @@ def stability_section(material: Material) -> Section | Gap:
     ran = _ran(table)
     left = leaving(ran)
     said: list[str] = []
-    blocks: list[Block] = [prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts"))]
+    blocks: list[Block] = [prose(*_refits(ran, sampled=material.view.attrs["method"] == "nuts"))]
     if contrasts is not None:
         ran_contrasts = _ran(contrasts)
         said = _changed(ran_contrasts)

@@ -26,10 +26,9 @@ from assay.display.frames import accuracy_frame, labels_frame
 from assay.display.notes import convergence_words, doubts
 from assay.evaluation import metrics
 from assay.evaluation.select import choose_metrics
-from assay.fits.cache import computed_once
-from assay.fits.datatree import ratings_of
 from assay.fits.schema import Method
 from assay.fits.summary import summarize
+from assay.fits.view import FitView
 from assay.inference.fit import fit
 from assay.inference.settings import MODES_ALONE
 from assay.io import read_ratings
@@ -64,20 +63,25 @@ class Run:
     level: float = 0.95
     baseline: str | None = None
 
+    @cached_property
+    def view(self) -> FitView:
+        """The fit, of which all tables take the same view."""
+        return FitView.of(self.fit)
+
     @property
     def ratings(self) -> Ratings:
         """The ratings of the fit."""
-        return ratings_of(self.fit)
+        return self.view.ratings
 
     @cached_property
     def labels(self) -> pd.DataFrame:
         """A line per item and label: the most likely class, and the probability of each."""
-        return labels_frame(self.fit)
+        return labels_frame(self.view)
 
     @cached_property
     def raters(self) -> pd.DataFrame:
         """A line per rater and label: accuracy, and the most frequent error."""
-        return accuracy_frame(self.fit, level=self.level)
+        return accuracy_frame(self.view, level=self.level)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
@@ -103,10 +107,9 @@ class Run:
 
     @cached_property
     def _numbers(self) -> tuple[xr.Dataset, Comparison | None]:
-        with computed_once(self.fit):
-            draws = metrics(self.fit)
-            several = draws.sizes.get("system", 1) > 1
-            found = compare(self.fit, level=self.level, baseline=self.baseline) if several else None
+        draws, found = metrics(self.view), None
+        if draws.sizes.get("system", 1) > 1:
+            found = compare(self.view, level=self.level, baseline=self.baseline)
         return draws, found
 
     @property

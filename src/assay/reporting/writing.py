@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import AssayError, FitError
 from assay._util.files import require_place, write_table
 from assay._util.intervals import require_level
 from assay._util.validation import names_given, path_given, require_choice, require_flag
 from assay.comparison.contrasts import pairs_of
-from assay.fits.cache import computed_once
-from assay.fits.datatree import require_fit
+from assay.display.table import table_of
+from assay.fits.view import Fit
 from assay.reporting.agreement import agreement_section
 from assay.reporting.comparisons import approaches_section, comparison_section
 from assay.reporting.data import asked_section, card_section, data_section
@@ -22,7 +21,7 @@ from assay.reporting.front import front_of
 from assay.reporting.labels import labels_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import budget_section, claims_section, metrics_section
-from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, table_of, to_html
+from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, to_html
 from assay.reporting.provenance import limits_section, provenance_section
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.raters import (
@@ -131,7 +130,7 @@ SHOWN_FINDINGS = 3
 
 
 def report(
-    fit: xr.DataTree,
+    fit: Fit,
     path: str | Path,
     *,
     claims: str | Sequence[str] = (),
@@ -257,7 +256,6 @@ def write_page(
     say: Callable[[str], str] = str,
 ) -> Page:
     """Write a report of some material, and return its page; ``say`` rewords sentences."""
-    require_fit(material.fit)
     require_level(material.level, above=0.5)
     require_place(path, example="report.html")
     page = reworded(make_page(material, title=title, notice=notice), say)
@@ -267,19 +265,17 @@ def write_page(
 
 def make_page(material: Material, *, title: str | None = None, notice: str = "") -> Page:
     """Put the sections of a report together."""
-    with computed_once(material.fit):
-        # Arguments of the user come first: their errors are raised, not turned into gaps.
-        pairs_of(material.ratings.systems, material.baseline)
-        _ = material.verdicts, material.human and material.sides
-        chosen = SHORT if material.short else SECTIONS.keys()
-        made = [_made(name, SECTIONS[name], material) for name in SECTIONS if name in chosen]
+    # Arguments of the user come first: their errors are raised, not turned into gaps.
+    pairs_of(material.ratings.systems, material.baseline)
+    _ = material.verdicts, material.human and material.sides
+    chosen = SHORT if material.short else SECTIONS.keys()
+    made = [_made(name, SECTIONS[name], material) for name in SECTIONS if name in chosen]
     sections = [one for one in made if isinstance(one, Section)]
     gaps = [one for one in made if isinstance(one, Gap)]
     gaps += [gap for section in sections for gap in section.gaps]
     gaps += gaps_of(material)
     findings = _ranked([f for section in sections for f in section.findings])
-    with computed_once(material.fit):
-        front = front_of(material, findings)
+    front = front_of(material, findings)
     if material.short:
         sections = [one for one in sections if not one.is_appendix]
     else:

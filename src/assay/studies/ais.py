@@ -26,8 +26,8 @@ from assay.data.states import MISSING, Vectors
 from assay.data.task import Label, Task
 from assay.display.notes import estimand_words
 from assay.evaluation import majority_metrics, metrics
-from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.raters.agreements import agreement
 from assay.raters.agreements.coefficients import WHOLE
 from assay.studies.ais_audits import audit_table, time_table
@@ -211,7 +211,7 @@ class AisStudy:
 
 
 def ais_study(
-    ratings_or_fit: Ratings | xr.DataTree,
+    ratings_or_fit: Ratings | Fit,
     *,
     level: float = 0.95,
     draws: int = 1000,
@@ -260,8 +260,9 @@ def ais_study(
     >>> study.systems["metric"].tolist()
     ['flag_rate', 'interpretable_rate', 'attributable_rate']
     """
-    fit = None if isinstance(ratings_or_fit, Ratings) else ratings_or_fit
-    ratings = ratings_or_fit if isinstance(ratings_or_fit, Ratings) else ratings_of(ratings_or_fit)
+    given = ratings_or_fit
+    fit = None if isinstance(given, Ratings) else FitView.of(given)
+    ratings = given if isinstance(given, Ratings) else FitView.of(given).ratings
     _require_labels(ratings.task)
     generator = generator_of(rng)
     vote = majority_metrics(ratings, metric=METRICS, level=level, draws=draws, rng=generator)
@@ -290,7 +291,7 @@ def _require_labels(task: Task) -> None:
         )
 
 
-def _systems(vote: pd.DataFrame, fit: xr.DataTree | None, level: float) -> pd.DataFrame:
+def _systems(vote: pd.DataFrame, fit: Fit | None, level: float) -> pd.DataFrame:
     """Join the rates of the model with those of the majority vote."""
     keys, numbers = ["metric", "system"], ["mean", "lower", "upper"]
     about = ["doubt", "estimand", "reference"]
@@ -367,7 +368,7 @@ def both_judgements(ratings: Ratings) -> Ratings:
 
 
 def _notes(
-    ratings: Ratings, fit: xr.DataTree | None, audits: pd.DataFrame, times: pd.DataFrame
+    ratings: Ratings, fit: Fit | None, audits: pd.DataFrame, times: pd.DataFrame
 ) -> tuple[str, ...]:
     gaps = [
         (fit is None, "no model: pass a fit for rates that allow for the raters' errors"),

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 
 from assay._util.text import interval, lines_of
 from assay.comparison.refit import SHORT, refit
 from assay.evaluation import metrics
-from assay.fits.datatree import ratings_of, spec_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.settings import MODES_ALONE
 from assay.validation.variants import DIFFICULTY, equally_hard
 
@@ -24,7 +23,7 @@ EQUAL = "equal_difficulty"
 
 
 def held_against_equal_difficulty(
-    fit: xr.DataTree, table: pd.DataFrame, *, level: float = 0.95, **asked: Any
+    fit: Fit, table: pd.DataFrame, *, level: float = 0.95, **asked: Any
 ) -> pd.DataFrame:
     """Return the metrics that the layer of difficulty moves out of their interval without it.
 
@@ -38,10 +37,11 @@ def held_against_equal_difficulty(
     items.
     """
     columns = [*KEYS, "mean", "lower", "upper"]
-    if not _rests_on_votes(fit):
+    view = FitView.of(fit)
+    if not _rests_on_votes(view):
         return table[columns].iloc[:0].assign(code=[])
-    changes = {"raters": equally_hard(spec_of(fit).raters), "method": "laplace"}
-    other, _ = refit(fit, ratings_of(fit), SHORT, changes)
+    changes = {"raters": equally_hard(view.spec.raters), "method": "laplace"}
+    other, _ = refit(view, view.ratings, SHORT, changes)
     estimands = dict.fromkeys(text.split(" ")[0] for text in table["estimand"])
     plain = pd.concat(
         [summarize(metrics(other, estimand=e, **asked), level=level) for e in estimands]
@@ -60,16 +60,16 @@ def held_against_equal_difficulty(
     return found.loc[order].reset_index(drop=True).assign(code=CODE)
 
 
-def _rests_on_votes(fit: xr.DataTree) -> bool:
+def _rests_on_votes(view: FitView) -> bool:
     """Return whether items have difficulty, votes alone identify truth, and a refit is quick."""
-    spec, data = spec_of(fit), fit["constant_data"]
+    spec, data = view.spec, view["constant_data"]
     hard = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
     # Intervals of a mode alone are too narrow for this comparison.
-    if not hard or spec.anchored or fit.attrs.get("method") in MODES_ALONE:
+    if not hard or spec.anchored or view.attrs.get("method") in MODES_ALONE:
         return False
     if data.sizes["item"] > MOST_ITEMS:
         return False
-    return not ratings_of(fit).has_truth.any()
+    return not view.ratings.has_truth.any()
 
 
 def difficulty_sentence(found: pd.DataFrame) -> str:

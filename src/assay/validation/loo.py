@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 from assay._util.errors import FitError, FitWarning
 from assay._util.text import counted
 from assay._util.typing import Floats
-from assay.fits.datatree import group, parameter_draws, structure_of
 from assay.fits.labels import label_probabilities
 from assay.fits.latent_states import recover
+from assay.fits.view import Fit, FitView
 from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.to_datatree import by_unit
 from assay.modelling.structure import Structure
@@ -31,7 +31,7 @@ UNTOLD = 0.1
 """Share of gold with a high Pareto k above which a fit's score is unreliable."""
 
 
-def loo_gold(fit: xr.DataTree) -> "ELPDData":
+def loo_gold(fit: Fit) -> "ELPDData":
     r"""Leave out the gold of each item, or cluster, in turn, and score its prediction.
 
     Leave-one-out of *ratings* shows which model explains the answers best, which is not evidence
@@ -83,12 +83,13 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     """
     from arviz_stats.loo import loo
 
-    posterior = group(fit, "posterior")
+    view = FitView.of(fit)
+    posterior = view["posterior"]
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    if fit.attrs["method"] != "nuts":
+    if view.attrs["method"] != "nuts":
         raise FitError(
             "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(`method={fit.attrs['method']!r}`); fit with `method='nuts'`",
+            f"(`method={view.attrs['method']!r}`); fit with `method='nuts'`",
             code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
@@ -98,7 +99,7 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
             code="few-draws",
             numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
-    chances = gold_log_probability(fit)
+    chances = gold_log_probability(view)
     weights, shape = _weights(chances)
     tree = xr.DataTree.from_dict(
         {"posterior": posterior, "log_likelihood": xr.Dataset({"gold": chances})}
@@ -117,17 +118,16 @@ def high_k_share(found: "ELPDData") -> float:
     return float((found.pareto_k > K_HAT_LIMIT).mean())
 
 
-def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
+def gold_log_probability(view: FitView) -> xr.DataArray:
     r"""Return :math:`\log p(g_i \mid y_i, \theta)` of the gold, (chain, draw, item or cluster)."""
-    structure = structure_of(fit)
+    structure = view.structure
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError(
             "no item's truth is known in this fit; give it by `truth=` when reading",
             code="no-known-truth",
         )
-    constant, values = group(fit, "constant_data"), parameter_draws(fit)
-    posterior = group(fit, "posterior")
+    constant, values, posterior = view["constant_data"], view.draws, view["posterior"]
     names, blind = _of_units(structure.without_gold(), values, constant)
     (unit,) = names.dims
     here = known if unit == "item" else np.isin(names, constant["item_cluster"].values[known])
@@ -159,7 +159,7 @@ def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     return weights, shape
 
 
-def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
+def stack_labels(fits: Mapping[str, Fit]) -> xr.Dataset:
     r"""Mix the label probabilities of several fits, weighted by their prediction of left-out gold.
 
     Models with different truths, such as one with a perception layer and one with difficulty by
@@ -212,8 +212,9 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     >>> round(float(found["weight"].sum()), 6)
     1.0
     """
-    _require_alike(fits)
-    scores = {name: loo_gold(fit) for name, fit in fits.items()}
+    views = {name: FitView.of(fit) for name, fit in fits.items()}
+    _require_alike(views)
+    scores = {name: loo_gold(view) for name, view in views.items()}
     high = {name: high_k_share(one) for name, one in scores.items()}
     doubted = [name for name in fits if high[name] > UNTOLD]
     shares = stacking_weights(scores, high)
@@ -226,7 +227,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
         )
         numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
         warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
-    every = [label_probabilities(fit).drop_attrs() for fit in fits.values()]
+    every = [label_probabilities(view).drop_attrs() for view in views.values()]
     return xr.Dataset(
         {
             "probability": every[0].copy(data=np.tensordot(shares, np.stack(every), axes=1)),
@@ -257,7 +258,7 @@ def trusted_models(high_k: Mapping[str, float]) -> list[str]:
     return [name for name, share in high_k.items() if share <= UNTOLD] or list(high_k)
 
 
-def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
+def _require_alike(fits: Mapping[str, FitView]) -> None:
     """Refuse fits of different items, or of different gold."""
     if len(fits) < 2:
         raise FitError(
@@ -265,9 +266,9 @@ def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
             code="too-few-fits",
         )
     first, *others = fits
-    constant = group(fits[first], "constant_data")
+    constant = fits[first]["constant_data"]
     for name in others:
-        other = group(fits[name], "constant_data")
+        other = fits[name]["constant_data"]
         same = fits[name].attrs["task"] == fits[first].attrs["task"] and all(
             np.array_equal(constant[part], other[part]) for part in ("item", "truth")
         )

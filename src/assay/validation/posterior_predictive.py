@@ -6,7 +6,6 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Bools, Floats, Ints
@@ -21,8 +20,8 @@ from assay.data.overlap import (
 )
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors, vector_name
-from assay.fits.datatree import ratings_of
 from assay.fits.predict import predict_answers
+from assay.fits.view import Fit, FitView
 from assay.inference.class_drift import VOTES, label_votes
 from assay.raters.agreements.coefficients import WHOLE, column_names
 from assay.raters.agreements.within_raters import replicated_statistics
@@ -68,7 +67,7 @@ class Patterns:
 
 
 def predictive_checks(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     patterns: int = 10,
     level: float = 0.95,
@@ -143,7 +142,8 @@ def predictive_checks(
     """
     require_level(level)
     require_count("patterns", patterns, least=0)
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     design = build_design(ratings)
     common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
     pairs = repeated_pairs(ratings, ratings.answers)
@@ -153,7 +153,7 @@ def predictive_checks(
     alike: list[Floats] = []
     replicated: list[Vectors] = []
     unanimous: list[Floats] = []
-    every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
+    every: Iterable[Vectors] = chain([ratings.answers], predict_answers(view, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
     every = _noted(every, lambda answers: unanimous_shares(ratings, answers), unanimous)
     every = _noted(every, lambda answers: _same_again(pairs, answers)[several], again)

@@ -21,12 +21,11 @@ from assay.data.task import Task
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand, is_modelled
 from assay.evaluation.fitted import Change, metrics_if
-from assay.fits.datatree import group, parameter_draws, ratings_of, require_fit, structure_of
 from assay.fits.latent_states import recover
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.modelling.prevalence.base import main_columns
 from assay.modelling.spec import is_consensus
-from assay.modelling.structure import Structure
 
 ODDS_RATIOS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STREAM = 8
@@ -39,7 +38,7 @@ WIDEST = 40.0
 
 
 def abstention_sensitivity(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     when: Sequence[str] | str | None = None,
     odds_ratio: Sequence[float] | float = ODDS_RATIOS,
@@ -118,19 +117,20 @@ def abstention_sensitivity(
         "odds_ratio", odds_ratio, lambda x: 0 < x < np.inf,
         allowed="numbers above 0, of which 1 is the fit as it is",
     )  # fmt: skip
-    ratings = ratings_of(fit)
+    view = FitView.of(fit)
+    ratings = view.ratings
     if not ratings.abstained.any():
         raise FitError(
             "no rating is an abstention: there is nothing that could hang on the truth. Ratings "
             "that are discarded or skipped count if they stand in the file (docs: your file)",
             code="no-abstentions",
         )
-    fit = fit if draws is None else _thinned(fit, require_count("draws", draws))
-    structure, tables = structure_of(fit), []
-    for text, holds in _kinds(ratings.task, structure.prevalence.space.states, when):
+    view = view if draws is None else _thinned(view, require_count("draws", draws))
+    tables = []
+    for text, holds in _kinds(ratings.task, view.structure.prevalence.space.states, when):
         for ratio in ratios:
-            tree = fit if ratio == 1 else _told_more(fit, structure, holds, ratio)
-            found = summarize(metrics(tree, estimand=estimand, metric=metric), level=level)
+            told = view if ratio == 1 else _told_more(view, holds, ratio)
+            found = summarize(metrics(told, estimand=estimand, metric=metric), level=level)
             if (modelled := found["estimand"].map(is_modelled)).any():
                 raise FitError(
                     _modelled_words(found.loc[modelled, "metric"]), code="modelled-abstentions"
@@ -169,36 +169,36 @@ def _default_kinds(task: Task) -> list[str]:
     return found
 
 
-def _told_more(fit: xr.DataTree, structure: Structure, holds: Bools, ratio: float) -> xr.DataTree:
+def _told_more(view: FitView, holds: Bools, ratio: float) -> FitView:
     """Return the fit with states drawn given the abstentions too."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), STREAM])
-    labels = group(fit, "labels")
+    rng = np.random.default_rng([int(view.attrs["seed"]), STREAM])
+    labels = view["labels"]
     known = labels["state_probability"].to_numpy()[:, holds].sum(axis=1).clip(0, 1)
-    shift = abstention_evidence(structure.ratings, known, np.log(ratio))
+    shift = abstention_evidence(view.ratings, known, np.log(ratio))
     each, kind = np.unique(shift, return_inverse=True)
     log_weight = np.where(holds, each[:, None], 0.0) - np.maximum(each, 0.0)[:, None]
-    more = structure.with_evidence(kind.ravel(), log_weight)
-    states = recover(more, parameter_draws(fit), rng).states
+    more = view.structure.with_evidence(kind.ravel(), log_weight)
+    states = recover(more, view.draws, rng).states
     state = labels["state"]
     told = labels.assign(state=(state.dims, states.reshape(state.shape)))
-    return _with_groups(fit, labels=told)
+    return _with_groups(view, labels=told)
 
 
-def _thinned(fit: xr.DataTree, draws: int) -> xr.DataTree:
+def _thinned(view: FitView, draws: int) -> FitView:
     """Keep some draws of the parameters and the states, evenly spread over each chain."""
-    posterior, labels = group(fit, "posterior"), group(fit, "labels")
+    posterior, labels = view["posterior"], view["labels"]
     sizes = posterior.sizes
     wanted = min(max(1, -(-draws // sizes["chain"])), sizes["draw"])
     kept = {"draw": np.linspace(0, sizes["draw"] - 1, wanted).round().astype(int)}
-    return _with_groups(fit, posterior=posterior.isel(kept), labels=labels.isel(kept))
+    return _with_groups(view, posterior=posterior.isel(kept), labels=labels.isel(kept))
 
 
-def _with_groups(fit: xr.DataTree, **changed: xr.Dataset) -> xr.DataTree:
+def _with_groups(view: FitView, **changed: xr.Dataset) -> FitView:
     """Return the fit with some groups replaced."""
-    groups = {name: group(fit, name) for name in fit.children}
+    groups = {name: view[name] for name in view.tree.children}
     tree = xr.DataTree.from_dict(groups | changed)
-    tree.attrs = dict(fit.attrs)
-    return tree
+    tree.attrs = dict(view.attrs)
+    return FitView.of(tree)
 
 
 def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Floats:
@@ -263,7 +263,7 @@ CELLS = 1_000_000
 
 
 def consensus_sensitivity(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     wrong: Sequence[float] | float = SHARES,
     metric: Sequence[str] | str | None = None,
@@ -319,10 +319,10 @@ def consensus_sensitivity(
     >>> sorted(set(table["wrong"]))
     [0.0, 0.1]
     """
-    require_fit(fit)
-    if not is_consensus(fit.attrs["reference"]):
+    view = FitView.of(fit)
+    if not is_consensus(view.attrs["reference"]):
         raise FitError(
-            f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
+            f"the truth of this fit is {view.attrs['reference']}: how often raters are wrong about "
             "it is learned; see assay.perception_table(fit)",
             code="learned-truth",
         )
@@ -331,11 +331,11 @@ def consensus_sensitivity(
     shares = numbers_given(
         "wrong", wrong, lambda x: 0 <= x < 1, allowed="shares of the items, from 0 to below 1"
     )
-    misjudged = _Misjudged.of(fit, seed_of(rng))
+    misjudged = _Misjudged.of(view, seed_of(rng))
     tables = []
     for share in shares:
         change = misjudged.wrong_on(share) if share else None
-        found = summarize(metrics_if(fit, change, estimand=estimand, metric=metric), level=level)
+        found = summarize(metrics_if(view, change, estimand=estimand, metric=metric), level=level)
         found.insert(0, "wrong", share)
         tables.append(found)
     return pd.concat(tables, ignore_index=True)
@@ -354,9 +354,9 @@ class _Misjudged:
     seed: int
 
     @classmethod
-    def of(cls, fit: xr.DataTree, seed: int) -> "_Misjudged":
+    def of(cls, view: FitView, seed: int) -> "_Misjudged":
         """Draw the tilt of each draw of the fit."""
-        structure, values = structure_of(fit), parameter_draws(fit)
+        structure, values = view.structure, view.draws
         prevalence = structure.prevalence
         columns = main_columns(prevalence.task, prevalence.space)[0]
         weight = np.exp(prevalence.log_weight)

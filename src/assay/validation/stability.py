@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import AssayError
 from assay._util.intervals import require_level
@@ -18,8 +17,8 @@ from assay.comparison.systems import compare
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete
-from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.fits.view import Fit, FitView
 from assay.inference.settings import Effort
 from assay.validation.variants import Variant, variants_of
 
@@ -43,11 +42,11 @@ class View:
 
     key: tuple[str, ...]
     numbers: tuple[str, ...]
-    table: Callable[[xr.DataTree], pd.DataFrame]
+    table: Callable[[Fit], pd.DataFrame]
     changes: Callable[[Line, Line], str]
 
 
-def contrasts_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
+def contrasts_view(table: Callable[[Fit], pd.DataFrame]) -> View:
     """Return the view of contrasts: lines of :attr:`assay.comparison.Comparison.pairs`."""
     return View(
         key=("metric", "a", "b"),
@@ -64,7 +63,7 @@ def contrasts_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
     )
 
 
-def systems_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
+def systems_view(table: Callable[[Fit], pd.DataFrame]) -> View:
     """Return the view of the metrics of each system: lines of :func:`assay.summarize`."""
     return View(
         key=("metric", "system"),
@@ -108,7 +107,7 @@ TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
 def stability(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     of: Of | None = None,
     metric: Sequence[str] | str | None = None,
@@ -199,23 +198,25 @@ def stability(
         "dependence": require_flag("dependence", dependence),
     }
     effort = Effort(draws=draws, tune=tune, chains=chains)
-    chosen = of or ("contrasts" if _has_contrasts(fit) else "systems")
+    view = FitView.of(fit)
+    chosen = of or ("contrasts" if _has_contrasts(view) else "systems")
     views = _views(
         metric=metric, estimand=estimand, level=level, incomplete=incomplete, baseline=baseline
     )
-    return _refitted(fit, {chosen: views[chosen]}, kinds, effort, progress=progress)[chosen]
+    return _refitted(view, {chosen: views[chosen]}, kinds, effort, progress=progress)[chosen]
 
 
-def stability_tables(fit: xr.DataTree, *, level: float, progress: bool) -> dict[Of, pd.DataFrame]:
+def stability_tables(fit: Fit, *, level: float, progress: bool) -> dict[Of, pd.DataFrame]:
     """Return ``systems`` and, with several systems, ``contrasts`` from the same refits."""
     views = _views(level=level)
-    if not _has_contrasts(fit):
+    view = FitView.of(fit)
+    if not _has_contrasts(view):
         del views["contrasts"]
-    return _refitted(fit, views, dict.fromkeys(KINDS, True), SHORT, progress=progress)
+    return _refitted(view, views, dict.fromkeys(KINDS, True), SHORT, progress=progress)
 
 
-def _has_contrasts(fit: xr.DataTree) -> bool:
-    return len(ratings_of(fit).systems) > 1
+def _has_contrasts(view: FitView) -> bool:
+    return len(view.ratings.systems) > 1
 
 
 def _views(
@@ -228,13 +229,13 @@ def _views(
 ) -> dict[Of, View]:
     """Return the views of a fit and its refits; arguments as of :func:`stability`."""
 
-    def contrasts(tree: xr.DataTree) -> pd.DataFrame:
+    def contrasts(tree: Fit) -> pd.DataFrame:
         return compare(
             tree, metric=metric, estimand=estimand, level=level, incomplete=incomplete,
             baseline=baseline,
         ).pairs  # fmt: skip
 
-    def systems(tree: xr.DataTree) -> pd.DataFrame:
+    def systems(tree: Fit) -> pd.DataFrame:
         found = metrics(tree, estimand=estimand, incomplete=incomplete, metric=metric)
         return summarize(found, level=level)
 
@@ -242,7 +243,7 @@ def _views(
 
 
 def _refitted(
-    fit: xr.DataTree,
+    fit: FitView,
     views: Mapping[Of, View],
     kinds: Mapping[str, bool],
     effort: Effort,
@@ -269,7 +270,7 @@ def _refitted(
     return {name: _joined(parts[name], view) for name, view in views.items()}
 
 
-def _under(view: View, before: pd.DataFrame, tree: xr.DataTree) -> pd.DataFrame:
+def _under(view: View, before: pd.DataFrame, tree: Fit) -> pd.DataFrame:
     """Return the lines of a refit, with the changes from the lines before."""
     after = view.table(tree)
     changes = list(map(view.changes, lines_of(before), lines_of(after)))
@@ -282,7 +283,7 @@ def _joined(parts: Sequence[pd.DataFrame], view: View) -> pd.DataFrame:
     return table.assign(**{c: table[c].astype(object).where(table[c].notna(), "") for c in TEXTS})
 
 
-def _basis(fit: xr.DataTree) -> str:
+def _basis(fit: Fit) -> str:
     sizes = fit["posterior"].sizes
     return f"{sizes['chain']} chains of {sizes['draw']} draws"
 

@@ -5,16 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from assay.comparison.refit import rated_by
 from assay.data.overlap import groups_tell
 from assay.data.ratings import Ratings
-from assay.fits.datatree import ratings_of, spec_of, structure_of
+from assay.fits.view import FitView
 from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.priors import Prior
 from assay.modelling.spec import GROUPS, Spec, parse_recipe
-from assay.modelling.structure import used_priors
+from assay.modelling.structure import Structure, used_priors
 
 DIFFICULTY = "item_difficulty"
 OTHER_KERNEL = {"retry": "repair", "repair": "retry"}
@@ -35,12 +34,12 @@ class Variant:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def variants_of(fit: xr.DataTree, kinds: Mapping[str, bool]) -> list[Variant]:
+def variants_of(view: FitView, kinds: Mapping[str, bool]) -> list[Variant]:
     """Return the variants of the chosen kinds."""
-    ratings, spec = ratings_of(fit), spec_of(fit)
+    ratings, spec = view.ratings, view.spec
     makers = {
         "rater": _without_raters(ratings),
-        "prior": _other_priors(fit),
+        "prior": _other_priors(view.structure),
         "rule": _relaxed_rules(ratings),
         "kernel": _other_kernel(ratings),
         "dependence": _dependence(ratings, spec),
@@ -55,9 +54,8 @@ def _without_raters(ratings: Ratings) -> Iterator[Variant]:
         yield Variant(kind="rater", name=f"without {left_out}", ratings=rest)
 
 
-def _other_priors(fit: xr.DataTree) -> Iterator[Variant]:
+def _other_priors(structure: Structure) -> Iterator[Variant]:
     """Double and halve the scale of all priors of the raters, then of the prevalence."""
-    structure = structure_of(fit)
     used, known = used_priors(structure), prevalence_priors(structure.spec.prevalence)
     of_prevalence = {name: prior for name, prior in used.items() if name in known}
     of_raters = {name: prior for name, prior in used.items() if name not in known}

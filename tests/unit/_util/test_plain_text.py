@@ -20,7 +20,8 @@ from assay._util.errors import AssayError, FitWarning, RatingsError, UnknownName
 from assay._util.files import DRAFTS, draft, write_table
 from assay._util.plain_text import in_message, plain, short_cells
 from assay._util.progress import waiting
-from assay.display.terminal import make_console, make_table, print_parts
+from assay.display.table import make_table
+from assay.display.terminal import make_console, print_parts
 
 BAD = "a\x1b[2J\x07\x9b31m\u202eb"
 """Clears the screen, rings, begins a sequence of one character, and turns the direction round."""
@@ -91,7 +92,7 @@ def test_a_terminal_keeps_its_own_colours(monkeypatch: pytest.MonkeyPatch) -> No
     console: Console = type(make_console())(
         file=io.StringIO(), force_terminal=True, color_system="standard", width=80
     )
-    print_parts(console, [make_table(f"Title {BAD}", ["head"], [[BAD]], caption=BAD)])
+    print_parts(console, [make_table(f"Title {BAD}", ["head"], [[BAD]], note=BAD)])
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
     assert shown.count("a?[2J") == 3

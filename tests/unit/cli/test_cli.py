@@ -460,7 +460,7 @@ def test_agreement_is_that_of_the_package(ratings_file: Path, fit_file: Path) ->
     shown = run(*plain)
     assert shown.exit_code == 0
     assert "krippendorff_alpha" in shown.stdout
-    assert "expected by the model" not in shown.stdout
+    assert "Expected by the model" not in shown.stdout
 
 
 def test_a_metric_of_the_users_own(

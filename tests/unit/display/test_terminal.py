@@ -19,7 +19,7 @@ from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.display import frames, rater_tables
 from assay.display import notes as fit_words
 from assay.display import terminal as render
-from assay.display.terminal import make_table
+from assay.display.table import make_table
 from assay.evaluation.estimands import modelled
 from assay.fits.simulate import simulate
 from assay.inference.diagnostics import mode_warnings

@@ -20,6 +20,8 @@ from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals, post
 from assay.evaluation.estimands import cluster_weights, draws_of_model, mass_of_clusters
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.select import choose_metrics
+from assay.fits import view
+from assay.fits.view import FitView
 
 
 def paired_ratings(task_name="retrieval", clusters=30, places=3, seed=1):
@@ -76,7 +78,7 @@ def fake(monkeypatch):
             while True:
                 yield LabelDraws(states=rng.integers(len(kinds), size=(draws, count)), codes=kinds)
 
-        monkeypatch.setattr(fitted, "ratings_of", lambda fit: ratings)
+        monkeypatch.setattr(view, "ratings_of", lambda tree: ratings)
         monkeypatch.setattr(fitted, "predicted_labels", predicted)
         monkeypatch.setattr(fitted, "predicted_again", again)
         tree = xr.DataTree(
@@ -104,7 +106,7 @@ def fake(monkeypatch):
 
 def labels_of(fit):
     """Label draws of a fit, chains merged."""
-    return posterior_labels(fit)[0:40]
+    return posterior_labels(FitView.of(fit))[0:40]
 
 
 def new_labels():
@@ -136,7 +138,7 @@ def test_population_weights_the_panels_of_each_draw(fake):
     relevant = labels_of(fit)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
     order = [sorted(f"q{c}" for c in range(30)).index(f"q{c}") for c in range(30)]
     observed = np.einsum("dsc,dc->ds", relevant, weights[:, order])
-    prior = fitted.discordant_clusters(fit, ratings, chosen, layout, 40).totals(1)[:, 0]
+    prior = fitted.discordant_clusters(FitView.of(fit), ratings, chosen, layout, 40).totals(1)[:, 0]
     top, bottom = prior / mass_of_clusters(layout, 40, 1)[:, None]
     expected = (observed + top) / (1 + bottom)
     drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)

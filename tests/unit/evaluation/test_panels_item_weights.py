@@ -26,6 +26,7 @@ from assay.evaluation.panels import panel_layout
 from assay.evaluation.select import choose_metrics
 from assay.evaluation.widths import expected_components
 from assay.fits.datatree import ratings_of
+from assay.fits.view import FitView
 from assay.reporting.material import Material
 from assay.reporting.metrics import metrics_section
 
@@ -298,7 +299,7 @@ def test_what_more_ratings_buy_counts_design_weights() -> None:
     layout, chosen = panel_layout(ratings), choose_metrics(ratings.task, "prevalence[label=yes]")
     found = {
         weighted: expected_components(
-            fit, chosen, layout, share=1.0, contrast=None, sets=4, draws=40,
+            FitView.of(fit), chosen, layout, share=1.0, contrast=None, sets=4, draws=40,
             rng=np.random.default_rng(1), weighted=weighted,
         )[1].item()
         for weighted in (True, False)

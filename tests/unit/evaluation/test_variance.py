@@ -16,6 +16,7 @@ from assay.evaluation.draws import posterior_labels, second_labels
 from assay.evaluation.variance import Components
 from assay.evaluation.widths import evidence_share, planned_ratings
 from assay.fits.datatree import ratings_of
+from assay.fits.view import FitView
 
 PARTS = ["parameters", "labels", "clusters"]
 
@@ -84,9 +85,9 @@ def test_undefined_draws_are_left_out_of_both():
 
 def test_second_labels_have_the_law_of_the_first(fit):
     """Same share of each state of each item, but other draws."""
-    first, second = posterior_labels(fit), second_labels(fit)
+    first, second = posterior_labels(FitView.of(fit)), second_labels(FitView.of(fit))
     assert (first.states != second.states).any()
-    np.testing.assert_array_equal(second.states, second_labels(fit).states)
+    np.testing.assert_array_equal(second.states, second_labels(FitView.of(fit)).states)
     for state in range(len(first.codes)):
         shares = [(draws.states == state).mean(axis=0) for draws in (first, second)]
         error = np.sqrt(shares[0] * (1 - shares[0]) * 2 / len(first.states)) + 1 / 300
@@ -135,7 +136,12 @@ def test_labels_are_the_variance_given_the_parameters(fit):
     fixed["labels"] = (
         fit["labels"]
         .to_dataset()
-        .assign(state=(("chain", "draw", "item"), second_labels(fixed).states.reshape(2, 2000, -1)))
+        .assign(
+            state=(
+                ("chain", "draw", "item"),
+                second_labels(FitView.of(fixed)).states.reshape(2, 2000, -1),
+            )
+        )
     )
     fixed.attrs["seed"] = 77
     table = variance_budget(fixed, estimand="finite")

@@ -27,6 +27,7 @@ from assay._util.errors import FitError, FitWarning, RatingsError
 from assay.cli.shell import this_command
 from assay.fits.datatree import SCHEMA_VERSION, ratings_of
 from assay.fits.storage import _chunk
+from assay.fits.view import FitView
 from assay.reporting.fit import loo_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -296,7 +297,7 @@ def test_a_log_likelihood_that_is_read_later_is_one_error_too(
         if chunk.is_file():
             chunk.write_bytes(chunk.read_bytes()[:20])
     with pytest.raises(FitError, match="log-likelihood of this", check=refusal("damaged-fit")):
-        loo_of(assay.load(store))
+        loo_of(FitView.of(assay.load(store)))
 
 
 WRITE = """

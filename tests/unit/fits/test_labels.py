@@ -11,6 +11,7 @@ from assay._util.errors import FitError, FitWarning
 from assay.data.rules import NOT_ASKED
 from assay.evaluation.draws import predicted_labels
 from assay.fits.labels import class_names
+from assay.fits.view import FitView
 
 
 @pytest.fixture(scope="module", params=["retrieval", "ais", "relevance"])
@@ -65,7 +66,9 @@ def test_every_draw_is_a_state(fit: xr.DataTree):
 
 
 def test_predictive_draws_are_new_and_repeatable(fit: xr.DataTree):
-    first, again = (np.stack([y[:] for y in predicted_labels(fit, 2)]) for _ in range(2))
+    first, again = (
+        np.stack([y[:] for y in predicted_labels(FitView.of(fit), 2)]) for _ in range(2)
+    )
     np.testing.assert_array_equal(first, again)
     observed = assay.label_draws(fit).values
     assert first.shape == (2, observed.shape[0] * observed.shape[1], *observed.shape[2:])

@@ -13,7 +13,8 @@ from refusals import refusal
 import assay
 from assay._util.errors import ArgumentError, FitError, FitWarning
 from assay.data.ratings import Ratings
-from assay.fits.datatree import ratings_of, spec_of, structure_of
+from assay.fits.datatree import ratings_of
+from assay.fits.view import FitView
 
 
 def some_ratings() -> Ratings:
@@ -108,8 +109,8 @@ def test_ratings_come_out_as_they_went_in(
 def test_the_model_can_be_rebuilt(fitted: tuple[Ratings, xr.DataTree], tmp_path: Path):
     _, fit = fitted
     back = assay.load(assay.save(fit, tmp_path / "fit.nc"))
-    assert spec_of(back).priors == {"main": "Normal(0, 1)"}
-    structure = structure_of(back)
+    assert FitView.of(back).spec.priors == {"main": "Normal(0, 1)"}
+    structure = FitView.of(back).structure
     assert structure.spec.raters == "dawid_skene"
     values = {p.name: back["posterior"][p.name].values[0, 0] for p in structure.parameters()}
     total = float(back["log_likelihood"]["ratings"][0, 0].sum())

@@ -14,7 +14,7 @@ import assay
 from assay import cli
 from assay._util.errors import FitError, ModelError
 from assay.data.ratings import Ratings
-from assay.fits.datatree import structure_of
+from assay.fits.view import FitView
 from assay.modelling.prevalence import design as evaluated
 from assay.modelling.prevalence.design import find_covariates
 from assay.modelling.spec import check_formula, covariate_names
@@ -83,14 +83,14 @@ def test_a_stored_fit_evaluates_no_formula(
     tmp_path: Path, formula: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = fit(formula)
-    before = structure_of(tree).prevalence.design
+    before = FitView.of(tree).structure.prevalence.design
 
     def evaluate(*_: object) -> None:
         raise AssertionError("a formula was evaluated")
 
     monkeypatch.setattr(evaluated, "evaluate_formula", evaluate)
     again = assay.load(assay.save(tree, tmp_path / "fit.nc"))
-    after = structure_of(again).prevalence.design
+    after = FitView.of(again).structure.prevalence.design
     assert after.covariates == before.covariates
     np.testing.assert_array_equal(after.covariate_values, before.covariate_values)
     np.testing.assert_array_equal(after.item_context, before.item_context)

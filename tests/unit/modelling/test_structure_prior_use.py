@@ -16,7 +16,7 @@ from assay._util.errors import FitWarning, ModelError
 from assay.comparison.refit import refit
 from assay.data.ratings import Ratings, take_ratings
 from assay.evaluation import prior_metrics
-from assay.fits.datatree import spec_of
+from assay.fits.view import FitView
 from assay.inference.settings import Effort
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure, idle_priors, refuse_idle, used_priors
@@ -210,7 +210,7 @@ def test_a_fit_says_which_priors_of_a_file_it_had_no_use_for(file: Path):
     assert told == [
         "Of your priors, the model has no use for these: mean_binary (no label has two classes)."
     ]
-    assert spec_of(tree).priors["mean_correct"] == "Normal(3, 1)"
+    assert FitView.of(tree).spec.priors["mean_correct"] == "Normal(3, 1)"
 
 
 def test_a_message_lists_some_of_many_priors():
@@ -235,7 +235,7 @@ def test_a_refit_takes_the_priors_that_its_ratings_have_a_use_for(file: Path):
     )
     once = take_ratings(ratings, ratings.replicate == ratings.replicate.min())
     again, _ = refit(tree, once, Effort(draws=5, tune=5, chains=1))
-    assert set(spec_of(again).priors) == {"bias_sd", "mean_correct"}
+    assert set(FitView.of(again).spec.priors) == {"bias_sd", "mean_correct"}
 
 
 def test_stability_varies_the_priors_that_are_read():
@@ -244,7 +244,7 @@ def test_stability_varies_the_priors_that_are_read():
         priors={"expert.accuracy": "Beta(8, 2)", "main": "Normal(0, 1)"},
     )  # fmt: skip
     kinds = dict.fromkeys(("rater", "rule", "kernel", "dependence"), False) | {"prior": True}
-    raters, _, prevalence, _ = (v.changes["priors"] for v in variants_of(tree, kinds))
+    raters, _, prevalence, _ = (v.changes["priors"] for v in variants_of(FitView.of(tree), kinds))
     assert raters == {
         "mean_correct": "Normal(2.5, 1.6)", "mean_other": "Normal(0, 1)", "sd": "HalfNormal(2)",
         "expert.accuracy": "Beta(2, 0.5)", "main": "Normal(0, 1)",

@@ -18,7 +18,8 @@ from assay.data.ratings import AUDITED_RIGHT, Ratings
 from assay.data.score_bins import score_codes, score_layout
 from assay.display.notes import scores_said
 from assay.fits.answer_draws import draw_answers
-from assay.fits.datatree import parameter_draws, posterior_dataset, structure_of
+from assay.fits.datatree import posterior_dataset
+from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
 from assay.raters.consistency import rater_consistency
 from assay.raters.dependence import appearance_chances, effective_raters, perception_table
@@ -36,7 +37,7 @@ def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
         plain = {"raters": "hierarchical", "method": "map", "draws": 1, "chains": 1, "starts": 1}
         fit = assay.fit(ratings, **plain | options)
     truth = {name: np.asarray(value)[None] for name, value in ratings.simulated.values.items()}
-    fit["posterior"] = xr.DataTree(posterior_dataset(structure_of(fit), truth, 1))
+    fit["posterior"] = xr.DataTree(posterior_dataset(FitView.of(fit).structure, truth, 1))
     return fit
 
 
@@ -285,8 +286,8 @@ def test_effective_raters_is_kish_over_simulated_errors():
     )
     fit = at_the_truth(few, raters="hierarchical + item_difficulty", reference="gold")
     found = effective_raters(fit).isel(chain=0, draw=0, group=0)
-    structure = structure_of(fit)
-    values = parameter_draws(fit)
+    structure = FitView.of(fit).structure
+    values = FitView.of(fit).draws
     rng = np.random.default_rng(1)
     prevalence = np.asarray(fit["posterior"]["prevalence"])[0, 0]
     states = structure.prevalence.space.states
@@ -318,7 +319,7 @@ def test_appearances_are_chances():
         "ais", reference="gold", gold=0.6, n_items=60, n_raters=4, n_systems=2, rng=2
     )
     fit = at_the_truth(ratings, reference="gold")
-    table = appearance_chances(structure_of(fit), "all", parameter_draws(fit))[0, 0]
+    table = appearance_chances(FitView.of(fit).structure, "all", FitView.of(fit).draws)[0, 0]
     np.testing.assert_allclose(table.sum(axis=1), 1)
     blur = ratings.simulated.values["misperceived"][0]
     assert (np.diag(table) >= 1 - blur).all()

@@ -8,7 +8,7 @@ import xarray as xr
 import assay
 from assay._util.errors import FitError, FitWarning
 from assay.data.ratings import Ratings
-from assay.fits.datatree import parameter_draws, structure_of
+from assay.fits.view import FitView
 
 OPTIONS = {
     "retry": {"resolve": "retry"},
@@ -26,9 +26,9 @@ def quick(ratings: Ratings, **options: object) -> xr.DataTree:
 
 def by_hand(fit: xr.DataTree) -> np.ndarray:
     """Recorded confusions of binary labels without gates: (rater, label, true, reported)."""
-    structure = structure_of(fit)
+    structure = FitView.of(fit).structure
     task, resolve = structure.ratings.task, structure.ratings.resolve
-    values = {k: v[0] for k, v in parameter_draws(fit).items()}
+    values = {k: v[0] for k, v in FitView.of(fit).draws.items()}
     theta = assay.rater_reliability(fit, kind="raw").values[0, 0]
     table = fit["posterior"]["prevalence"].values[0, 0]
     if table.ndim == 2:

@@ -9,7 +9,8 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, FitWarning, ModelError
-from assay.fits.datatree import parameter_draws, posterior_dataset, structure_of
+from assay.fits.datatree import posterior_dataset
+from assay.fits.view import FitView
 from assay.raters.reliability import class_shares, compare_raters, rater_accuracy, rater_reliability
 
 DRAWS = 200
@@ -56,13 +57,13 @@ def test_probabilities_are_counts_of_joint_draws(retrieval: xr.DataTree, kind: s
 def test_two_raters_whose_intervals_overlap_can_leave_no_doubt() -> None:
     """The draws of both go up and down together, and one is always ahead by a hundredth."""
     fit = drawn("single", raters="dawid_skene")
-    values = parameter_draws(fit)
+    values = FitView.of(fit).draws
     level = np.random.default_rng(1).uniform(0.6, 0.9, DRAWS)
     right = np.stack([level, level + 0.01, level[::-1], level], axis=1)[:, :, None]
     values["confusion_2"] = np.stack(
         [np.concatenate([right, 1 - right], 2), np.concatenate([1 - right, right], 2)], axis=2
     )
-    fit["posterior"] = xr.DataTree(posterior_dataset(structure_of(fit), values, 2))
+    fit["posterior"] = xr.DataTree(posterior_dataset(FitView.of(fit).structure, values, 2))
     np.testing.assert_allclose(
         rater_accuracy(fit).to_numpy().reshape(DRAWS, 4), right[..., 0], atol=1e-12
     )

@@ -11,13 +11,14 @@ import xarray as xr
 
 import assay
 from assay.data.states import MISSING
+from assay.display.table import Table
 from assay.plots import plot_metrics
 from assay.plots.raters import SHOWN_CURVES
 from assay.reporting.data import card_section, data_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import _findings as more_data
 from assay.reporting.metrics import _variance_table, _widths_table, budget_section, metrics_section
-from assay.reporting.page import Prose, Section, Table, to_svg
+from assay.reporting.page import Prose, Section, to_svg
 from assay.reporting.raters import scores_section
 
 RATERS = SHOWN_CURVES + 2

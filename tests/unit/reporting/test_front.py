@@ -14,8 +14,9 @@ from pages import material_of
 import assay
 from assay._util.errors import UnknownNameError
 from assay._util.text import column_decimals
+from assay.display.table import Table
 from assay.reporting.front import MOST_WORDS, _chances_said, _of_systems
-from assay.reporting.page import Callout, Front, Page, Table
+from assay.reporting.page import Callout, Front, Page
 from assay.reporting.writing import make_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")

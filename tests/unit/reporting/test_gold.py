@@ -12,10 +12,11 @@ import xarray as xr
 import assay
 from assay._util.errors import FitWarning
 from assay.data.states import MISSING
+from assay.display.table import Table
 from assay.reporting import report
 from assay.reporting.fit import gold_section
 from assay.reporting.material import Material
-from assay.reporting.page import Callout, Gap, Section, Table
+from assay.reporting.page import Callout, Gap, Section
 
 KNOWN = 20
 

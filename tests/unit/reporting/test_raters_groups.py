@@ -11,10 +11,10 @@ import assay
 from assay._util.errors import FitWarning
 from assay._util.text import intervals
 from assay.display.frames import worth_frame
+from assay.display.table import Table
 from assay.raters import dependence
 from assay.reporting.agreement import agreement_section
 from assay.reporting.material import Material
-from assay.reporting.page import Table
 from assay.reporting.raters import rater_tables_section
 
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 import assay
 from assay._util.errors import FitWarning
+from assay.fits.view import FitView
 from assay.reporting.material import Material
 from assay.reporting.raters import (
     rater_tables_section,
@@ -34,7 +35,7 @@ def fit() -> xr.DataTree:
 
 
 def test_shares_are_those_of_the_parameter(fit: xr.DataTree) -> None:
-    frame = spamming_frame(fit, 0.9)
+    frame = spamming_frame(FitView.of(fit), 0.9)
     assert frame["mean"].is_monotonic_decreasing
     for _, line in frame.iterrows():
         draws = fit["posterior"]["spamming"].sel(rater=line["rater"]).to_numpy().ravel()
@@ -57,7 +58,7 @@ def test_spammers_are_a_finding_and_a_table(fit: xr.DataTree) -> None:
 def test_other_families_have_none(tmp_path: Path) -> None:
     ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
     other = assay.fit(ratings, method="map", draws=10, chains=1, starts=1, rng=1)
-    frame = spamming_frame(other, 0.95)
+    frame = spamming_frame(FitView.of(other), 0.95)
     assert frame.empty
     assert spamming_findings(frame) == ()
     said = assay.report(other, tmp_path / "r.html", budget=False).read_text(encoding="utf-8")
@@ -73,5 +74,5 @@ def test_the_parameter_of_one_group_counts() -> None:
         ratings, raters={"a": "mace", "b": "hierarchical"}, method="map", draws=5, chains=1,
         starts=1, rng=1,
     )  # fmt: skip
-    frame = spamming_frame(mixed, 0.95)
+    frame = spamming_frame(FitView.of(mixed), 0.95)
     assert set(frame["rater"]) == set(ratings.raters.index[ratings.raters["group"] == "a"])

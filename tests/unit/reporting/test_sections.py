@@ -20,6 +20,8 @@ from assay.comparison import SideBySide, compare, compare_draws
 from assay.comparison.multiplicity import without_mirrors
 from assay.data.states import MISSING
 from assay.data.task import Label
+from assay.display.table import Table
+from assay.fits.view import FitView
 from assay.inference.convergence import LOW_ESS
 from assay.reporting import report
 from assay.reporting.comparisons import (
@@ -32,7 +34,7 @@ from assay.reporting.comparisons import (
 from assay.reporting.data import asked_section, card_section, data_section
 from assay.reporting.fit import convergence_section, left_out_section, left_out_table, loo_of
 from assay.reporting.material import Material
-from assay.reporting.page import Bullets, Callout, Gap, Section, Table
+from assay.reporting.page import Bullets, Callout, Gap, Section
 from assay.reporting.provenance import limits_section
 from assay.reporting.raters import drift_section, scores_section
 from assay.reporting.sensitivity import abstaining_section, stability_section
@@ -124,7 +126,7 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
     recipes = dict.fromkeys(["drift", "scored by perception"], "pooled")
     fit = assay.fit(ratings, raters=recipes, method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
-    assert material.spec.rater_parts == ("pooled",)
+    assert material.view.spec.rater_parts == ("pooled",)
     assert drift_section(material) is None
     assert scores_section(material) is None
     assert "Raters are assumed to err independently" in texts(limits_section(material))
@@ -246,7 +248,7 @@ def test_too_few_draws_for_leave_one_out_are_a_gap(drifting: xr.DataTree) -> Non
 
 
 def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
-    loo = loo_of(drifting)
+    loo = loo_of(FitView.of(drifting))
     loo.good_k = float(loo.pareto_k.max()) - 1e-6
     from assay.reporting.fit import _verdict
 
@@ -524,7 +526,7 @@ class TestStabilityOfMetrics:
         patch.setattr(Material, "refitted_metrics", pd.DataFrame(lines))
         fit = xr.DataTree()
         fit.attrs |= {"method": "nuts", "reference": "consensus of all raters"}
-        found = stability_section(Material(fit=fit, stability=True))
+        found = stability_section(Material(fit=FitView(fit), stability=True))
         assert isinstance(found, Section)
         return found
 
@@ -650,11 +652,11 @@ def test_only_metrics_with_a_direction_have_a_best_system() -> None:
         {"reference": "consensus of all raters"},
     )
     systems = compare_draws(data, {"m": "neither", "n": "lower"}).systems
-    (shown,) = _best(systems)
+    (shown,) = _best(systems, {"n": "n"})
     assert isinstance(shown, Table)
-    assert [row.cells[0] for row in shown.rows] == ["n", "A", "B", "C"]
+    assert [row.cells[0] for row in shown.rows] == ["n (better is lower)", "A", "B", "C"]
     assert len(shown.frame) == 6
-    assert _best(systems[systems["metric"] == "m"]) == []
+    assert _best(systems[systems["metric"] == "m"], {}) == []
 
 
 def test_a_ratio_says_in_how_many_draws_there_is_none(plain: xr.DataTree) -> None:

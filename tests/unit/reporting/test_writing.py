@@ -17,24 +17,15 @@ from pages import material_of
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
 from assay.cli.arguments import in_options
-from assay.fits.datatree import structure_of
+from assay.display.table import Table, table_of
 from assay.fits.simulate import simulate
+from assay.fits.view import FitView
 from assay.modelling.structure import used_priors
 from assay.reporting import report
 from assay.reporting.agreement import agreement_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import _contrasts_table, budget_section
-from assay.reporting.page import (
-    Code,
-    Finding,
-    Gap,
-    Page,
-    Section,
-    Table,
-    prose,
-    reworded,
-    table_of,
-)
+from assay.reporting.page import Code, Finding, Gap, Page, Section, prose, reworded
 from assay.reporting.provenance import ratings_hash
 from assay.reporting.writing import SHOWN_FINDINGS, make_page
 
@@ -202,7 +193,7 @@ def test_the_model_card_has_every_prior(page: Page, fit: xr.DataTree) -> None:
     known = set(fit["posterior"].data_vars) - {"prevalence"}
     assert set(table.frame["parameter"]) == known
     names = [name for cell in table.frame["name"] for name in cell.split(", ") if name]
-    assert names == list(used_priors(structure_of(fit)))
+    assert names == list(used_priors(FitView.of(fit).structure))
     assert set(table.frame["source"]) == {"catalogue", "fixed"}
 
 

@@ -14,7 +14,7 @@ from assay.comparison import compare, side_by_side
 from assay.comparison.baselines import SideBySide
 from assay.comparison.refit import rated_by, refit
 from assay.evaluation import majority_metrics
-from assay.fits.datatree import spec_of
+from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.settings import Effort
 from assay.modelling.priors import parse_prior
@@ -98,7 +98,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
     assert list(left.raters.index) == list(names)
     np.testing.assert_array_equal(left.raters.index[left.rater], people.raters.index[people.rater])
     np.testing.assert_array_equal(left.answers, people.answers)
-    spec = assay.fits.datatree.spec_of(tree)
+    spec = FitView.of(tree).spec
     assert spec.raters == {"person": "hierarchical"}
     assert spec.priors == {"person.sd": "HalfNormal(0.4)"}
     pd.testing.assert_frame_equal(left.items, ratings.items)
@@ -198,7 +198,10 @@ def test_choices_of_side_by_side_are_checked(fit):
 
 
 def test_variants_of_each_kind(retrieval_fit):
-    names = {kind: [v.name for v in variants_of(retrieval_fit, kinds(kind))] for kind in KINDS}
+    names = {
+        kind: [v.name for v in variants_of(FitView.of(retrieval_fit), kinds(kind))]
+        for kind in KINDS
+    }
     assert names["rater"] == [
         f"without {r}" for r in retrieval_fit["constant_data"]["rater"].values
     ]
@@ -209,22 +212,22 @@ def test_variants_of_each_kind(retrieval_fit):
 
 
 def test_variants_change_what_they_say(retrieval_fit):
-    for variant in variants_of(retrieval_fit, kinds("rater")):
+    for variant in variants_of(FitView.of(retrieval_fit), kinds("rater")):
         left_out = variant.name.removeprefix("without ")
         seen = set(variant.ratings.raters.index[variant.ratings.rater])
         assert left_out not in seen
         assert len(seen) == 3
-    (other,) = variants_of(retrieval_fit, kinds("kernel"))
+    (other,) = variants_of(FitView.of(retrieval_fit), kinds("kernel"))
     assert other.ratings.resolve == "repair"
-    soft, off, *_ = variants_of(retrieval_fit, kinds("rule"))
+    soft, off, *_ = variants_of(FitView.of(retrieval_fit), kinds("rule"))
     assert [r.truth for r in soft.ratings.task.rules] == ["soft", "hard"]
     assert [r.response for r in soft.ratings.task.rules] == ["block", "block"]
     assert [r.response for r in off.ratings.task.rules] == ["off", "block"]
-    twice = variants_of(retrieval_fit, kinds("prior"))[0].changes["priors"]
+    twice = variants_of(FitView.of(retrieval_fit), kinds("prior"))[0].changes["priors"]
     assert twice["sd"] == "HalfNormal(1)"
     assert twice["mean_binary"] == "Normal(1.8, 1.6)"
     assert "main" not in twice
-    (dependent,) = variants_of(retrieval_fit, kinds("dependence"))
+    (dependent,) = variants_of(FitView.of(retrieval_fit), kinds("dependence"))
     assert dependent.changes == {"raters": "hierarchical"}
 
 
@@ -235,11 +238,11 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     file.write_text(f'[priors]\n{known}"llm.accuracy" = "Beta(3, 2)"\n', encoding="utf-8")
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
     hard = small_fit(raters=recipes, priors=file)
-    (without,) = variants_of(hard, kinds("dependence"))
+    (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
-    assert spec_of(again).priors == {"llm.accuracy": "Beta(3, 2)"}
+    assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
     people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
-    assert set(spec_of(people).priors) == {"person.hard_share"}
+    assert set(FitView.of(people).spec.priors) == {"person.hard_share"}
 
 
 @pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
@@ -248,18 +251,18 @@ def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
     groups = dict(zip("abc", sizes, strict=False))
     ratings = assay.simulate("single", n_items=40, groups=groups, ratings_per_item=4, rng=1)
     fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
-    _, *more = variants_of(fit, kinds("dependence"))
+    _, *more = variants_of(FitView.of(fit), kinds("dependence"))
     assert [variant.changes for variant in more] == [{"reference": "groups"}] * told
 
 
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
-    (without,) = variants_of(hard, kinds("dependence"))
+    (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     assert without.changes == {"raters": "hierarchical"}
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
-    assert spec_of(again).priors == {"sd": "HalfNormal(0.5)"}
+    assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
-    (added,) = variants_of(groups, kinds("dependence"))
+    (added,) = variants_of(FitView.of(groups), kinds("dependence"))
     assert added.name == "raters err together on hard items"
     assert added.changes == {
         "raters": {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
@@ -267,7 +270,7 @@ def test_dependence_is_added_or_taken_away():
 
 
 def test_no_kernel_without_a_blocked_rule(fit):
-    assert variants_of(fit, kinds("kernel", "rule")) == []
+    assert variants_of(FitView.of(fit), kinds("kernel", "rule")) == []
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_systems_and_contrasts_are_read_off_the_same_refits(retrieval_fit, monke
 
 def only_the_kernel(fit, kinds):
     assert all(kinds.values())
-    return variants_of(fit, {kind: kind == "kernel" for kind in kinds})
+    return variants_of(FitView.of(fit), {kind: kind == "kernel" for kind in kinds})
 
 
 def test_stability_of_what_there_is_not(retrieval_fit, fit):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.html import notebook_html
 from assay._util.intervals import interval_ends, require_level
@@ -16,6 +15,7 @@ from assay._util.validation import require_draws
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import Ratings, require_ratings
 from assay.fits.predict import predict_answers
+from assay.fits.view import Fit, FitView
 from assay.raters.agreements.coefficients import (
     Tally,
     bootstrap,
@@ -117,7 +117,7 @@ class Agreement:
 def agreement(
     ratings: Ratings,
     *,
-    fit: xr.DataTree | None = None,
+    fit: Fit | None = None,
     labels: Sequence[str] | str | None = None,
     level: float = 0.95,
     draws: int = 1000,
@@ -203,9 +203,10 @@ def agreement(
     samples = bootstrap(tallies, design, draws, generator)
     replicates: list[dict[str, Floats]] = [{} for _ in names]
     if fit is not None:
-        require_same_ratings(fit, ratings)
+        view = FitView.of(fit)
+        require_same_ratings(view, ratings)
         # The same seed again, so that predictive_checks with it has the same numbers.
-        answers = predict_answers(fit, draws=min(draws, REPLICATES), rng=rng)
+        answers = predict_answers(view, draws=min(draws, REPLICATES), rng=rng)
         replicates = replicated_statistics(ratings.task, design, answers, names)
     lines = [
         line

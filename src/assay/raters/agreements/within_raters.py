@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.typing import Floats, Ints
@@ -12,7 +11,7 @@ from assay.data.overlap import Design
 from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 from assay.data.task import Task
-from assay.fits.datatree import ratings_of
+from assay.fits.view import FitView
 from assay.raters.agreements.coefficients import Column, build_columns, build_tally, statistics
 
 
@@ -31,9 +30,9 @@ def replicated_statistics(
     ]
 
 
-def require_same_ratings(fit: xr.DataTree, ratings: Ratings) -> None:
+def require_same_ratings(fit: FitView, ratings: Ratings) -> None:
     """Raise :class:`FitError` unless the fit is one of these ratings."""
-    fitted = ratings_of(fit)
+    fitted = fit.ratings
     same = (
         np.array_equal(fitted.answers, ratings.answers)
         and np.array_equal(fitted.item, ratings.item)

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
@@ -29,6 +28,7 @@ from assay.evaluation.estimands import (
     gamma_shapes,
 )
 from assay.evaluation.panels import MEND, first_stage
+from assay.fits.view import Fit
 from assay.raters.scoring.functions import equal_mass_edges
 from assay.raters.scoring.measures import Measure
 from assay.raters.scoring.scores import Scored
@@ -165,7 +165,7 @@ CELLS = 4_000_000
 SCORES_STREAM = 6
 
 
-def informed_truth(fit: xr.DataTree, truth: Truth, scored: Scored) -> Truth:
+def informed_truth(fit: Fit, truth: Truth, scored: Scored) -> Truth:
     """Draw the labels of scored items again, given scores that the fit has not used."""
     rng = np.random.default_rng([int(fit.attrs["seed"]), SCORES_STREAM])
     codes = truth.codes.copy()

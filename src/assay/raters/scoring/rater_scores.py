@@ -14,6 +14,7 @@ from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given, require_choice, require_count, require_flag
 from assay.evaluation.estimands import MIN_CLUSTERS, Estimand
 from assay.fits.summary import summarize
+from assay.fits.view import Fit
 from assay.raters.scoring.informed import (
     ItemWeights,
     blind_words,
@@ -184,7 +185,7 @@ def score_draws(
         known = replace(known, codes=codes, shape=(1, draws_of_known))
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, threshold)
-    unseen = truth if isinstance(truth, xr.DataTree) and not saw_scores(known, scored) else None
+    unseen = truth if isinstance(truth, Fit) and not saw_scores(known, scored) else None
     blind = "" if unseen is None or informed else blind_words(known, scored)
     if unseen is not None and informed:
         known = informed_truth(unseen, known, scored)

@@ -10,6 +10,7 @@ from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay._util.validation import numbers_given, require_flag
 from assay.evaluation.panels import MEND
+from assay.fits.view import Fit
 from assay.raters.scoring import functions
 from assay.raters.scoring.informed import design_range, informed_truth, saw_scores
 from assay.raters.scoring.measures import Setting
@@ -62,7 +63,7 @@ def threshold_sweep(
     known = read_truth(truth, label=label)
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, 0.5)
-    if informed and isinstance(truth, xr.DataTree) and not saw_scores(known, scored):
+    if informed and isinstance(truth, Fit) and not saw_scores(known, scored):
         known = informed_truth(truth, known, scored)
     clusters = np.unique(known.cluster[scored.item].astype(str), return_inverse=True)[1]
     if len(ends := design_range(known.weight[scored.item], clusters)):

@@ -14,11 +14,11 @@ from assay._util.typing import Bools, Floats
 from assay._util.validation import names_given, require_number, written
 from assay.data.ratings import Ratings
 from assay.data.task import Label
-from assay.fits.datatree import ratings_of
 from assay.fits.labels import label_draws
+from assay.fits.view import Fit, FitView
 
 Codes = NDArray[np.int16]
-Source = xr.DataTree | xr.DataArray | Ratings | pd.Series | Mapping[Any, Any]
+Source = Fit | xr.DataArray | Ratings | pd.Series | Mapping[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,8 +61,8 @@ def read_truth(
         )
     if isinstance(source, Ratings):
         truth = _of_ratings(source, label)
-    elif isinstance(source, xr.DataTree):
-        truth = _of_fit(source, label)
+    elif isinstance(source, Fit):
+        truth = _of_fit(FitView.of(source), label)
     elif isinstance(source, xr.DataArray):
         truth = _of_draws(source, label)
     elif isinstance(source, pd.Series | Mapping):
@@ -77,13 +77,13 @@ def read_truth(
     return truth if clusters is None else _with_clusters(truth, clusters)
 
 
-def _of_fit(fit: xr.DataTree, label: str | None) -> Truth:
-    ratings = ratings_of(fit)
+def _of_fit(view: FitView, label: str | None) -> Truth:
+    ratings = view.ratings
     chosen = ratings.task.labels[_choose(ratings.task.label_names, label)]
-    draws = label_draws(fit).sel(label=chosen.name).transpose("chain", "draw", "item")
+    draws = label_draws(view).sel(label=chosen.name).transpose("chain", "draw", "item")
     codes = draws.to_numpy().reshape(-1, draws.sizes["item"])
     shape = (draws.sizes["chain"], draws.sizes["draw"])
-    return _with_ratings(ratings, chosen, codes, shape, str(fit.attrs["reference"]))
+    return _with_ratings(ratings, chosen, codes, shape, str(view.attrs["reference"]))
 
 
 def _of_ratings(ratings: Ratings, label: str | None) -> Truth:

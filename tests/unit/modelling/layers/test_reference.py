@@ -13,7 +13,7 @@ import assay
 from assay._util.errors import FitError, FitWarning, ModelError
 from assay.data.overlap import ENOUGH, groups_tell
 from assay.data.ratings import Ratings
-from assay.fits.datatree import spec_of
+from assay.fits.view import FitView
 from assay.inference import assumptions
 from assay.inference.assumptions import group_error_warnings, stated_assumptions
 from assay.inference.data_counts import count_data
@@ -188,7 +188,7 @@ def test_whose_truth_it_is_is_told(together) -> None:
     fit = together["groups"]
     assert fit.attrs["reference"] == "consensus of the rater groups"
     assert "The truth is what the rater groups agree on" in fit.attrs["assumptions"]
-    assert spec_of(fit).reference == "groups"
+    assert FitView.of(fit).spec.reference == "groups"
     table = assay.perception_table(fit)
     assert list(table["group"]) == ["a", "b", "c"]
     assert ((table["lower"] < 0.2) & (table["upper"] > 0.2)).all()

@@ -25,7 +25,7 @@ from assay.checks.departures.search import Departure
 from assay.modelling.spec import Spec, covariate_names
 
 NOT_SOUGHT_MARK = (
-    "doubts not looked for: an earlier version of assay made this fit and did not look for them; "
+    "doubts not checked: an earlier version of assay made this fit and did not check for doubts; "
     "fit the ratings again"
 )
 

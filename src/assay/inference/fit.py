@@ -95,9 +95,8 @@ def run_laplace(
     """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
     if modes[0].precision is None:
         raise FitError(
-            "the curvature of the posterior is not known here (it has no proper peak, or raters "
-            "share too many parameters), so that Laplace's approximation does not exist; use "
-            "`method='nuts'`",
+            "Laplace's approximation does not exist here: the posterior has no proper peak, or "
+            "raters share too many parameters to compute its curvature. Use `method='nuts'`",
             code="no-curvature",
         )
     with waiting("drawing from the approximation", show=effort.progress):

@@ -25,8 +25,8 @@ from assay.checks.departures.search import Departure
 from assay.modelling.spec import Spec, covariate_names
 
 NOT_SOUGHT_MARK = (
-    "doubts not checked: an earlier version of assay made this fit and did not check for doubts; "
-    "fit the ratings again"
+    "doubts not checked: an earlier version of assay made this fit and did not check for doubts "
+    "(fit the ratings again)"
 )
 
 

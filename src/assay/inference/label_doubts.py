@@ -237,8 +237,8 @@ def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]
     if reported_weight(modes) >= MODE_LIMIT:
         return []
     mark = (
-        f"mode of negligible weight: the reported mode has a weight below {MODE_LIMIT:.0%}; in the "
-        "heavier mode, most answers to a class name another class"
+        f"mode of negligible weight: the reported mode has a weight below {MODE_LIMIT:.0%}, and in "
+        "the heavier mode most answers to a class name another class"
     )
     return [
         LabelDoubt(code="mode-weight", label=label.name, classes=tuple(label.classes), mark=mark)

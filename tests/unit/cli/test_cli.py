@@ -253,7 +253,7 @@ def test_a_check_names_the_options_of_the_command_line(tmp_path: Path) -> None:
     path.write_text("doc,rater,label\n" + "".join(f"{n},{r},x\n" for n in range(9) for r in "ab"))
     told = run("check", path, "--task", "single", "--item", "doc").stdout
     assert "named by --item" in told
-    assert "name groups with --group" in " ".join(told.split())
+    assert "Name groups with --group" in " ".join(told.split())
     assert "group=" not in told
 
 

@@ -212,7 +212,7 @@ def test_check_asks_about_a_column_called_gold() -> None:
     )
     found = assay.check(read_ratings(table, task="single")).findings
     assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
-        "column Gold label is not used, although its name suggests known truth; if it holds "
+        "column Gold label is not used, although its name suggests known truth. If it holds "
         "the truth, add `truth='Gold label'`"
     ]
     told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings

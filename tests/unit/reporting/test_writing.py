@@ -167,7 +167,7 @@ def test_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
     plain = make_page(material_of(fit))
     said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
     assert "(`truth=`)" in said
-    assert "name groups with `group=`" in said
+    assert "Name groups with `group=`" in said
     assert not re.search(r"--[a-z]", said)
 
 

@@ -67,7 +67,7 @@ def test_a_refusal() -> None:
     with pytest.raises(AssayError) as caught:
         assay.fit(ratings, raters="ordinal", method="map", draws=2, chains=1)
     assert str(caught.value) == (
-        "ordinal needs ordered classes; label kind has 3 classes without order. Write `ordered = "
-        "true` under the label in the task file, or use `raters='hierarchical'`"
+        "ordinal needs ordered classes, but label kind has 3 classes without order. Write "
+        "`ordered = true` under the label in the task file, or use `raters='hierarchical'`"
     )
     assert (caught.value.code, caught.value.numbers) == ("family-unfit", {"classes": 3})

@@ -149,7 +149,7 @@ def test_target_accept_is_a_share(ratings: Ratings, target: float):
         ({"raters": "dawid_skeen"}, UnknownNameError, "did you mean dawid_skene"),
         ({"prevalence": "flat"}, UnknownNameError, "dirichlet"),
         ({"priors": {"mean": "Normal(0, 1)"}}, ModelError, "is not used"),
-        ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot take the place"),
+        ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot replace"),
         ({"reference": "gold"}, ModelError, "known truth of at least 30 items; 0 have"),
     ],
 )

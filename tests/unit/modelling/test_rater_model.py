@@ -164,7 +164,7 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
         ("one_coin", "nobody.accuracy", "there is no rater and no rater group .nobody."),
         ("one_coin", "misperceived", "is not used"),
         ("hierarchical", "human.sdd", "is not used"),
-        ("hierarchical", "human.consistency", "no prior 'consistency' that one rater group"),
+        ("hierarchical", "human.consistency", "cannot have a prior 'consistency'"),
     ],
 )
 def test_priors_that_nothing_reads_are_refused(

@@ -83,7 +83,7 @@ def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
         check_reference(fewer, "model")
     with pytest.raises(
         ModelError,
-        match=r"'Human'` is no rater group; did you mean human\?",
+        match=r"'Human'` is not a rater group; did you mean human\?",
         check=refusal("unknown-group"),
     ):
         check_reference(fewer, "Human")

@@ -73,7 +73,7 @@ def test_formulas_that_are_let_through(text: str, columns: list[str]):
         ("~ I(length).real", "backticks"),
         ("~ `print`(length)", "cannot be read"),
         ("~ {length}", "braces"),
-        (3, "write it as text"),
+        (3, "is not a text"),
     ],
 )
 def test_formulas_that_are_refused(text: Any, said: str):

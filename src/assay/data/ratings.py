@@ -173,8 +173,8 @@ class Ratings:
             given = np.asarray(getattr(self, name), neutral.dtype)
             if given.shape != neutral.shape and _knows_something(given):
                 raise RatingsError(
-                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}; "
-                    "select ratings with assay.data.ratings.take_ratings",
+                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}. "
+                    "Select ratings with assay.data.ratings.take_ratings",
                     code="ratings-shape",
                 )
             # A frozen dataclass can only be completed this way.
@@ -273,8 +273,8 @@ def require_storable(ratings: Ratings) -> None:
         if not storable("\n".join(map(str, known))):
             bad = next(name for name in known if not storable(name))
             raise RatingsError(
-                f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
-                "or half a character (a lone surrogate); rename it",
+                f"the {what} {cut(str(bad))} cannot be stored, because its name holds the "
+                "character NUL or half a character (a lone surrogate). Rename it",
                 code="unstorable-name",
             )
 

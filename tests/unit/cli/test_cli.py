@@ -595,7 +595,7 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
     ),
     "no such rule": (
         ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
-        "is no rule of task retrieval",
+        "is not a rule of task retrieval",
     ),
     "standard input": (["check", "-", "--task", "single"], "1 problem in standard input"),
     "missing fit": (["metrics", "nowhere.nc"], "assay fit ratings.csv -o fit.nc"),

@@ -95,8 +95,8 @@ def test_a_label_config_gives_classes_gates_and_options_and_the_export_follows_i
     ("text", "said"),
     [
         ("<View><Text name='t' value='$t'/></View>", "has no <Choices>"),
-        ("<View>", "is no XML"),
-        ("<!DOCTYPE x [<!ENTITY a 'b'>]><View/>", "is no label config"),
+        ("<View>", "is not XML"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]><View/>", "is not a label config"),
     ],
 )
 def test_a_config_that_asks_for_no_classes_is_refused(tmp_path: Path, text: str, said: str) -> None:

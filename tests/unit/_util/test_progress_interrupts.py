@@ -193,11 +193,11 @@ def test_an_interrupt_once_a_file_is_in_its_place_says_so(
 @pytest.mark.parametrize(
     ("options", "left"),
     [
-        ([], "the draws were finished, and are lost (--checkpoint FOLDER keeps them)"),
-        (["--method", "map"], "the draws were finished, and are lost"),
+        ([], "the draws were finished but are lost (--checkpoint FOLDER keeps them)"),
+        (["--method", "map"], "the draws were finished but are lost"),
         (
             ["--checkpoint", "chains"],
-            "the draws are finished and in chains: the same command takes them",
+            "the draws are finished in chains, and the same command uses them",
         ),
     ],
 )

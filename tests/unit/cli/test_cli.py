@@ -414,7 +414,7 @@ def test_a_fit_says_what_the_reader_decided(
     assert told[2] == "note: ranks count from 0 in the file; here they count from 1"
     assert notes_of("report", "report.html") == told
     monkeypatch.setattr(shell, "SHOWN_NOTES", 1)
-    assert notes_of("fit", "fit.nc") == [told[0], "note: 2 more; assay check has all of them"]
+    assert notes_of("fit", "fit.nc") == [told[0], "note: 2 more; assay check shows all of them"]
 
 
 @pytest.mark.parametrize(
@@ -501,7 +501,7 @@ def test_a_metric_that_does_not_suit_the_task_is_named(
         done = run(command, fit_file, "--metric-file", path)
         assert done.exit_code == 0, done.output
         assert "metric 'cli_typo' is left out: it needs the labels topicaly_relevant" in done.stderr
-        assert "'cli_elsewhere' is for task grounding, and left out of retrieval" in done.stderr
+        assert "'cli_elsewhere' is left out: it is for task grounding, not retrieval" in done.stderr
 
 
 def test_the_command_stands_in_the_fit(fit_file: Path) -> None:

@@ -1,5 +1,9 @@
-"""Sentences of Markdown pages; headings, tables, code, formulas and references are none."""
+"""Sentences of Markdown pages, of the texts in code, and of docstrings.
 
+Headings, tables, code, formulas and references are no sentences.
+"""
+
+import ast
 import re
 from collections.abc import Iterator
 
@@ -77,3 +81,94 @@ def prose_lines(text: str) -> Iterator[str]:
             references = "References" in line
         fenced = fence and (line.startswith(":") or not PROSE_FENCE.search(fence))
         yield "" if references or fenced or code or NO_PROSE.match(line) else line
+
+
+TEXT_WORDS = 6
+"""Words from which a literal counts as a text for users, not as a name or a fragment."""
+NOT_A_TEXT = re.compile(r"^\s*[?%]|^[\d\s]+$")
+"""Grammars, which begin a line with ? or %, and tables of digits."""
+
+
+def texts_of(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each literal with words; a placeholder is one word."""
+    tree = ast.parse(code)
+    docs = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in literals(tree):
+        text = template(node)
+        if text and id(node) not in docs and words(text) >= TEXT_WORDS:
+            if not NOT_A_TEXT.search(text):
+                # A heading of Markdown, or an indented line, is a sentence in a message.
+                yield node.lineno, re.sub(r"(?m)^[#\s]+", "", text)
+
+
+def literals(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield literals, sums of literals as one, and those within their placeholders."""
+    if isinstance(node, ast.expr) and template(node) is not None:
+        yield node
+        for part in placeholders(node):
+            yield from literals(part)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from literals(child)
+
+
+def template(node: ast.expr | None) -> str | None:
+    """Return the text of a literal with a word for each placeholder; None for other nodes."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.Constant) else "Value" for part in node.values)
+        return "".join(map(str, parts))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = template(node.left), template(node.right)
+        if sides != (None, None):
+            return "".join("Value" if side is None else side for side in sides)
+    return None
+
+
+def placeholders(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the expressions within a literal."""
+    if isinstance(node, ast.JoinedStr):
+        yield from (part.value for part in node.values if isinstance(part, ast.FormattedValue))
+    if isinstance(node, ast.BinOp):
+        for side in (node.left, node.right):
+            if template(side) is None:
+                yield side
+            else:
+                yield from placeholders(side)
+
+
+ROLE = re.compile(r":\w+:`[^`]*`")
+UNDERLINE = re.compile(r"-{3,}$")
+TYPED = frozenset({"Parameters", "Returns", "Yields", "Attributes", "Raises", "Warns"})
+UNREAD = frozenset({"References", "Examples", "See Also"})
+PARAMETER = re.compile(r"(?:\*{0,2}\w[\w, *]*|[\w.]+) : |[\w.]+$")
+
+
+def docstring_page(doc: str) -> str:
+    """Return a numpydoc docstring as a page: without doctests, formulas, references and types."""
+    kept: list[str] = []
+    section, deep = "", None
+    lines = doc.splitlines()
+    for n, line in enumerate(lines):
+        text, depth = line.strip(), len(line) - len(line.lstrip())
+        if text and deep is not None and depth <= deep:
+            deep = None
+        after = lines[n + 1].strip() if n + 1 < len(lines) else ""
+        if UNDERLINE.match(after):
+            section = text
+        typed = section in TYPED and depth == 0 and PARAMETER.match(text)
+        if text.startswith(">>>"):
+            deep = -1
+        elif text.startswith("..") or (text.endswith("::") and text != "::"):
+            deep = depth
+        hidden = deep is not None or section in UNREAD or typed
+        if text == "" and deep == -1:
+            deep = None
+        skip = hidden or UNDERLINE.match(text) or UNDERLINE.match(after)
+        kept.append("" if skip else ROLE.sub("`code`", text))
+    return "\n".join(kept)

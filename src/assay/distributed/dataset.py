@@ -24,7 +24,7 @@ from assay.io.reading_log import Silence, find_silence
 
 BUCKET = 10_000_000
 """Names compared together."""
-NOTHING = "no rating in any of the files has an answer; there is nothing to learn from"
+NOTHING = "no rating in any of the files has an answer, so a fit has nothing to learn from"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -228,8 +228,8 @@ def panel_totals(
         if array.shape != expected:
             raise ModelError(
                 f"the function of metric {metric.name!r} returned an array of shape {array.shape} "
-                f"for y of shape {y.shape}; expected {expected}: reduce position (axis -1 of "
-                "y[..., 0]), keep the rest",
+                f"for y of shape {y.shape}. Expected is {expected}: reduce position (axis -1 of "
+                "y[..., 0]), and keep all other axes",
                 code="metric-function",
             )
     defined = np.isfinite(arrays[0]) & np.isfinite(arrays[1])

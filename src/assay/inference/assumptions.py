@@ -232,8 +232,9 @@ def group_error_warnings(
     text = (
         f"Raters of {', '.join(names) or 'one group'} agree with each other more often than this "
         f"model expects ({where}{within[0, line]:.0%} of pairs of answers instead of "
-        f"{within[1:, line].mean():.0%}), but not with raters of other groups. They err together "
-        "but count as independent, so intervals are too narrow or miss the truth. To estimate such "
+        f"{within[1:, line].mean():.0%}). Agreement with other groups does not explain this. They "
+        "err together but count as independent, so intervals are too narrow or miss the truth. To "
+        f"estimate such "
         f"errors, use {among}the truth of {ENOUGH} items or more (`reference='gold'`), or a group "
         "whose consensus is the truth (`reference=`)."
     )

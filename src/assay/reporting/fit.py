@@ -184,8 +184,8 @@ def gold_section(material: Material) -> Section | Gap | None:
                 f"The known truth of each of {known} items is predicted from the ratings, without "
                 f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the geometric "
                 f"mean probability of the truth is {np.exp(-loss):.2f}.{together} If items with "
-                "gold are a random sample, other items are predicted about as well. Of two models "
-                "of the same ratings and gold, prefer the one with the lower loss "
+                "gold are a random sample, other items are predicted about as well. If you have "
+                "two models of the same ratings and gold, prefer the one with the lower loss "
                 "(assay.loo_gold, arviz.compare)."
             ),
             *_doubt(found, unit),
@@ -396,7 +396,7 @@ def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
     return [
         prose(
             "Raters are unanimous more often than the model expects, so they do not err "
-            "independently: some items are harder than others, or look like another class. A "
+            "independently. Some items are harder than others, or look like another class. A "
             "layer of difficulty (item_difficulty, item_difficulty_continuous, "
             "item_difficulty_by_class) models this, and may change shares and intervals."
         )

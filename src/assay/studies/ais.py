@@ -353,9 +353,9 @@ def _notes(
         ),
         (
             bool((ratings.audit == SOME_WRONG).any()),
-            "some audits found a rating wrong, and do not say in which answer: the shares of "
-            "single labels leave them out and are too high, that of all labels counts them; give "
-            "a column for each label with `audit=`",
+            "some audits found a rating wrong without saying which answer is wrong: the shares of "
+            "single labels leave them out, so they are too high. Give a column for each label with "
+            "`audit=`",
         ),
         (times.empty, "no completion times: name the column of seconds with `seconds=`"),
     ]

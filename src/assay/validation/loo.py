@@ -219,10 +219,14 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     shares = stacking_weights(scores, high)
     if doubted:
         text = (
-            f"How well {' and '.join(doubted)} would foretell gold that it has not seen cannot be "
-            f"told: Pareto k is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of "
-            "the gold, each of which decides much of the posterior. "
-            + ("Such a fit has weight 0." if len(doubted) < len(fits) else "Weights are rough.")
+            f"The prediction of new gold by {' and '.join(doubted)} cannot be estimated: Pareto k "
+            f"is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of the gold. Single items of gold "
+            "have a large influence on the posterior. "
+            + (
+                "Such a fit has weight 0."
+                if len(doubted) < len(fits)
+                else "The weights are unreliable."
+            )
         )
         numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
         warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
@@ -273,7 +277,7 @@ def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
         )
         if not same:
             raise FitError(
-                f"{first} and {name} are not fits of the same items and gold; stack fits of one "
+                f"{first} and {name} are not fits of the same items and gold. Stack fits of one "
                 "set of ratings that differ in `raters=`, `reference=`, `prevalence=` or `priors=`",
                 code="unlike-fits",
             )

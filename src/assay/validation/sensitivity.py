@@ -121,8 +121,8 @@ def abstention_sensitivity(
     ratings = ratings_of(fit)
     if not ratings.abstained.any():
         raise FitError(
-            "no rating is an abstention: there is nothing that could hang on the truth. Ratings "
-            "that are discarded or skipped count if they stand in the file (docs: your file)",
+            "no rating is an abstention, so there is no dependence on the truth to vary. Discarded "
+            "or skipped ratings count if they are in the file (docs: your file)",
             code="no-abstentions",
         )
     fit = fit if draws is None else _thinned(fit, require_count("draws", draws))

@@ -35,8 +35,8 @@ def layered_groups(
             raise ModelError(
                 "perception needs a reference that defines the truth; otherwise the misperception "
                 "of a group cannot be separated from the truth. Give `reference='gold'` (known "
-                "truth of some items), `reference='groups'` (the agreement of three rater groups "
-                "or more), or the rater group whose consensus counts as the truth",
+                "truth of some items) or `reference='groups'` (the agreement of three rater groups "
+                "or more). Or name the rater group whose consensus counts as the truth",
                 code="perception-without-reference",
             )
         return ()

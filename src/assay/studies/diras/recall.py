@@ -167,8 +167,8 @@ def _relevant(
             "pairs-without-truth",
             f"{len(unknown)} of {len(place)} pairs are not in the truth: {some(unknown)}",
             "the pairs",
-            mend="fit ratings of all pairs of the sample, or leave the pairs out that nobody rated "
-            "and sample anew",
+            mend="fit ratings of all pairs of the sample, or draw a new sample without the unrated "
+            "pairs",
         )
     yes = np.append(_positive(truth, positive), False)
     have = len(truth.codes)

@@ -84,49 +84,44 @@ def prose_lines(text: str) -> Iterator[str]:
 
 
 TEXT_WORDS = 6
-"""Words from which a literal counts as a text for users, not as a name or a fragment."""
-NOT_A_TEXT = re.compile(r"^\s*[?%]|^[\d\s]+$")
-"""Grammars, which begin a line with ? or %, and tables of digits."""
+"""Words from which a literal is a text for users, not a name or a fragment."""
+GRAMMAR = "?start:"
+"""Begins the grammar of a parser, which is no text."""
 
 
 def texts_of(code: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each literal with words; a placeholder is one word."""
     tree = ast.parse(code)
-    docs = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
+    statements = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    docstrings = {id(node) for node in statements if isinstance(node, ast.Constant)}
     for node in literals(tree):
-        text = template(node)
-        if text and id(node) not in docs and words(text) >= TEXT_WORDS:
-            if not NOT_A_TEXT.search(text):
-                # A heading of Markdown, or an indented line, is a sentence in a message.
-                yield node.lineno, re.sub(r"(?m)^[#\s]+", "", text)
+        text = template(node) or ""
+        long = len(re.findall(r"[A-Za-z]{2,}", text)) >= TEXT_WORDS
+        if long and id(node) not in docstrings and GRAMMAR not in text:
+            # Indented lines of a message are sentences, too.
+            yield node.lineno, re.sub(r"(?m)^ +", "", text)
 
 
 def literals(node: ast.AST) -> Iterator[ast.expr]:
     """Yield literals, sums of literals as one, and those within their placeholders."""
-    if isinstance(node, ast.expr) and template(node) is not None:
-        yield node
-        for part in placeholders(node):
-            yield from literals(part)
+    if not isinstance(node, ast.expr) or template(node) is None:
+        for child in ast.iter_child_nodes(node):
+            yield from literals(child)
         return
-    for child in ast.iter_child_nodes(node):
-        yield from literals(child)
+    yield node
+    for part in placeholders(node):
+        yield from literals(part)
 
 
-def template(node: ast.expr | None) -> str | None:
+def template(node: ast.expr) -> str | None:
     """Return the text of a literal with a word for each placeholder; None for other nodes."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        parts = (part.value if isinstance(part, ast.Constant) else "Value" for part in node.values)
-        return "".join(map(str, parts))
+        return "".join(template(part) or "Value" for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         sides = template(node.left), template(node.right)
-        if sides != (None, None):
-            return "".join("Value" if side is None else side for side in sides)
+        return None if sides == (None, None) else "".join(side or "Value" for side in sides)
     return None
 
 
@@ -134,12 +129,9 @@ def placeholders(node: ast.expr) -> Iterator[ast.expr]:
     """Yield the expressions within a literal."""
     if isinstance(node, ast.JoinedStr):
         yield from (part.value for part in node.values if isinstance(part, ast.FormattedValue))
-    if isinstance(node, ast.BinOp):
+    elif isinstance(node, ast.BinOp):
         for side in (node.left, node.right):
-            if template(side) is None:
-                yield side
-            else:
-                yield from placeholders(side)
+            yield from [side] if template(side) is None else placeholders(side)
 
 
 ROLE = re.compile(r":\w+:`[^`]*`")

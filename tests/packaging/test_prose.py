@@ -1,11 +1,11 @@
-"""Pages are written in plain English: short sentences, and no habits that stop a reader."""
+"""Pages and messages are in plain English: short sentences, and no habits that stop a reader."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from prose import sentences, words
+from prose import sentences, texts_of, words
 
 from assay.codes import FAMILIES
 
@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 LONG, TOO_LONG = 25, 35
 MOST_LONG = 0.02  # share of the sentences of a corpus that may have more than LONG words
+
+CORPORA = ["docs", "models", "codes", "messages"]
 
 # Habits, and plain words for them.
 MANNERISMS = {
@@ -40,10 +42,19 @@ def pages(folder: str) -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
+def messages() -> Iterator[tuple[str, str]]:
+    """Place and text of each literal of the package that users may see."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for line, text in texts_of(path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(ROOT)}:{line}", text
+
+
 def texts(corpus: str) -> list[tuple[str, str]]:
     """Place and text of all that a corpus has."""
     if corpus == "codes":
         return [pair for family in FAMILIES for pair in family.codes.items()]
+    if corpus == "messages":
+        return list(messages())
     if corpus == "docs":
         return [("README.md", (ROOT / "README.md").read_text(encoding="utf-8")), *pages("docs")]
     return list(pages(corpus))
@@ -59,7 +70,7 @@ def longer(said: list[tuple[str, str]], limit: int) -> list[str]:
     return [f"{place}: {words(one)} words: {one}" for place, one in said if words(one) > limit]
 
 
-@pytest.mark.parametrize("corpus", ["docs", "models", "codes"])
+@pytest.mark.parametrize("corpus", CORPORA)
 def test_sentences_are_short(corpus: str) -> None:
     said = written(corpus)
     assert len(said) > 300
@@ -68,7 +79,7 @@ def test_sentences_are_short(corpus: str) -> None:
     assert len(long) <= MOST_LONG * len(said), "\n".join(long)
 
 
-@pytest.mark.parametrize("corpus", ["docs", "models", "codes"])
+@pytest.mark.parametrize("corpus", CORPORA)
 def test_no_sentence_has_a_mannerism(corpus: str) -> None:
     found = [
         f"{place}: {match[0]!r} (write: {instead}): {one}"
@@ -129,4 +140,27 @@ def test_sentences_are_found_in_markdown() -> None:
         (2, "Next item"),
         (2, "goes on:"),
         (2, "A caption."),
+    ]
+
+
+CODE = '''
+"""A docstring is none."""
+
+LIMIT = 3
+"""A text after an assignment is none, however many words it has."""
+NAMES = ["a name", "two words"]
+
+
+def check(many: int, why: str) -> None:
+    text = f"{many} items of {why} have no rating{' at all' * (many > 1)}. Their labels " "follow."
+    text += ", but for those with known truth" + f" of {many} people or more"
+    raise ValueError("a sum of " + why + " and " + str(many) + f" is one text: {more('Not this.')}")
+'''
+
+
+def test_texts_are_found_in_code() -> None:
+    assert [text for _, text in texts_of(CODE)] == [
+        "Value items of Value have no ratingValue. Their labels follow.",
+        ", but for those with known truth of Value people or more",
+        "a sum of Value and Value is one text: Value",
     ]

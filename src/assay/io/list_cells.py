@@ -34,7 +34,7 @@ def single_elements(table: Table) -> Table:
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
             frame = frame.assign(**{column: frame[column].map(words).astype("str")})
-            notes.append(f"cells of {column} are lists of one element, which stands for them")
+            notes.append(f"cells of {column} are lists of one element, which is read as the value")
     return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
 
 
@@ -126,8 +126,8 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
                 f"dict, such as {odd[0][:60]}",
                 where=ledger.table.where(rows, column),
                 allowed="one answer a cell",
-                mend="write the answer itself into the cell; a table of lists is read as it is if "
-                "you hand over the DataFrame, or save it by frame.to_parquet(path)",
+                mend="write the answer itself into the cell; to keep lists, give the DataFrame, or "
+                "save it by frame.to_parquet(path)",
                 numbers={"cells": len(rows)},
             )
             return True

@@ -44,7 +44,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         return without_names(export, task, given) or export
     if len(asked) > 1:
         raise ArgumentError(
-            f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
+            f"`{asked[0]}=` and `{asked[1]}=` contradict each other about the table; give only one",
             code="two-shapes",
         )
     columns = _chosen(table, asked[0], task, given)
@@ -198,7 +198,7 @@ def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     name = _free(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
-        f"no column names the {role}s: each row is one, called by its number",
+        f"no column names the {role}s, so each row is one, called by its number",
         code="rows-numbered",
         level="note",
     )
@@ -235,7 +235,7 @@ def _melted(
     empty = int(filled.size - filled.sum())
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
-        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
+        + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else ""),
         code="columns-read",
         level="note",
         numbers={"columns": len(columns), "empty": empty},

@@ -172,7 +172,7 @@ def gold_section(material: Material) -> Section | Gap | None:
     table = gold_table(found, material.ratings)
     unit = str(table.columns[0])
     loss, error = -found.elpd / known, found.se / known
-    together = "" if unit == "item" else f" All gold of a {unit} is left out together."
+    together = "" if unit == "item" else f"All gold of a {unit} is left out together. "
     shown = table.head(SHOWN_GOLD)
     words = shown.assign(**{c: shown[c].map("{:.2f}".format) for c in ("probability", "pareto_k")})
     columns = {name: HEADINGS.get(str(name), str(name).capitalize()) for name in table.columns}
@@ -183,7 +183,7 @@ def gold_section(material: Material) -> Section | Gap | None:
             prose(
                 f"The known truth of each of {known} items is predicted from the ratings, without "
                 f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the geometric "
-                f"mean probability of the truth is {np.exp(-loss):.2f}.{together} If items with "
+                f"mean probability of the truth is {np.exp(-loss):.2f}. {together}If items with "
                 "gold are a random sample, other items are predicted about as well. If you have "
                 "two models of the same ratings and gold, prefer the one with the lower loss "
                 "(assay.loo_gold, arviz.compare)."

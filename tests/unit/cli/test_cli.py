@@ -410,7 +410,7 @@ def test_a_fit_says_what_the_reader_decided(
 
     told = notes_of("fit", "fit.nc")
     assert told[0] == "note: 1 of 121 rows set aside"
-    assert "upper and lower case only are one, Yes as yes; No as no" in told[1]
+    assert "only in upper and lower case are merged, Yes as yes; No as no" in told[1]
     assert told[2] == "note: ranks count from 0 in the file; here they count from 1"
     assert notes_of("report", "report.html") == told
     monkeypatch.setattr(shell, "SHOWN_NOTES", 1)

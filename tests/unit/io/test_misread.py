@@ -220,7 +220,7 @@ def test_no_and_yes_of_the_truth_are_those_of_the_answers(
     ratings = read_ratings(table, task="single", truth="gold")
     assert ratings.task.labels[0].classes == said
     assert ratings.truth[:, 0].tolist() == code[::2]
-    assert "the truth of label is in other words than the answers" in notes(ratings)
+    assert "the truth of label uses other words than the answers" in notes(ratings)
     alone = table[["item", "gold"]].drop_duplicates().rename(columns={"gold": "label"})
     assert read_ratings(table, task="single", truth=alone).truth[:, 0].tolist() == code[::2]
 
@@ -252,7 +252,7 @@ def test_truth_that_may_not_be_known_is_told(word: str) -> None:
 @pytest.mark.parametrize("word", ["None", "nan", "N/A", "?"])
 def test_names_that_may_be_none_are_noted(word: str) -> None:
     ratings = read_ratings(BASE.assign(rater=[word, "b"] * 12), task="single")
-    assert f"taken for the name of a rater: {word!r} (12 rows)" in notes(ratings)
+    assert f"read as the name of a rater: {word!r} (12 rows)" in notes(ratings)
 
 
 def test_a_column_of_any_name_may_speak_of_statuses() -> None:
@@ -376,7 +376,7 @@ def test_the_way_in_without_options_ends_in_the_right_items(
     assert "--item query --item chunk" in meant.output
     typed += ["--cluster", ""]
     meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
-    assert "no rater would with --item query --item model --item chunk" in meant.output
+    assert "with --item query --item model --item chunk, no rater does" in meant.output
     typed = typed[:-2]
     third = CliRunner().invoke(
         app, [*typed, "--item", "query", "--item", "model", "--item", "chunk"]

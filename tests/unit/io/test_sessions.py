@@ -95,7 +95,7 @@ class TestSessions:
         table = table_of(session=["2", "1", "10", "1"]).assign(item=[1, 1, 1, 2])
         ratings = read(table)
         assert ratings.replicate.tolist() == [1, 0, 2, 0]
-        assert "several sessions are replicates" in notes(ratings)
+        assert "several sessions are read as replicates" in notes(ratings)
         with pytest.raises(RatingsError, check=refusal("repeated-ratings")):
             read(table.assign(session="1"))
 

@@ -135,32 +135,32 @@ def placeholders(node: ast.expr) -> Iterator[ast.expr]:
 
 
 ROLE = re.compile(r":\w+:`[^`]*`")
+NAMES = re.compile(r"`[^`]*`(?:(?:, | and | or |, and |, or )`[^`]*`)+")
+"""A list of names, such as the columns of a table, which is read at a glance."""
 UNDERLINE = re.compile(r"-{3,}$")
 TYPED = frozenset({"Parameters", "Returns", "Yields", "Attributes", "Raises", "Warns"})
+"""Sections whose lines without indentation are names and types."""
 UNREAD = frozenset({"References", "Examples", "See Also"})
-PARAMETER = re.compile(r"(?:\*{0,2}\w[\w, *]*|[\w.]+) : |[\w.]+$")
+BLOCK = re.compile(r"\.\. |.*::$|>>> ")
+"""Begins a formula, an example or another block that is no prose."""
 
 
-def docstring_page(doc: str) -> str:
+def docstring_page(docstring: str) -> str:
     """Return a numpydoc docstring as a page: without doctests, formulas, references and types."""
     kept: list[str] = []
-    section, deep = "", None
-    lines = doc.splitlines()
-    for n, line in enumerate(lines):
+    section, block = "", -1
+    lines = docstring.splitlines()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
         text, depth = line.strip(), len(line) - len(line.lstrip())
-        if text and deep is not None and depth <= deep:
-            deep = None
-        after = lines[n + 1].strip() if n + 1 < len(lines) else ""
         if UNDERLINE.match(after):
             section = text
-        typed = section in TYPED and depth == 0 and PARAMETER.match(text)
-        if text.startswith(">>>"):
-            deep = -1
-        elif text.startswith("..") or (text.endswith("::") and text != "::"):
-            deep = depth
-        hidden = deep is not None or section in UNREAD or typed
-        if text == "" and deep == -1:
-            deep = None
-        skip = hidden or UNDERLINE.match(text) or UNDERLINE.match(after)
-        kept.append("" if skip else ROLE.sub("`code`", text))
-    return "\n".join(kept)
+        if text and depth <= block:
+            block = -1
+        typed = section in TYPED and depth == 0
+        if block >= 0 or typed or section in UNREAD or UNDERLINE.match(line):
+            text = ""
+        elif BLOCK.match(text):
+            block, text = depth, ""
+        kept.append(text)
+    page = ROLE.sub("`code`", "\n".join(kept)).replace("``", "`")
+    return "\n\n".join(NAMES.sub("`names`", " ".join(block.split())) for block in blocks(page))

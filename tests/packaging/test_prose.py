@@ -26,6 +26,8 @@ MANNERISMS = {
     r"at their word": "is trusted",
     r"held against": "is compared with",
     r"hangs? on": "depends on",
+    r"hangs? together": "is correlated, depends on each other",
+    r"foretells?": "predicts",
     r"what is (?:said|known|none) of": "the noun that is meant",
     r"tells? nothing of": "has no information on",
     r"all the same": "still",

@@ -104,8 +104,8 @@ class Ratings:
         Whether the rater deliberately skipped the item: all answers and scores are missing.
     items : pandas.DataFrame
         One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
-        item's own name by default), ``stratum`` (string, ``""`` if none), ``weight``
-        (positive float, 1 if none), and any covariates (numbers or strings).
+        item's own name by default), ``stratum`` (string, ``""`` if none) and ``weight``
+        (positive float, 1 if none). Covariates are further columns (numbers or strings).
     raters : pandas.DataFrame
         One line per rater, index ``rater`` (unique strings). Column ``group`` (string).
     truth : ndarray of int16 (item, label)
@@ -132,9 +132,9 @@ class Ratings:
     sessions : tuple of str
         The sessions in order of time; all that occur in ``session``, and perhaps more.
     audit : ndarray of int8 (rating, label)
-        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked;
-        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, if the
-        wrong answer is unknown.
+        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked.
+        If a rating was found wrong without saying which answer is wrong, every answer has -2
+        (``SOME_WRONG``).
     seconds : ndarray of float (rating,)
         Duration of the rating; NaN where it is unknown.
 

@@ -79,8 +79,8 @@ def load_task(task: "str | Path | Task") -> Task:
     Parameters
     ----------
     task : str, path or Task
-        A shipped task's name, a path that ends in ``.toml`` or in ``.xml`` (a label config of
-        Label Studio), or a task, which is returned unchanged.
+        Name of a shipped task, or a path that ends in ``.toml`` or in ``.xml`` (a label config of
+        Label Studio). A task is returned unchanged.
 
     Returns
     -------

@@ -96,8 +96,8 @@ def load(path: str | Path) -> xr.DataTree:
     Raises
     ------
     FitError
-        If there is no such file, or it is no fit, is damaged, has a later schema, refers to other
-        files, or requires code to be run.
+        If there is no such file, or it is not a fit, is damaged or has a later schema. Also if it
+        refers to other files, or requires code to be run.
     """
     source = path_given("path", path)
     if not source.exists():

@@ -240,8 +240,8 @@ def ais_study(
 
     Notes
     -----
-    The tables follow the kinds that Rashkin et al. report: rates by system (Tables 3 to 5),
-    agreement of raters (Table 6), audits by snapshot (Table 7), completion times (Table 8).
+    The tables are of the kinds that Rashkin et al. report. Tables 3 to 5 have rates by system,
+    Table 6 agreement of raters, Table 7 audits by snapshot, Table 8 completion times.
     Interpretable is a share of what is not flagged, attributable of what is interpretable.
 
     References

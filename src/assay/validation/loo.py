@@ -46,8 +46,8 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     Returns
     -------
     arviz_stats.ELPDData
-        ``elpd`` is the sum of the log probabilities; ``elpd_i`` and ``pareto_k`` are by item
-        with gold, or by cluster if there are clusters of items: all gold of a cluster is then
+        ``elpd`` is the sum of the log probabilities. ``elpd_i`` and ``pareto_k`` are by item
+        with gold, or by cluster if there are clusters of items. All gold of a cluster is then
         left out and predicted together. Compare models by
         ``arviz_stats.compare({"one": loo_gold(fit), "other": loo_gold(other)})``.
 
@@ -62,7 +62,7 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
               p(g_i \mid y, g_{-i})^{-1} = E\left[ p(g_i \mid y_i, \theta)^{-1} \mid y, g \right],
 
     where the ratings :math:`y_i` of the item are kept, since they predict its truth. The
-    expectation uses Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
+    expectation uses Pareto smoothed importance sampling. ``pareto_k`` is 0 where the log
     probabilities of the draws differ by less than 0.1, so that weights are nearly equal. The
     standard error uses only the items with gold; conclusions about all items need a random sample.
 
@@ -176,7 +176,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     xarray.Dataset
         ``probability`` (item, label, class): as :func:`assay.label_probabilities`, of the mixture.
         ``weight`` (model): in [0, 1], adding up to 1. ``elpd`` (model): of :func:`assay.loo_gold`.
-        ``high_k`` (model): share of the gold with a Pareto k above 0.7; above a tenth, the score is
+        ``high_k`` (model): share of the gold with a Pareto k above 0.7. Above a tenth, the score is
         unreliable and the model has weight 0, unless all models are unreliable.
 
     Raises

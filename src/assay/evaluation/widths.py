@@ -181,8 +181,8 @@ def expected_width(
         - ``one_more_rater``: expected width with one more rater, who rates as many items as the
           other raters do on average
         - ``binds``: which of ``ratings``, ``clusters`` and ``raters`` would narrow the interval
-          most; ``""`` if the width is 0, ``overlap`` if no item has two raters and no truth is
-          known
+          most. It is ``""`` if the width is 0, ``overlap`` if no item has two raters and no truth
+          is known.
 
     Raises
     ------
@@ -222,8 +222,8 @@ def expected_width(
     that. Then :math:`P` stays under *ten more clusters*. The effect of a second rater cannot be
     predicted before there is one, so the other two widths are NaN.
 
-    Where the model predicts the population, :math:`P` and :math:`L` are those of the labels of
-    these clusters, times the share of draws in which the metric is defined there. :math:`S` is the
+    Where the model predicts the population, :math:`P` and :math:`L` are those of these clusters,
+    times the share of draws in which the metric is defined there. :math:`S` is the
     rest of the variance, because unseen events appear in other clusters, not in more ratings of
     these.
 

@@ -129,8 +129,8 @@ def agreement(
     ----------
     ratings : Ratings
     fit : xarray.DataTree, optional
-        A fit of these ratings. The table then shows the agreement that the model expects of the
-        same raters on the same items (at most 200 posterior predictive sets of answers).
+        A fit of these ratings. The table then shows the agreement that the model expects, from at
+        most 200 posterior predictive sets of answers of the same raters to the same items.
     labels : str or sequence of str, optional
         Labels, and ``"all labels"`` for whole vectors; both by default.
     level : float

@@ -153,7 +153,7 @@ def docstring_page(docstring: str) -> str:
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         text, depth = line.strip(), len(line) - len(line.lstrip())
         if UNDERLINE.match(after):
-            section = text
+            section, text = text, ""
         if text and depth <= block:
             block = -1
         typed = section in TYPED and depth == 0

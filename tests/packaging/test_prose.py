@@ -1,12 +1,14 @@
 """Pages and messages are in plain English: short sentences, and no habits that stop a reader."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from prose import sentences, texts_of, words
+from prose import docstring_page, sentences, texts_of, words
 
+import assay
 from assay.codes import FAMILIES
 
 ROOT = Path(__file__).parents[2]
@@ -14,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 LONG, TOO_LONG = 25, 35
 MOST_LONG = 0.02  # share of the sentences of a corpus that may have more than LONG words
 
-CORPORA = ["docs", "models", "codes", "messages"]
+CORPORA = ["docs", "models", "codes", "messages", "docstrings"]
 
 # Habits, and plain words for them.
 MANNERISMS = {
@@ -51,12 +53,34 @@ def messages() -> Iterator[tuple[str, str]]:
             yield f"{path.relative_to(ROOT)}:{line}", text
 
 
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Name and text of the docstring of each public function, class and method."""
+    for name, home in assay._HOME.items():
+        place = ROOT / "src/assay" / home.replace(".", "/")
+        module = place.with_suffix(".py")
+        for path in [module] if module.exists() else sorted(place.rglob("*.py")):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+                    yield from ((name, docstring_page(text)) for text in documented(node))
+
+
+def documented(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Yield the docstring of a function, or those of a class and its public methods."""
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    public = [one for one in methods if not one.name.startswith("_")]
+    for one in [node, *(public if isinstance(node, ast.ClassDef) else [])]:
+        if text := ast.get_docstring(one):
+            yield text
+
+
 def texts(corpus: str) -> list[tuple[str, str]]:
     """Place and text of all that a corpus has."""
     if corpus == "codes":
         return [pair for family in FAMILIES for pair in family.codes.items()]
     if corpus == "messages":
         return list(messages())
+    if corpus == "docstrings":
+        return list(docstrings())
     if corpus == "docs":
         return [("README.md", (ROOT / "README.md").read_text(encoding="utf-8")), *pages("docs")]
     return list(pages(corpus))
@@ -165,4 +189,56 @@ def test_texts_are_found_in_code() -> None:
         "Value items of Value have no ratingValue. Their labels follow.",
         ", but for those with known truth of Value people or more",
         "a sum of Value and Value is one text: Value",
+    ]
+
+
+DOCSTRING = """
+Report the agreement of raters.
+
+Parameters
+----------
+level : float
+    Probability of the intervals. It is between 0 and 1.
+labels : str, optional
+    One of ``x``, ``y`` and ``z``.
+
+Returns
+-------
+DataFrame
+    A line per rater. Columns:
+
+    - ``rater``
+    - ``share``: right answers, see :func:`other`
+
+Notes
+-----
+With a formula
+
+.. math:: x = 1. Y = 2,
+
+the sentence goes on.
+
+References
+----------
+A title. Another title.
+
+Examples
+--------
+>>> agreement(1)
+A printed line. Another one.
+"""
+
+
+def test_sentences_are_found_in_docstrings() -> None:
+    assert list(sentences(docstring_page(DOCSTRING))) == [
+        "Report the agreement of raters.",
+        "Probability of the intervals.",
+        "It is between 0 and 1.",
+        "One of Code.",
+        "A line per rater.",
+        "Columns:",
+        "Code",
+        "Code: right answers, see Code",
+        "With a formula",
+        "the sentence goes on.",
     ]

@@ -323,7 +323,7 @@ def test_accents_that_stand_apart_are_noted(form: str, tmp_path: Path) -> None:
     table.to_csv(tmp_path / "r.csv", index=False)
     table.to_parquet(tmp_path / "r.parquet")
     ratings = read_ratings(table if form == "frame" else tmp_path / f"r.{form}", task="single")
-    assert "as in M\u00fcller: names that look alike are one" in notes(ratings)
+    assert "as in M\u00fcller, so names that look alike are one" in notes(ratings)
     assert ratings.raters.index.tolist() == ["M\u00fcller", "b"]
 
 
@@ -338,7 +338,7 @@ def test_systems_and_classes_that_nearly_match_are_noted() -> None:
 
 def test_truth_that_mostly_says_what_no_answer_does_is_asked_about() -> None:
     table = BASE.assign(gold=["GREAT"] * 14 + ["x"] * 10)
-    assert "says GREAT, and no answer does" in refused(table, truth="gold")
+    assert "says GREAT, but no answer does" in refused(table, truth="gold")
 
 
 def test_names_that_differ_are_not_noted() -> None:

@@ -171,7 +171,7 @@ class TestAudits:
         )  # fmt: skip
         ratings = read_ratings(table, task="ais")
         assert ratings.audit.tolist() == [[-1, -1, -1], [-1, -1, 1], [-1, -1, -1]]
-        assert "2 audits are of answers that are not there" in notes(ratings)
+        assert "2 audits are left out, because their answers are missing" in notes(ratings)
 
     def test_one_label_a_row(self) -> None:
         table = pd.DataFrame(

@@ -235,7 +235,7 @@ def test_older_files_say_completions_and_skipped(tmp_path: Path) -> None:
 
 
 def test_a_csv_says_which_columns_it_takes_for_labels_and_a_task_decides() -> None:
-    assert "sentiment for a label" in notes_of(read("label_studio_plain.csv"))["controls-or-data"]
+    assert "sentiment as a label" in notes_of(read("label_studio_plain.csv"))["controls-or-data"]
     task = assay.load_task(FIXTURES / "label_studio_rich.xml")
     for name in ("label_studio_rich.csv", "label_studio_rich_min.json"):
         assert read(name, task=task).task.label_names == task.label_names

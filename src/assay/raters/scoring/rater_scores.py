@@ -128,8 +128,8 @@ def score_rater(
 
     Label draws of a fit do not depend on scores that the fit has not used. Where the truth is
     uncertain, they agree with these scores too rarely, as if the scores added nothing to the
-    ratings. With three raters of 85 % accuracy, no interval of F1, Brier score or AUROC covered
-    the true value in 40 simulated sets (benchmark ``informed_scores``). The ``note`` reports this where
+    ratings. With three raters of 85 % accuracy, no interval of F1, Brier score or AUROC covered the
+    true value in 40 simulated sets (benchmark ``informed_scores``). The ``note`` reports this where
     two draws differ on more than one item in a hundred.
 
     With ``informed`` the labels are drawn again by Bayes' rule

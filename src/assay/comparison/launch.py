@@ -246,8 +246,8 @@ def _table(
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
     if not known.any():
         raise ArgumentError(
-            f"no draw has a number for {some(list(values))} of all systems, so that nothing can be "
-            "decided; choose other metrics",
+            f"no draw has a number for {some(list(values))} of all systems, so nothing can be "
+            "decided. Choose other metrics",
             code="decision-undefined",
         )
     kept = {name: v[known] for name, v in values.items()}

@@ -156,8 +156,8 @@ def in_place(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise FitError(
-            f"cannot write {target}: {error.strerror or error}; it has to stand in a place that "
-            "all workers can write",
+            f"cannot write {target}: {error.strerror or error}. Give a place where all "
+            "workers can write",
             code="file-not-written",
         ) from None
 

@@ -221,7 +221,7 @@ def panel_totals(
         arrays = [np.asarray(part, dtype=float) for part in pair]
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"the function of metric {metric.name!r} returned what is no array of numbers: {error}",
+            f"the function of metric {metric.name!r} did not return an array of numbers: {error}",
             code="metric-function",
         ) from error
     for array in arrays[: 2 if metric.kind == "ratio" else 1]:

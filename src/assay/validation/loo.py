@@ -87,14 +87,14 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
     if fit.attrs["method"] != "nuts":
         raise FitError(
-            "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(`method={fit.attrs['method']!r}`); fit with `method='nuts'`",
+            "leave-one-out needs draws of the posterior, but this fit approximates it "
+            f"(`method={fit.attrs['method']!r}`). Fit with `method='nuts'`",
             code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
         raise FitError(
-            f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
-            f"this fit has {counted(draws, 'draw')}; take more (`draws=`)",
+            f"leave-one-out needs at least {FEW_FOR_PSIS} draws in all, but this fit has "
+            f"{counted(draws, 'draw')}. Take more draws (`draws=`)",
             code="few-draws",
             numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
@@ -123,7 +123,7 @@ def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError(
-            "no item's truth is known in this fit; give it by `truth=` when reading",
+            "this fit has no known truth. Give the truth when reading (`truth=`)",
             code="no-known-truth",
         )
     constant, values = group(fit, "constant_data"), parameter_draws(fit)

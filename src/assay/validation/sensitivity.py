@@ -246,8 +246,8 @@ def _log_odds(chance: Any) -> Any:
 
 def _modelled_words(names: pd.Series) -> str:
     return (
-        f"the population of {', '.join(dict.fromkeys(names))} is the model's here, at least in "
-        "part: there are few clusters. The labels of these items do not move it; ask for "
+        f"the model predicts the population of {', '.join(dict.fromkeys(names))}, at least in "
+        "part, because there are few clusters. The labels of these items do not change it. Use "
         "`estimand='finite'`"
     )
 
@@ -322,8 +322,8 @@ def consensus_sensitivity(
     require_fit(fit)
     if not is_consensus(fit.attrs["reference"]):
         raise FitError(
-            f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
-            "it is learned; see assay.perception_table(fit)",
+            f"the truth of this fit is {fit.attrs['reference']}, so the fit estimates how often "
+            "raters are wrong. See assay.perception_table(fit)",
             code="learned-truth",
         )
     require_choice("estimand", estimand, ESTIMANDS)

@@ -701,7 +701,7 @@ def test_a_scheduler_without_workers_is_not_waited_for_forever(
     from distributed import LocalCluster
 
     monkeypatch.setattr(executor, "FIRST_WORKER", 0.5)
-    words = r"no worker has come to the Dask scheduler at .* in 0 seconds; start"
+    words = r"no worker has joined the Dask scheduler at .* in 0 seconds; start"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         dask_executor(empty.scheduler_address) as idle,

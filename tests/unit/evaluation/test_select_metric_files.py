@@ -72,7 +72,7 @@ def test_other_file_may_not_take_the_name(write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 1", "registers no metric; it may hold"),
+        ("x = 1", "registers no metric. It may hold"),
         ("def f(:", r"mine\.py, line 1: SyntaxError"),
         ("\n\n1 / 0", r"mine\.py, line 3: ZeroDivisionError: division by zero"),
         ("import no_such_module_here", "line 1: ModuleNotFoundError"),
@@ -85,9 +85,9 @@ def test_problems_of_a_file_are_told_with_their_line(write, text, words):
 
 
 def test_path_that_is_no_python_file_is_told(tmp_path, write):
-    with pytest.raises(ModelError, match="is no Python", check=refusal("metric-file")):
+    with pytest.raises(ModelError, match="is not a readable Python", check=refusal("metric-file")):
         load_metrics(tmp_path / "absent.py")
-    with pytest.raises(ModelError, match=r"mine\.txt is no", check=refusal("metric-file")):
+    with pytest.raises(ModelError, match=r"mine\.txt is not", check=refusal("metric-file")):
         load_metrics(write(FILE, "mine.txt"))
 
 

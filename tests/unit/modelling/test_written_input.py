@@ -43,7 +43,7 @@ TASKS = {
     "[columns]\nitem = 3\n" + LABEL: "columns: item = 3, but it must be a list of texts",
     "[columns]\nitem = [3]\n" + LABEL: "columns: item = [3]",
     "columns = 3\n" + LABEL: "columns must be a table",
-    "a = " + "[" * 5000 + "]" * 5000: "brackets stand within each other too often",
+    "a = " + "[" * 5000 + "]" * 5000: "brackets are nested too deeply",
     "a = '" + "x" * 2_000_000 + "'": "is larger than 1,048,576 bytes",
     LABEL + "[[rules]]\nexpression = 3": "has no expression",
     LABEL + "[[rules]]\nexpression = 'a'\nname = 3": "name = 3, but it must be a text",
@@ -137,7 +137,7 @@ def test_extreme_opinions_are_settled_or_refused(default: str, opinion: str) -> 
 
 
 FILES = {
-    "[priors]\nmain = " + "[" * 5000 + "]" * 5000: "too often",
+    "[priors]\nmain = " + "[" * 5000 + "]" * 5000: "nested too deeply",
     "[priors]\nmain = " + "9" * 5000: "is not valid TOML",
     "[priors]\nmain = 1979-05-27": "is not a prior",
     "[priors]\nmain = true": "is not a prior",

@@ -190,7 +190,7 @@ def agreement(
     """
     require_ratings(
         "agreement", ratings,
-        instead="a fit stands beside the ratings that it was made from: "
+        instead="give a fit together with its ratings: "
         "`assay.agreement(ratings, fit=fit)`",
     )  # fmt: skip
     require_level(level)

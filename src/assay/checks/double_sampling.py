@@ -35,8 +35,8 @@ SCORES = (
 )
 MEASURED = (
     "In a study of a language-model judge (see A sign that turns), the default model was sure of "
-    "a wrong sign in 19 of 20 samples. The 95 % interval held the true difference in "
-    "19 samples with this layer and prevalence, and in 2 with the layer alone"
+    "a wrong sign in 19 of 20 samples. The 95 % interval held the true difference in 2 of 20 "
+    "samples with the layer alone, and in 19 of 20 with this prevalence too"
 )
 
 

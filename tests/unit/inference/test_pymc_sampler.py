@@ -29,7 +29,7 @@ def test_the_posterior_is_that_of_nutpie(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_what_is_nutpies_alone_is_refused() -> None:
     ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    with pytest.raises(FitError, match="pymc has neither"):
+    with pytest.raises(FitError, match="not with 'pymc'"):
         assay.fit(ratings, sampler="pymc", keep_interrupted=True)
 
 

@@ -59,4 +59,4 @@ def test_the_heavier_mode_is_named_with_what_it_is():
     heavier = [text for text in others if "weight 1," in text]
     assert heavier
     told = [str(w.message) for w in caught]
-    assert any(heavier[0] in text and "a class is what raters call it" in text for text in told)
+    assert any(heavier[0] in text and "its classes contradict their names" in text for text in told)

@@ -50,8 +50,8 @@ def require_fit_place(path: Path) -> None:
     require_place(path, example="fit.nc", may_be_folder=path.suffix == ".zarr")
     if path.suffix not in FIT_SUFFIXES:
         raise ArgumentError(
-            f"cannot write {path}: a fit is a .nc file (netCDF) or a .zarr folder; give a name "
-            f"that ends so, e.g. {path.stem}.nc",
+            f"cannot write {path}: a fit is a .nc file (netCDF) or a .zarr folder. Give a "
+            f"name with this ending, e.g. {path.stem}.nc",
             code="output-place",
         )
 
@@ -80,7 +80,7 @@ def draft(path: Path) -> Iterator[Path]:
     except KeyboardInterrupt:
         if written:
             raise KeyboardInterrupt(f"{path} was written") from None
-        old = "; the old one is as it was" if path.exists() else ""
+        old = "; the old file is unchanged" if path.exists() else ""
         raise Unwritten(f"{path} was not written{old}") from None
 
 
@@ -158,7 +158,7 @@ def _write_sheet(frame: "pd.DataFrame", path: Path) -> None:
         _without_formulas(frame).to_excel(path, index=False, engine="openpyxl")
     except ImportError:
         raise FitError(
-            "no package is installed that writes spreadsheets; install it with "
+            "no package for writing spreadsheets is installed. Install it with "
             "pip install 'assay[excel]', or write .csv",
             code="extra-not-installed",
         ) from None

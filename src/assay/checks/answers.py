@@ -101,7 +101,7 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
     findings += [
         _on_columns(
             "warning",
-            f"column {column} is not used, although its name suggests known truth; if it holds "
+            f"column {column} is not used, although its name suggests known truth. If it holds "
             f"the truth, add `truth={column!r}`",
             code="unused-truth-column",
         )
@@ -180,15 +180,15 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
     names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
     if not names:
         return []
-    text = f"the classes of {some(names)} are ordered, but the default family ignores the order; "
+    text = f"the classes of {some(names)} are ordered, but the default family ignores the order. "
     others = [la.name for la in ratings.task.labels if len(la.classes) > 2 and not la.ordered]
     if others:
         text += (
-            "the family ordinal uses it, but cannot fit unordered labels of three or more classes "
+            "The family ordinal uses it, but cannot fit unordered labels of three or more classes "
             f"({some(others)}). Fit {some(names)} in a separate task"
         )
     else:
-        text += "`raters='ordinal'` uses it"
+        text += "To use the order, fit with `raters='ordinal'`"
     numbers = {"labels": len(names)}
     return [_on_answers("note", text, proposes="order", code="ordered-classes", numbers=numbers)]
 

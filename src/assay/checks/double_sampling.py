@@ -30,13 +30,13 @@ TURNS = "and its sign can turn"
 PLAIN = "hierarchical"
 RECIPE = "hierarchical + system_bias"
 SCORES = (
-    "No layer lets the meaning of scores differ by system, so first turn the scores into answers: "
-    "yes from a threshold on"
+    "No layer lets the meaning of scores differ by system. First turn the scores into answers: yes "
+    "from a threshold upwards"
 )
 MEASURED = (
-    "In a study of a language-model judge (documentation, A sign that turns), the default model "
-    "was confident of a wrong sign in 19 of 20 samples. The 95 % interval held the true difference "
-    "in 2 of 20 samples with the layer alone, and in 19 of 20 with the layer and this prevalence"
+    "In a study of a language-model judge (see A sign that turns), the default model was sure of "
+    "a wrong sign in 19 of 20 samples. The 95 % interval held the true difference in 2 of 20 "
+    "samples with the layer alone, and in 19 of 20 with this prevalence too"
 )
 
 
@@ -165,9 +165,8 @@ def danger(design: Design) -> str:
     scores = f"{SCORES}. " if design.scores_only else ""
     return (
         f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
-        f"({sample}). If "
-        f"{who} makes more errors on one system than on another, a model with one error rate "
-        f"reports this as a difference between the systems, {TURNS}. {scores}{_proposal(design)}"
+        f"({sample}). If the error rate of {who} differs by system, a model with one error rate "
+        f"biases the difference between systems, {TURNS}. {scores}{_proposal(design)}"
     )
 
 
@@ -180,8 +179,8 @@ def _proposal(design: Design) -> str:
         layers = dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
         return f"Let the errors of {who} differ by system: {_arguments(layers)}"
     return (
-        f"If {who} is a different kind of rater (e.g. a language model among people), give "
-        "it a rater group of its own (`group=`) and let its errors differ by system, e.g. "
+        f"If {who} is a different kind of rater (e.g. a language model among people), give it a "
+        "rater group of its own (`group=`). Then let its errors differ by system, e.g. "
         f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
     )
 

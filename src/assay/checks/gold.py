@@ -36,8 +36,8 @@ def check_gold_choice(ratings: Ratings) -> Part:
     told = unlike_gold(ratings)
     if not told:
         return Part()
-    text = f"{told}. A fit can learn from them how often raters err together only if they are a "
-    text += "random sample, or were chosen on recorded data"
+    text = f"{told}. They show how often raters err together only if they are a random sample, or "
+    text += "were chosen on recorded data"
     if ratings.has_truth.sum() >= ENOUGH:
         text += " (`reference='gold', gold_chosen='recorded'`)"
     numbers = {"items": int(ratings.has_truth.sum())}

@@ -41,7 +41,7 @@ def check_leaning(ratings: Ratings) -> Part:
     if not found:
         text = "every class, rater and system has enough shared items to outweigh the prior"
         silent = classes.loc[~classes["answered"], "label"].unique()
-        text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
+        text += f", except for {some(list(silent))} without an answer" if len(silent) else ""
         found = [_finding("ok", text, code="no-prior-leaning")]
     return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
 
@@ -178,8 +178,8 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
     names = [f"{line.rater} ({line.shared} of {line.items})" for line in few.itertuples()]
     text = (
         f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_SHARED} "
-        "items with a second rater or a known truth, so their reliability depends on the group and "
-        f"the prior: {some(names)}"
+        f"items with a second rater or a known truth: {some(names)}. Their reliability depends on "
+        "the group and the prior"
     )
     numbers = {"raters": len(few), "of": len(table), "items": FEW_SHARED}
     return [_finding("note", text, leans=True, code="few-shared-items", numbers=numbers)]
@@ -240,10 +240,10 @@ def _comparison(ratings: Ratings) -> list[Finding]:
         text = f"{count} systems can be compared: {', '.join(ratings.systems[:8])}"
         level: Level = "ok" if "rater-by-system" in searched.tests else "note"
         return [_reach_finding(level, text, code="comparable-systems", numbers=numbers)]
-    text = "there is only one system, so there is no comparison"
+    text = "there is only one system, so nothing can be compared"
     if not count:
         text = (
-            "no column names a system, so systems cannot be compared; add one with `system=` or "
+            "no column names a system, so systems cannot be compared. Name one with `system=` or "
             "`panels=`"
         )
     return [_reach_finding("note", text, code="no-comparison", numbers=numbers)]
@@ -256,14 +256,14 @@ def _lists(ratings: Ratings) -> list[Finding]:
     lonely = ratings.panels["panel"].nunique() == len(ratings.panels)
     if lonely:
         text = (
-            "every item is its own list, but metrics at K, MRR and NDCG need ranked lists; "
-            "name the lists with `cluster=` or `panel=`, and `rank=`"
+            "every item is its own list, but metrics at K, MRR and NDCG need ranked lists. "
+            "Name the lists with `cluster=` or `panel=`, and `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranked-lists")]
     if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
         text = (
-            "no column gives the rank, so MRR and NDCG use the order of the file; "
-            "name the column with `rank=`"
+            "no column gives the rank, so MRR and NDCG use the order of the file. "
+            "Name the column with `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranks")]
     text = "items form ranked lists, so metrics at K, MRR and NDCG can be computed"
@@ -361,7 +361,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
     if len(names) < 2:
         text = (
             "all raters are in one group, so dependent errors within a group (e.g. of models) "
-            "cannot be estimated; name groups with `group=`"
+            "cannot be estimated. Name groups with `group=`"
         )
         return [_reach_finding("note", text, code="one-rater-group")]
     told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}

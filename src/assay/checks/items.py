@@ -74,7 +74,8 @@ def check_items(ratings: Ratings) -> Part:
     none, once = int((counts == 0).sum()), int((raters == 1).sum())
     if none:
         text = (
-            f"{none} of {len(counts)} items {does(none, 'have')} no rating, and will be predicted"
+            f"{none} of {len(counts)} items {does(none, 'have')} no rating; the model predicts "
+            "their labels"
         )
         findings.append(
             _finding("note", text, code="unrated-items", numbers={"items": none, "of": len(counts)})
@@ -140,15 +141,15 @@ def check_clusters(ratings: Ratings) -> Part:
         numbers = {"panels": len(incomplete), "of": len(table)}
         found.append(_on_clusters("note", text, code="incomplete-panels", numbers=numbers))
     known = int(ratings.has_truth.sum())
-    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
-        "`reference='gold'` estimates from them how often raters err together"
+    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part. " + (
+        "`reference='gold'` uses these items to estimate how often raters err together"
         if known >= ENOUGH
-        else f"with {ENOUGH} such items or more, a fit can estimate how often raters err together"
+        else f"With {ENOUGH} such items or more, a fit can estimate how often raters err together"
     )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()
         but = ", apart from audits of single answers" if audited else ""
-        text = f"no truth is known{but}; a fit estimates the raters' consensus"
+        text = f"no truth is known{but}, so a fit estimates the consensus of the raters"
     numbers = {"items": known, "of": len(ratings.items)}
     found.append(
         _on_truth("note", text, code="known-truth" if known else "no-known-truth", numbers=numbers)
@@ -167,9 +168,12 @@ def _systems(ratings: Ratings) -> list[Finding]:
     text = f"{systems}; {paired} of {len(per_cluster)} clusters have all of them"
     several = int((per_cluster > 1).sum())
     if not paired and several:
-        text += f", {several} have several; differences are paired where two systems share clusters"
+        text += (
+            f" and {several} have several. Differences between two systems are paired on shared "
+        )
+        text += "clusters"
     elif several == paired < len(per_cluster):
-        text += f"; differences are {'paired on these clusters only' if paired else 'not paired'}"
+        text += f". Differences are {'paired on these clusters only' if paired else 'not paired'}"
         if 2 * paired < len(per_cluster):
             text += ". If the systems had the same queries, name their column with `cluster=`"
     level: Level = "ok" if paired == len(per_cluster) else "warning"

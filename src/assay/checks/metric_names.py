@@ -9,7 +9,7 @@ finding = findings_on("metrics")
 
 def check_metric_names(ratings: Ratings) -> Part:
     """Report metrics of the task that cannot be computed."""
-    own = "; register one of your own first: load_metrics(...), or --metric-file"
+    own = ". To use a metric of your own, register it first: load_metrics(...), or --metric-file"
     said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
     return Part(
         findings=tuple(

@@ -61,9 +61,10 @@ def check_model_families(ratings: Ratings) -> Part:
     ]
     text = (
         "the names of some raters are those of language models of one family: "
-        f"{'; '.join(told)}. Such models may err together, and their agreement cannot show it. To "
-        f"estimate it, a fit needs the truth of {ENOUGH} items, a group of people whose consensus "
-        "is the truth, or a rater group for each of three families (`group=`)"
+        f"{'; '.join(told)}. Such models may err together, which their agreement cannot show. To "
+        f"estimate such errors, give the truth of {ENOUGH} items, or a group of people whose "
+        "consensus is the truth. Ratings of three families also suffice, with a rater group for "
+        "each family (`group=`)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
     finding = _finding("note", text, code="model-families", numbers={"families": len(told)})

@@ -50,19 +50,20 @@ def check(ratings: Ratings) -> Check:
 
     Notes
     -----
-    Two raters can be compared only if shared items connect them, directly or through other raters:
-    these are the connected components of the graph of raters and items. Near-duplicates are pairs
-    of raters that agree on more than 98 % of at least 20 common items, while two random answers
-    agree on less than 90 %. Opposite raters agree on less than half of the number of items
-    expected by chance, by four standard errors, of at least 20 common items. Scores are opposite
-    if their rank correlation is below -0.2, by four standard errors. Language models of one family
-    are recognised only by their names. In double sampling [1]_, a group rated all items of several
-    systems and others rated a sample; the finding names the model for this design.
+    Two raters can be compared only if shared items connect them, directly or through other raters.
+    Such sets are the connected components of the graph of raters and items. Near-duplicates are
+    pairs of raters that agree on more than 98 % of at least 20 common items. For such a pair, two
+    random answers must agree on less than 90 %. Opposite raters agree on less than half of the
+    number of items expected by chance, by four standard errors, of at least 20 common items. Scores
+    are opposite if their rank correlation is below -0.2, by four standard errors. Language models
+    of one family are recognised only by their names. In double sampling [1]_, a group rated all
+    items of several systems and others rated a sample; the finding names the model for this design.
 
-    Departures from raters who err independently, alike in all clusters and systems, are tested on
-    at most 6000 answers to a label, against replicates of a quickly fitted model [2]_. It has
-    unequal raters, hard items, and class shares that differ by system, rank and cluster. By Holm's
-    rule, about 1 % of data sets without departures have a false alarm, if the model holds.
+    Departures from raters who err independently, and alike in all clusters and systems, are tested
+    against replicates of a quickly fitted model [2]_. A test uses at most 6000 answers to a label.
+    The model has unequal raters, hard items, and class shares that differ by system, rank and
+    cluster. By Holm's rule, about 1 % of data sets without departures have a false alarm, if the
+    model holds.
 
     References
     ----------

@@ -23,14 +23,14 @@ def ais(
     sources: Sources,
     reading: Reading,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder to write the tables to, as CSV.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the tables, as CSV files.")
     ] = None,
     level: Level = 0.95,
     seed: Seed = 1,
     as_json: Json = False,
     strict: Strict = False,
 ) -> None:
-    """Tabulate a study of attribution (task ais), from ratings or from a fit of them."""
+    """Tabulate a study of attribution (task ais), from ratings or a fit."""
     from assay import ais_study
 
     is_fit = len(sources) == 1 and sources[0].suffix in FIT_SUFFIXES

@@ -15,7 +15,7 @@ from assay.cli.tables import deliver
 Pseudonyms = Annotated[
     Path | None,
     typer.Option(
-        help="Key file (.csv) of pseudonyms: raters are called by them. Made if it is not there.",
+        help="Key file (.csv) of pseudonyms, which replace the raters' names. Made if missing.",
         metavar="KEY.csv",
     ),
 ]
@@ -24,31 +24,33 @@ Pseudonyms = Annotated[
 @command("decide fit.nc --baseline A --gain ndcg_at_k --guard misleading_context_rate_at_k=0.01")
 def decide(
     fit_file: FitFile,
-    baseline: Annotated[str, typer.Option(help="The system that runs today.", metavar="SYSTEM")],
+    baseline: Annotated[str, typer.Option(help="The system in use today.", metavar="SYSTEM")],
     gain: Annotated[
         list[str],
         typer.Option(
-            help="Metric that is to get better; repeat with weights.", metavar="METRIC[=WEIGHT]"
+            help="Metric to improve; repeat for several, with weights.", metavar="METRIC[=WEIGHT]"
         ),
     ],
     guardrails: Annotated[
         list[str] | None,
         typer.Option(
-            "--guard", help="Metric that may be worse by so much; repeat.", metavar="METRIC=MARGIN"
+            "--guard",
+            help="Metric that may become worse by this margin at most; repeat.",
+            metavar="METRIC=MARGIN",
         ),
     ] = None,
-    sure: Annotated[float, typer.Option(help="Probability from which a system is launched.")] = 0.9,
+    sure: Annotated[float, typer.Option(help="Least probability for a launch.")] = 0.9,
     estimand: Estimands = "population",
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Decide which system to launch: gain, expected loss, and guardrails that hold together."""
+    """Choose a system to launch, by gain, expected loss and joint guardrails."""
     import assay
 
     if estimand == "both":
-        raise typer.BadParameter("a decision is about one estimand", param_hint="--estimand")
+        raise typer.BadParameter("a decision needs one estimand", param_hint="--estimand")
     weights = {name: amount for text in gain for name, amount in [_amount(text, "--gain")]}
     margins = {
         name: amount
@@ -81,14 +83,12 @@ def _amount(text: str, option: str, usual: float | None = 1.0) -> tuple[str, flo
 def sheets(
     fit_file: FitFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
-    threshold: Annotated[
-        float, typer.Option(help="Chance of a right answer that is asked of a rater.")
-    ] = 0.8,
+    threshold: Annotated[float, typer.Option(help="Required probability of a right answer.")] = 0.8,
     sure: Annotated[
-        float, typer.Option(help="Probability from which a rater meets it, or is below.")
+        float, typer.Option(help="Least probability to say that a rater meets or misses it.")
     ] = 0.95,
     refit: Annotated[
-        bool, typer.Option(help="Refit without each rater: what that does to the metrics.")
+        bool, typer.Option(help="Refit without each rater, and show the effect on the metrics.")
     ] = True,
     pseudonyms: Pseudonyms = None,
     level: Level = 0.95,
@@ -96,7 +96,7 @@ def sheets(
     quiet: Quiet = False,
     strict: Strict = False,
 ) -> None:
-    """Write a page for each rater, and a table of who meets the threshold."""
+    """Write a page for each rater, and a table of raters above the threshold."""
     import assay
     from assay.cli.tables import records_of
 

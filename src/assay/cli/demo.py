@@ -207,9 +207,9 @@ def show_real(console: Console, study: RealStudy) -> None:
     console.print(
         Text(
             f"{SOURCE}: 45 patients, fitness for anaesthesia from 1 (fit) to 4 (unfit), judged by "
-            "five anaesthetists. The first judged each form three times; these replicates hang "
-            "together: they share what is peculiar to rater and form. Copies of the table differ "
-            "in one digit, of patient 7.\n"
+            "five anaesthetists. The first judged each form three times. These replicates are "
+            "correlated, because they have the rater and the form in common. Copies of the table "
+            "differ in one digit, of patient 7.\n"
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
@@ -225,10 +225,10 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
     console.print(Text("2. A SIMULATED STUDY, SO THAT THE TRUTH IS KNOWN", "bold"))
     console.print(
         Text(
-            f"SIMULATED: two systems retrieve {CHUNKS} chunks for each of {QUERIES} queries; "
-            f"{RATERS} raters, one of them poor, answer three questions about each chunk in an "
-            "interface that blocks contradictions. A tenth of the chunks is rated three times, "
-            "the rest once. The fit does not see the truth.\n"
+            f"SIMULATED: two systems retrieve {CHUNKS} chunks for each of {QUERIES} queries. "
+            f"{RATERS} raters, one of them poor, answer three questions about each chunk. The "
+            "interface blocks contradictions. A tenth of the chunks has three ratings, each other "
+            "chunk one. The fit does not use the truth.\n"
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
@@ -289,7 +289,7 @@ def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Table:
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
         ["metric, system", "TRUTH", "posterior mean (95%)", "majority vote (95%)"],
         rows,
-        note="Reference: consensus of all raters; no fit sees the TRUTH. Majority vote with a "
+        note="Reference: consensus of all raters; no fit uses the TRUTH. Majority vote with a "
         "cluster bootstrap. * the interval misses the TRUTH.",
     )
 
@@ -347,7 +347,7 @@ REPORTS = {"real": "assay-demo-report.html", "simulated": "assay-demo-report-SIM
 NOTICES = {
     "real": "",
     "simulated": "SIMULATED: these ratings were drawn from a model. They show what a comparison of "
-    "two systems looks like, and say nothing of any real one.",
+    "two systems looks like, but have no information on any real system.",
 }
 TITLES = {
     "real": "Fitness for anaesthesia, judged by five anaesthetists",
@@ -435,5 +435,5 @@ def _next_steps(keep: Path | None, reports: Sequence[Path]) -> str:
     else:
         lines.append(f"The fits of this demo: {', '.join(FILES.values())} in {keep}.")
     if reports:
-        lines += ["Its reports, to be opened in a browser:", *(f"  {path}" for path in reports)]
+        lines += ["Its reports, for a browser:", *(f"  {path}" for path in reports)]
     return "\n".join(lines)

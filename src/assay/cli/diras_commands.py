@@ -37,25 +37,29 @@ def sample(
     ] = None,
     per_query: Annotated[int, typer.Option(min=2, help="Pairs drawn for each query.")] = 60,
     top: Annotated[
-        int, typer.Option(min=1, help="Documents at the top of a ranking: half of the pairs.")
+        int,
+        typer.Option(
+            min=1, help="Documents at the top of a ranking; half of the pairs are from there."
+        ),
     ] = 60,
     embedding_model: Annotated[
         str | None,
-        typer.Option(help="Rank by embeddings of this model at --url; else by BM25."),
+        typer.Option(help="Rank by embeddings of this model at --url. Default: BM25."),
     ] = None,
     url: Annotated[str | None, typer.Option(help="Endpoint of --embedding-model.")] = None,
     key_variable: Annotated[
-        str, typer.Option(help="Environment variable that holds the key of the endpoint.")
+        str, typer.Option(help="Environment variable with the key of the endpoint.")
     ] = "OPENAI_API_KEY",
     query_stratum: Annotated[
-        str | None, typer.Option(help="Column of the queries with their stratum.", metavar="COLUMN")
+        str | None,
+        typer.Option(help="Column of the strata in the file of queries.", metavar="COLUMN"),
     ] = None,
     queries_per_stratum: Annotated[
-        int | None, typer.Option(min=1, help="Queries drawn in each stratum; else all.")
+        int | None, typer.Option(min=1, help="Queries drawn in each stratum. Default: all.")
     ] = None,
     pool: Annotated[
         Path | None,
-        typer.Option(help="Write the top of all rankings, which 'assay diras rank' needs."),
+        typer.Option(help="File for the top of all rankings, which 'assay diras rank' needs."),
     ] = None,
     document_id: Annotated[str | None, _column("Id of a document")] = None,
     document_text: Annotated[str | None, _column("Text of a document")] = None,
@@ -135,13 +139,13 @@ def define(
     ] = "definition_draft",
     quiet: Quiet = False,
 ) -> None:
-    """Let a model draft what makes a document relevant for each query; people edit the drafts."""
+    """Let a model draft a definition of relevance for each query, for people to edit."""
     from assay.studies.diras import draft_definitions
 
     if output.exists() and not sending.dry_run:
         # Users may have edited it.
         raise FitError(
-            f"{output} exists already; name another file: `output='definitions.csv'`",
+            f"{output} exists already. Name another file: `output='definitions.csv'`",
             code="file-exists",
         )
     require_place(output, example="definitions.csv")
@@ -154,12 +158,14 @@ def define(
     table, _, notes = draft_definitions(queries, **given)
     say_notes_of(notes)
     deliver("definitions", table, False, output, lambda: None)
-    say("next: edit the column definition; the column draft keeps what the model wrote")
+    say("next: edit the column definition; the column draft keeps the text of the model")
 
 
 @command("diras rate pairs.csv --model gpt-4o --dry-run", of=diras)
 def rate(
-    items: Annotated[Path, typer.Argument(help="Pairs of 'assay diras sample', or a table alike.")],
+    items: Annotated[
+        Path, typer.Argument(help="Pairs of 'assay diras sample', or a table of the same form.")
+    ],
     model: Model,
     judging: Judging,
     sending: Sending,
@@ -176,16 +182,18 @@ def rank(
     fit: FitFile,
     runs: Annotated[list[Path], typer.Argument(help="TREC run files, one for each system.")],
     pairs: Annotated[Path, typer.Option(help="The sample of 'assay diras sample'.")],
-    pool: Annotated[Path, typer.Option(help="Its --pool: the top of all rankings.")],
-    k: Annotated[int, typer.Option("--k", min=1, help="Documents of a list that count.")] = 10,
+    pool: Annotated[Path, typer.Option(help="The --pool of the sample: the top of all rankings.")],
+    k: Annotated[
+        int, typer.Option("--k", min=1, help="Number of documents of a list that count.")
+    ] = 10,
     label: Annotated[str | None, typer.Option(help="Label, if there are several.")] = None,
     positive: Annotated[
         str | None,
-        typer.Option(help="Class that counts as relevant, with those above it.", metavar="CLASS"),
+        typer.Option(help="Lowest class that counts as relevant.", metavar="CLASS"),
     ] = None,
     estimand: Annotated[
         Literal["population", "finite"],
-        typer.Option(help="About queries like these, or these queries."),
+        typer.Option(help="Inference on queries like these, or on these queries only."),
     ] = "population",
     level: Level = 0.95,
     seed: Seed = 1,
@@ -193,7 +201,7 @@ def rank(
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Recall, nDCG and MAP of ranked lists over all documents, from the sample that was judged."""
+    """Estimate recall, nDCG and MAP of ranked lists over all documents, from the judged sample."""
     from assay import recall_of_runs
 
     view = open_fit(fit)

@@ -16,11 +16,11 @@ def export(
     fit_file: FitFile,
     to: Annotated[
         Literal["huggingface", "cleanlab", "argilla", "qrels"],
-        typer.Option(help="The tool that reads the file."),
+        typer.Option(help="Tool that reads the file."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     label: Annotated[
-        str | None, typer.Option(help="Which label, where the file holds one.")
+        str | None, typer.Option(help="The label, if the file holds one only.")
     ] = None,
     strict: Strict = False,
 ) -> None:
@@ -43,7 +43,7 @@ def methods(
     as_json: Json = False,
     strict: Strict = False,
 ) -> None:
-    """Write the paragraph on the methods that a paper needs, with its references."""
+    """Write the methods paragraph for a paper, with its references."""
     import json
 
     import assay

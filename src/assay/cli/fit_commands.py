@@ -114,21 +114,24 @@ def compare(
     fit_file: FitFile,
     by: Annotated[
         Literal["system", "stratum"],
-        typer.Option(help="Systems over all items, or within each stratum (language, ...)."),
+        typer.Option(
+            help="Compare systems over all items, or within each stratum (language, ...)."
+        ),
     ] = "system",
     metric: Metrics = None,
     metric_file: MetricFiles = None,
     claim: Claims = None,
     estimand: Annotated[
         Literal["population", "finite"],
-        typer.Option(help="About clusters like these, or these items."),
+        typer.Option(help="Inference on clusters like these, or on these items only."),
     ] = "population",
     rope: Annotated[
         str | None,
         typer.Option(help="Differences that do not matter: 0.02, or LOW,HIGH.", metavar="NUMBER"),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+        str | None,
+        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
     ] = None,
     incomplete: Incomplete = "predict",
     level: Level = 0.95,
@@ -136,7 +139,7 @@ def compare(
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
+    """Compare systems, and check claims. Exit status 3: a claim is contradicted or undecided."""
     from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
     from assay.evaluation.panels import left_out_metrics
@@ -144,7 +147,7 @@ def compare(
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
     if by == "stratum" and rope is not None:
-        raise typer.BadParameter("goes with --by system alone", param_hint="--rope")
+        raise typer.BadParameter("needs --by system", param_hint="--rope")
     view = open_fit(fit_file)
     say_unsuited(own, view)
     said = {"incomplete": incomplete}  # in every table: it changes the estimand
@@ -210,18 +213,20 @@ def raters(
     fit_file: FitFile,
     kind: Annotated[
         Literal["recorded", "raw"],
-        typer.Option(help="Of the recorded answers, or before the interface blocks."),
+        typer.Option(help="Reliability of the recorded answers, or before the interface blocks."),
     ] = "recorded",
     by_class: Annotated[
         bool,
-        typer.Option("--by-class", help="A line for each true class where there are over two."),
+        typer.Option(
+            "--by-class", help="A line for each true class of labels with three classes or more."
+        ),
     ] = False,
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
+    """Report the reliability of each rater, lowest first; -o and --json have all confusions."""
     from assay.display.frames import (
         accuracy_frame,
         reliability_frame,
@@ -287,7 +292,7 @@ def labels(
     as_json: Json = False,
     output: Table = None,
     uncertain: Annotated[
-        int | None, typer.Option(min=1, help="Only the N least certain.", metavar="N")
+        int | None, typer.Option(min=1, help="Only the N least certain items.", metavar="N")
     ] = None,
     strict: Strict = False,
 ) -> None:

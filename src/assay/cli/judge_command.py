@@ -33,16 +33,17 @@ class Judging:
         typer.Option("--output", "-o", help="Ratings to write: .csv, .tsv, .parquet or .json."),
     ] = None
     prompt: Annotated[
-        str | None, _judging("--prompt", "Name of a prompt, or a .toml file; else the task's.")
+        str | None,
+        _judging("--prompt", "Name of a prompt, or a .toml file. Default: that of the task."),
     ] = None
     definitions: Annotated[
         Path | None,
-        _judging("--definitions", "What makes a document relevant: a definition for each query."),
+        _judging("--definitions", "File with a definition of relevance for each query."),
     ] = None
     slots: Annotated[
         list[str] | None,
         _judging(
-            "--slot", "Column of a slot of the prompt, if not recognised; repeat.",
+            "--slot", "Column for a slot of the prompt, if not recognised; repeat.",
             metavar="SLOT=COLUMN",
         ),
     ] = None  # fmt: skip
@@ -58,16 +59,16 @@ class Judging:
         ),
     ] = None  # fmt: skip
     rater: Annotated[
-        str | None, _judging("--name", "Name of the rater; else model and prompt.")
+        str | None, _judging("--name", "Name of the rater. Default: model and prompt.")
     ] = None
     confidence: Annotated[
         Literal["ask", "token", "none"],
-        _judging("--confidence", "Asked for in words, or read from token probabilities."),
+        _judging("--confidence", "Confidence stated by the model, or from token probabilities."),
     ] = "ask"
     window: Annotated[
-        int, _judging("--window", "Documents ordered at a time, of prompts for lists.", min=2)
+        int, _judging("--window", "Documents in a window, for prompts that order lists.", min=2)
     ] = 20
-    step: Annotated[int, _judging("--step", "How far the next window is.", min=1)] = 10
+    step: Annotated[int, _judging("--step", "Documents from one window to the next.", min=1)] = 10
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``ask_model``."""

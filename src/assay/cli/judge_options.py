@@ -15,7 +15,7 @@ from assay.cli.shell import say, tell, warn
 if TYPE_CHECKING:
     from assay.studies.judges.plan import Plan
 
-Model = Annotated[str, typer.Option(help="Model, as the endpoint calls it.")]
+Model = Annotated[str, typer.Option(help="Name of the model at the endpoint.")]
 
 
 def _sending(what: str, **more: Any) -> Any:
@@ -28,41 +28,44 @@ class Sending:
 
     log: Annotated[
         Path | None,
-        _sending("Log of requests and answers, .jsonl; else FILE.answers.jsonl here. "
-                 "The same command goes on from it."),
+        _sending("Log of requests and answers, .jsonl. Default: FILE.answers.jsonl here. "
+                 "The same command continues from it."),
     ] = None  # fmt: skip
-    url: Annotated[str | None, _sending("Endpoint, up to the part before /chat/completions.")] = (
+    url: Annotated[str | None, _sending("Address of the endpoint, without /chat/completions.")] = (
         None
     )
     key_variable: Annotated[
-        str, _sending("Environment variable that holds the key; it is written nowhere.")
+        str, _sending("Environment variable with the key, which is stored nowhere.")
     ] = "OPENAI_API_KEY"
     timeout: Annotated[float, _sending("Seconds to wait for an answer.")] = 60.0
     concurrency: Annotated[int, _sending("Requests at a time.", min=1)] = 4
-    retries: Annotated[int, _sending("Retries of a request that fails.", min=0)] = 5
+    retries: Annotated[int, _sending("Number of retries of a failed request.", min=0)] = 5
     requests_per_minute: Annotated[float | None, _sending("At most.")] = None
     max_cost: Annotated[
-        float | None, _sending("What all requests of the log may cost; needs --prices.")
+        float | None, _sending("Largest cost of all requests of the log; needs --prices.")
     ] = None
     prices: Annotated[
         tuple[float, float] | None,
-        _sending("Prices of a million tokens sent and answered.", metavar="SENT ANSWERED"),
+        _sending(
+            "Prices of a million tokens sent, and of a million received.", metavar="SENT ANSWERED"
+        ),
     ] = None
     temperature: Annotated[float, _sending("Of the model.")] = 0.0
     seed: Annotated[int, _sending("Of the model.", min=0)] = 1
-    max_tokens: Annotated[int | None, _sending("Of an answer; else what it needs.", min=1)] = None
+    max_tokens: Annotated[
+        int | None,
+        _sending("Largest number of tokens of an answer. Default: what it needs.", min=1),
+    ] = None
     options: Annotated[
         list[str] | None,
         typer.Option(
             "--option",
-            help="Further field of a request, as JSON; null leaves a field out. Repeat.",
+            help="Further field of a request, as JSON; null removes a field. Repeat.",
             metavar="NAME=JSON",
             rich_help_panel="Sending",
         ),
     ] = None
-    dry_run: Annotated[bool, _sending("Send nothing; show what would be sent, and how much.")] = (
-        False
-    )
+    dry_run: Annotated[bool, _sending("Send nothing; show the requests and their number.")] = False
 
     def arguments(self, source: Path, *, progress: bool) -> dict[str, Any]:
         """Return the arguments of ``ask_model``."""

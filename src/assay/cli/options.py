@@ -37,7 +37,7 @@ TaskName = Annotated[
     typer.Option(
         "--task",
         help="Name of a task, 'single' for one label with the classes of the file, or a .toml "
-        "file. Else the one that the columns fit.",
+        "file. Default: the task that the columns fit.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
@@ -49,13 +49,13 @@ Table = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="End with status 1 if there is a warning.")]
 Level = Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of the intervals.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of random numbers.")]
 Incomplete = Annotated[
-    Literal["predict", "drop"], typer.Option(help="What to do with panels not all rated.")
+    Literal["predict", "drop"], typer.Option(help="Predict or drop panels with unrated items.")
 ]
 Estimands = Annotated[
     Literal["population", "finite", "both"],
-    typer.Option(help="About clusters like these, or these items."),
+    typer.Option(help="Inference on clusters like these, or on these items only."),
 ]
 
 
@@ -82,8 +82,8 @@ def require_task(task: str | None) -> str:
 
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
-        f"--task is missing, which a folder of partitions needs. It is one of {known} ('single' is "
-        "one label with the classes of the file), or a .toml file of yours",
+        f"a folder of partitions needs --task. Give one of {known} ('single' is one label with "
+        "the classes of the file), or a .toml file of your own",
         code="task-missing",
     )
 
@@ -113,44 +113,45 @@ class Fitting:
         list[str] | None,
         _fitting(
             "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
-            "group its own; repeat. If not given, 'hierarchical + item_difficulty', or where a "
-            "label has three classes or more 'ability_bias + item_difficulty'.",
+            "group its own; repeat. Default: 'hierarchical + item_difficulty', or 'ability_bias + "
+            "item_difficulty' if a label has three classes or more.",
             metavar="FAMILY",
         ),
     ] = None
     prevalence: Annotated[str, _fitting("loglinear or dirichlet.")] = "loglinear"
     reference: Annotated[
         str | None,
-        _fitting("Whose truth is meant: a rater group, gold, or groups; else one consensus."),
+        _fitting("What defines the truth: a rater group, gold, or groups. Default: one consensus."),
     ] = None
     gold_chosen: Annotated[
         Literal["random", "recorded"],
-        _fitting("How the items with gold were chosen, for --reference gold."),
+        _fitting("How items with gold were chosen, for --reference gold."),
     ] = "random"
     formula: Annotated[
         str | None,
-        _fitting("Covariates of the prevalence: '~ language + length'. Their columns are read."),
+        _fitting("Covariates of the prevalence: '~ language + length'. Reads their columns."),
     ] = None
     replicates: Annotated[
         Literal["together", "independent"],
-        _fitting("Whether a rater's ratings of one item hang together."),
+        _fitting("Whether repeated ratings of a rater depend on each other."),
     ] = "together"
-    method: Annotated[
-        Literal["nuts", "laplace", "map", "em"], _fitting("How to find the posterior.")
-    ] = "nuts"
-    draws: Annotated[int, _fitting("Draws kept of each chain.", min=1)] = 1000
+    method: Annotated[Literal["nuts", "laplace", "map", "em"], _fitting("Method of inference.")] = (
+        "nuts"
+    )
+    draws: Annotated[int, _fitting("Draws of each chain.", min=1)] = 1000
     tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
-    chains: Annotated[int, _fitting("Chains.", min=1)] = 4
+    chains: Annotated[int, _fitting("Number of chains.", min=1)] = 4
     target_accept: Annotated[
-        float, _fitting("Of NUTS: nearer to 1 for smaller steps.", min=0.0, max=1.0)
+        float,
+        _fitting("Target acceptance of NUTS; nearer 1 means smaller steps.", min=0.0, max=1.0),
     ] = 0.85
-    seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
+    seed: Annotated[int, _fitting("Seed of random numbers.", min=0)] = 1
     sampler: Annotated[
-        Literal["nutpie", "pymc"], _fitting("Who runs NUTS; pymc is there to check nutpie.")
+        Literal["nutpie", "pymc"], _fitting("Sampler for NUTS; pymc serves to check nutpie.")
     ] = "nutpie"
     checkpoint: Annotated[
         Path | None,
-        _fitting("Folder that keeps finished chains; the same command goes on from them."),
+        _fitting("Folder for finished chains; the same command continues from them."),
     ] = None
     keep_interrupted: Annotated[
         bool, _fitting("On Ctrl-C, write the draws so far instead of nothing.")
@@ -168,7 +169,7 @@ class Fitting:
         _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
     ] = None
     priors: Annotated[
-        Path | None, _fitting(r"TOML file with a table \[priors]; --prior goes before it.")
+        Path | None, _fitting(r"TOML file with a table \[priors]; --prior overrides it.")
     ] = None
 
     def checked(self) -> "Fitting":
@@ -234,8 +235,8 @@ class Fitting:
             )
         if self.checkpoint is not None or self.keep_interrupted:
             raise ModelError(
-                "--checkpoint and --keep-interrupted keep chains of NUTS, which is not available "
-                "for a folder of partitions",
+                "--checkpoint and --keep-interrupted need NUTS, which is not available for a "
+                "folder of partitions",
                 code="partitions-unsupported",
             )
         from assay._util.errors import FitWarning
@@ -259,9 +260,9 @@ class Fitting:
     def draws_left(self) -> str:
         """Return where the draws are of a fit that could not be written."""
         if self.checkpoint is not None:
-            return f"the draws are finished and in {self.checkpoint}: the same command takes them"
+            return f"the draws are finished in {self.checkpoint}, and the same command uses them"
         keep = " (--checkpoint FOLDER keeps them)" if self.method == "nuts" else ""
-        return f"the draws were finished, and are lost{keep}"
+        return f"the draws were finished but are lost{keep}"
 
     def _executor(self) -> "AbstractContextManager[Executor | None]":
         """Connect to the Dask cluster, if one is named."""
@@ -309,7 +310,7 @@ MetricFiles = Annotated[
     list[Path] | None,
     typer.Option(
         "--metric-file",
-        help="Python file with metrics of your own (@assay.metric); it is run.",
+        help="Python file with metrics of your own (@assay.metric). The file is executed.",
         metavar="FILE.py",
     ),
 ]
@@ -332,10 +333,12 @@ def say_unsuited(own: "Sequence[Metric]", fit: "Fit") -> None:
     task = FitView.of(fit).task
     for metric in own:
         if metric.task not in (None, task.name):
-            warn(f"metric {metric.name!r} is for task {metric.task}, and left out of {task.name}")
+            warn(
+                f"metric {metric.name!r} is left out: it is for task {metric.task}, not {task.name}"
+            )
         elif lacks := metric.lacks(task):
             warn(
-                f"metric {metric.name!r} is left out: it needs the labels {', '.join(lacks)}, and "
+                f"metric {metric.name!r} is left out: it needs the labels {', '.join(lacks)}, but "
                 f"task {task.name} has {', '.join(task.label_names)}"
             )
 
@@ -367,7 +370,7 @@ def _column(name: str, what: str) -> Any:
 
 
 def _per_label(name: str, what: str) -> Any:
-    return _column(name, f"{what} LABEL=COLUMN if there are several labels; repeat.")
+    return _column(name, f"{what} With several labels: LABEL=COLUMN; repeat.")
 
 
 def _reading(what: str, **more: Any) -> Any:
@@ -379,7 +382,7 @@ class Reading:
     """Options that are arguments of ``read_ratings``."""
 
     item: Annotated[
-        list[str] | None, _column("item", "Item; repeat for a key of several parts.")
+        list[str] | None, _column("item", "Item; repeat for a key of several columns.")
     ] = None
     rater: Annotated[str | None, _column("rater", "Rater.")] = None
     labels: Annotated[list[str] | None, _per_label("labels", "Answers.")] = None
@@ -393,17 +396,19 @@ class Reading:
     panel: Annotated[str | None, _column("panel", "Ranked list.")] = None
     group: Annotated[
         list[str] | None,
-        _column("group", "Group of the rater; RATER=GROUP if no column has it: repeat for each."),
+        _column("group", "Group of the rater. If no column has it: RATER=GROUP; repeat."),
     ] = None
     weight: Annotated[str | None, _column("weight", "Design weight.")] = None
     stratum: Annotated[str | None, _column("stratum", "Stratum.")] = None
     covariate: Annotated[
         list[str] | None,
-        _column("covariate", "Of the item, kept with it; those of --formula are. Repeat."),
+        _column("covariate", "Covariate of the item (those of --formula are read anyway); repeat."),
     ] = None
     replicate: Annotated[
         str | None,
-        _column("replicate", "Replicate; 'row': by file order; 'options': rows are options."),
+        _column(
+            "replicate", "Replicate; 'row': by order of the file; 'options': rows are options."
+        ),
     ] = None
     session: Annotated[str | None, _column("session", "Session, snapshot or period.")] = None
     seconds: Annotated[str | None, _column("seconds", "Time that the rating took.")] = None
@@ -412,50 +417,50 @@ class Reading:
         list[str] | None, _per_label("confidence", "Confidence in the answer given.")
     ] = None
     audit: Annotated[
-        list[str] | None, _per_label("audit", "Whether an answer was checked and found right.")
+        list[str] | None, _per_label("audit", "Result of an audit: right or wrong.")
     ] = None
     score_range: Annotated[
-        tuple[float, float], _reading("Scores that stand for 0 and for 1.", metavar="LOW HIGH")
+        tuple[float, float], _reading("Scores that mean 0 and 1.", metavar="LOW HIGH")
     ] = (0.0, 1.0)
     sessions: Annotated[
         list[str] | None, _reading("Sessions in order of time; repeat.", metavar="SESSION")
     ] = None
     word: Annotated[
         list[str] | None,
-        _reading("What a word of the file stands for; repeat.", metavar="LABEL:WORD=CLASS"),
+        _reading("Class that a word of the file means; repeat.", metavar="LABEL:WORD=CLASS"),
     ] = None
     format: Annotated[
-        str | None, _reading("Format of the file, if several claim it; 'table' for none of them.")
+        str | None, _reading("Format of the file, if several fit; 'table' means none of them.")
     ] = None
-    sheet: Annotated[str | None, _reading("Sheet, if a spreadsheet has several.")] = None
+    sheet: Annotated[str | None, _reading("Sheet, if the spreadsheet has several.")] = None
     encoding: Annotated[
-        str | None, _reading("Encoding of a text, if it is not found, e.g. latin-1.")
+        str | None, _reading("Encoding of the text, e.g. latin-1, if not recognised.")
     ] = None
     wide: Annotated[
         list[str] | None,
         _reading(
-            "Columns that are raters, of a table with a row for each item; '*' for all that hold "
-            "answers.",
+            "Columns that are raters, in a table with a row for each item; '*' means all columns "
+            "with answers.",
             metavar="COLUMN ...",
         ),
     ] = None
     wide_items: Annotated[
         list[str] | None,
         _reading(
-            "Columns that are items, of a form with a row for each rater.", metavar="COLUMN ..."
+            "Columns that are items, in a table with a row for each rater.", metavar="COLUMN ..."
         ),
     ] = None
     counts: Annotated[
         list[str] | None,
         _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
     ] = None
-    set_aside: Annotated[bool, _reading("Set rows aside that cannot be read, and count them.")] = (
+    set_aside: Annotated[bool, _reading("Set aside rows that cannot be read, and count them.")] = (
         False
     )
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[
-        Literal["lost", "draft"], _reading("How partly answered ratings came about.")
+        Literal["lost", "draft"], _reading("Why ratings lack answers: lost, or a draft.")
     ] = "lost"
     resolve: Annotated[
         Literal["retry", "repair"], _reading("How raters resolve a blocked answer.")
@@ -463,7 +468,7 @@ class Reading:
     response: Annotated[
         list[str] | None,
         _reading(
-            "What the interface did with answers that break a rule: block, warn or off.",
+            "Response of the interface to answers that break a rule: block, warn or off.",
             metavar="RULE=STRENGTH",
         ),
     ] = None

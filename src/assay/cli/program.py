@@ -96,8 +96,8 @@ def _field_parameters(group: Any) -> list[Parameter]:
 
 app = typer.Typer(
     name="assay",
-    help="What is true of items that several raters judged, how reliable each rater is, and what "
-    "that means for metrics, with honest uncertainty.",
+    help="Estimate the truth of items that several raters judged, the reliability of each rater, "
+    "and metrics, with their uncertainty.",
     epilog="Start with: assay demo. Exit status: 0 done, 1 no result (or, with --strict, a "
     "warning), 2 wrong usage, 3 a claim is contradicted or undecided.",
     no_args_is_help=True,
@@ -133,7 +133,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def assay(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""

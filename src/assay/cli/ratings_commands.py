@@ -44,7 +44,7 @@ def check(
     as_json: Json = False,
     strict: Strict = False,
 ) -> None:
-    """Report what the ratings can tell, and what they cannot, before any model is fitted."""
+    """Report what the ratings can and cannot answer, before fitting a model."""
     register(metric_files)
     ratings = reading.read(sources, task)
     from assay import check as check_ratings
@@ -77,14 +77,16 @@ def agreement(
     task: TaskName = None,
     fit_file: Annotated[
         Path | None,
-        typer.Option("--fit", help="A fit of these ratings: what the model expects, beside it."),
+        typer.Option(
+            "--fit", help="A fit of these ratings, to compare with its expected agreement."
+        ),
     ] = None,
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
     strict: Strict = False,
 ) -> None:
-    """Report how far raters agree, with the usual coefficients."""
+    """Report the agreement of raters, with the usual coefficients."""
     from assay.raters.agreements import agreement as measure
 
     ratings = reading.read(sources, task)

@@ -39,33 +39,33 @@ NETCDF = b"\x89HDF"
 def report(
     sources: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE...", help="A fit (.nc, .zarr), or ratings to be read and fitted."
-        ),
+        typer.Argument(metavar="FILE...", help="A fit (.nc, .zarr), or ratings to read and fit."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
     fitting: Fitting,
     reading: Reading,
     task: Annotated[
-        str | None, typer.Option("--task", help="Of ratings: name of a task, or a .toml file.")
+        str | None, typer.Option("--task", help="Task of the ratings, by name or as a .toml file.")
     ] = None,
     claim: Claims = None,
     human: Annotated[
         list[str] | None,
-        typer.Option(help="Rater, or rater group, that is human; repeat.", metavar="NAME"),
+        typer.Option(help="Rater or rater group of humans; repeat.", metavar="NAME"),
     ] = None,
     metric_file: MetricFiles = None,
     stability: Annotated[
-        bool, typer.Option(help="Refit without each rater, with other priors, rules, kernels.")
+        bool,
+        typer.Option(help="Refit without each rater, and with other priors, rules and kernels."),
     ] = False,
     budget: Annotated[
-        bool, typer.Option(help="Say where uncertainty comes from, and what more data would buy.")
+        bool, typer.Option(help="Show the sources of uncertainty, and the gain from more data.")
     ] = True,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+        str | None,
+        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
     ] = None,
     short: Annotated[
-        bool, typer.Option("--short", help="No appendix: at most four printed pages.")
+        bool, typer.Option("--short", help="Leave out the appendix: at most four printed pages.")
     ] = False,
     pseudonyms: Pseudonyms = None,
     tables: Annotated[
@@ -80,7 +80,7 @@ def report(
     quiet: Quiet = False,
     strict: Strict = False,
 ) -> None:
-    """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
+    """Write a report of a fit as one HTML file. Exit status 3: a claim does not hold."""
     from assay.reporting.material import Material
     from assay.reporting.writing import export_tables, write_page
 
@@ -149,17 +149,17 @@ def _starts_as_netcdf(source: Path) -> bool:
 @command("demo --keep fits")
 def demo(
     seed: Seed = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="Few draws: a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few draws, for a first look.")] = False,
     keep: Annotated[
         Path | None, typer.Option(help="Save the two fits, and the reports, in this folder.")
     ] = None,
     report: Annotated[
-        bool, typer.Option(help="Write a report of each part, assay-demo-report*.html.")
+        bool, typer.Option(help="Write a report of each part: assay-demo-report*.html.")
     ] = True,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the whole path on real ratings, and on a simulated study whose truth is known."""
+    """Analyse real ratings, and a simulated study with known truth."""
     from assay.cli.demo import run_demo
     from assay.display.terminal import make_console
 

@@ -30,7 +30,7 @@ def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:
         if place is None:
             raise FitError(f"{why}; {fitting.draws_left()}", code="file-not-written") from None
         raise FitError(
-            f"{why}. The fit is in {place} instead; move it from there", code="fit-elsewhere"
+            f"{why}. The fit is in {place} instead. Move it from there", code="fit-elsewhere"
         ) from None
 
 

@@ -35,15 +35,17 @@ def run(
     fitting: Fitting,
     reading: Reading,
     task: Annotated[
-        str | None, typer.Option("--task", help="Name of a task, or a .toml file; else one label.")
+        str | None,
+        typer.Option("--task", help="Name of a task, or a .toml file. Default: one label."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the results; else FILE-results here."),
+        typer.Option("--output", "-o", help="Folder for the results. Default: FILE-results here."),
     ] = None,
     metric: Metrics = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+        str | None,
+        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
     ] = None,
     report: Annotated[bool, typer.Option(help="Write the report.")] = True,
     level: Level = 0.95,
@@ -51,7 +53,7 @@ def run(
     quiet: Quiet = False,
     strict: Strict = False,
 ) -> None:
-    """Check ratings, fit a model and write a report: the short answer, and where the rest is."""
+    """Check ratings, fit a model, print the main results and write a report."""
     import assay
 
     fitting.checked()
@@ -72,7 +74,10 @@ def run(
         _show(found)
         tell(f"wrote {', '.join(files)} in {folder}")
         if report:
-            tell(f"what it means, with its limits: open {files['report.html']} in a browser")
+            tell(
+                f"for the meaning and the limits of these results, open {files['report.html']} in "
+                "a browser"
+            )
     for text in found.warnings:
         warn(text)
     end_with(found.fit, strict=strict)
@@ -87,7 +92,7 @@ def _folder(output: Path | None, sources: list[Path]) -> Path:
     folder = output or Path(f"{stem_of(sources, 'ratings')}-results")
     if folder.suffix in FILES or (folder.exists() and not folder.is_dir()):
         raise FitError(
-            f"{folder} is a file name; `output=` names the folder of the results, such as "
+            f"{folder} is a file name, but `output=` must name a folder for the results, such as "
             f"`output={folder.stem}`",
             code="file-not-written",
         )

@@ -58,7 +58,7 @@ def say_notes(read: "Accounting") -> None:
     for note in notes[:SHOWN_NOTES]:
         say(f"note: {note}")
     if len(notes) > SHOWN_NOTES:
-        say(f"note: {len(notes) - SHOWN_NOTES} more; assay check has all of them")
+        say(f"note: {len(notes) - SHOWN_NOTES} more; assay check shows all of them")
 
 
 def this_command() -> str:
@@ -191,6 +191,6 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
         except OSError as error:
             fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
         except MemoryError:
-            fail("not enough memory; take fewer draws or chains")
+            fail("not enough memory. Take fewer draws or chains")
 
     return run

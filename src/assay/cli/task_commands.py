@@ -24,7 +24,7 @@ COLUMNS = (
 """Arguments that name columns other than those of answers."""
 SHAPES = ("wide", "wide_items", "counts")
 """Arguments that describe the shape of the table; then no column is a question."""
-tasks = typer.Typer(no_args_is_help=True, help="Draft a task file, and show what a task says.")
+tasks = typer.Typer(no_args_is_help=True, help="Draft, show and export task files.")
 app.add_typer(tasks, name="task")
 
 
@@ -34,10 +34,10 @@ def init(
     reading: Reading,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write, .toml; else FILE.toml here."),
+        typer.Option("--output", "-o", help="File to write, .toml. Default: FILE.toml here."),
     ] = None,
 ) -> None:
-    """Write a task file: labels, classes, columns, and rules that the answers keep to."""
+    """Draft a task file from ratings: labels, classes, columns, and rules that all answers keep."""
     from assay import load_task
     from assay.display.task_text import task_text
     from assay.io.task_drafts import draft_arguments
@@ -46,7 +46,7 @@ def init(
     require_place(path, example="task.toml")
     if output is None and path.exists():
         raise FitError(
-            f"{path} exists already; name another file: `output='task.toml'`", code="file-exists"
+            f"{path} exists already. Name another file: `output='task.toml'`", code="file-exists"
         )
     given = reading.arguments()
     taken = [c for role in COLUMNS for c in _several(given[role])]
@@ -66,7 +66,7 @@ def init(
     load_task(path)
     tell(f"wrote {path}: {_sizes(ratings)}")
     files = shlex.join(map(str, sources))
-    say(f"next: look at it, then assay run {files} {_kept(reading, path)}")
+    say(f"next: check the file, then assay run {files} {_kept(reading, path)}")
 
 
 def _kept(reading: Reading, path: Path) -> str:
@@ -113,17 +113,18 @@ def export(
     task: Annotated[str, typer.Argument(help="Name of a task, or a .toml file.")],
     to: Annotated[
         Literal["label-studio", "argilla", "guidelines"],
-        typer.Option(help="A label config, the settings of a dataset, or what raters are to read."),
+        typer.Option(help="A label config, the settings of a dataset, or guidelines for raters."),
     ],
     texts: Annotated[
         list[str] | None,
-        typer.Option("--text", help="Text that raters see, as the data call it; repeat."),
+        typer.Option("--text", help="Field of the data with text for raters; repeat."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; else TASK.SUFFIX here.")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write. Default: TASK.SUFFIX here."),
     ] = None,
 ) -> None:
-    """Write the form of a task for an annotation tool, so that a study starts from the task."""
+    """Write the form of a task for an annotation tool, or guidelines for raters."""
     from assay import load_task
     from assay.studies.forms import make_form
 
@@ -133,7 +134,7 @@ def export(
     require_place(path, example=f"{read.name}{form.suffix}")
     if output is None and path.exists():
         raise FitError(
-            f"{path} exists already; name another file: `output='form{form.suffix}'`",
+            f"{path} exists already. Name another file: `output='form{form.suffix}'`",
             code="file-exists",
         )
     path.write_text(form.text, encoding="utf-8")

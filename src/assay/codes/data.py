@@ -2,12 +2,12 @@
 
 DATA = {
     "abstentions": (
-        "Some ratings are abstentions. Ask assay.abstention_sensitivity whether they depend on the "
-        "truth."
+        "Some ratings are abstentions. They bias results if they depend on the truth: check with "
+        "assay.abstention_sensitivity."
     ),
     "agreement-alone": (
-        "The data tell how often raters agree, but not which way they err. Collect a third rating"
-        " or known truth for some items."
+        "The data identify how often raters agree, but not the direction of their errors. Collect "
+        "a third rating, or the truth, for some items."
     ),
     "alike-clusters": (
         "Clusters with one value of an unused column, such as a topic, are alike beyond chance. "
@@ -15,82 +15,84 @@ DATA = {
         "the cluster."
     ),
     "ambiguous-column": (
-        "More than one column could have a role. Name the right one if the choice is wrong."
+        "More than one column could have a role. If the choice is wrong, name the right column."
     ),
-    "answers-complete": "Every label that was asked has an answer, and every class was reported.",
+    "answers-complete": (
+        "Every label that was asked has an answer, and raters reported every class."
+    ),
     "audit-choice": (
-        "It is not known how the audited ratings were chosen. If they were chosen because of "
-        "doubts, shares of right answers are too low."
+        "How ratings were chosen for audit is not recorded. If doubtful ratings were chosen, the "
+        "shares of right answers are too low."
     ),
     "audit-contradiction": (
         "Known truth, audits and the rules of the task contradict each other. Correct or clear "
-        "them for the items that are named."
+        "them for the items that the message names."
     ),
-    "audit-shares": "Share of right answers by label among the audited ratings.",
-    "audited-ratings": "Number of audited ratings, and the share of them that is right.",
-    "clusters": "Number of clusters. There are enough to resample them.",
-    "comparable-systems": "There are several systems, so that they can be compared.",
+    "audit-shares": "Share of right answers among the audited ratings, by label.",
+    "audited-ratings": "Number of audited ratings, and the share of right ones.",
+    "clusters": "Number of clusters. It is large enough to resample clusters.",
+    "comparable-systems": "The ratings cover several systems, which can be compared.",
     "connected-raters": (
-        "Items in common, or known truth, connect all raters, so that they can be compared."
+        "Shared items or known truth connect all raters, so raters can be compared."
     ),
     "constant-raters": (
-        "Some raters always give the same answer, which has no information on the items. Look at "
+        "Some raters always give the same answer, which is not informative about the items. Check "
         "their ratings."
     ),
     "constant-scores": (
-        "Some raters always give the same score, which has no information on the items. Look at "
+        "Some raters always give the same score, which is not informative about the items. Check "
         "their scores."
     ),
     "dependent-raters": (
-        "Two raters err together more than raters so good would, so that labels are too sure. "
-        "Leave one out, or learn it from known truth."
+        "Two raters make the same errors more often than independent raters would, so labels are "
+        "too certain. Leave one out, or give the truth of some items."
     ),
     "dirichlet-labels": (
-        "The dirichlet prevalence has a prior that is not vague for many labels. Compare with the"
-        " default prevalence."
+        "With many labels, the prior of the dirichlet prevalence is informative. Compare the "
+        "results with those of the default prevalence."
     ),
     "double-sampling": (
-        "One instrument rated all items, others a sample. A difference between systems may be the"
-        " instrument's error: fit with system_bias."
+        "One instrument rated all items, another a sample of them. If the error rate of the first "
+        "differs by system, the comparison is biased: fit with system_bias."
     ),
     "double-sampling-few": (
-        "The checked sample has few items of some system, so that its bias comes from the prior. "
-        "Check more items at random."
+        "The double-rated sample has few items of some systems, so their bias comes from the "
+        "prior. Rate a larger random sample."
     ),
-    "drift-raters": "Number of raters with enough ratings in two sessions to learn their drift.",
+    "drift-raters": "Number of raters with enough ratings in two sessions to estimate their drift.",
     "errors-from-known-truth": (
-        "No item has two raters. Errors are learned from the items of known truth alone."
+        "No item has two raters. Errors are estimated from the items of known truth alone."
     ),
     "few-clusters": (
-        "There are few clusters, so that estimates for the population rely on the model. Add "
-        "clusters, or use `estimand='finite'`."
+        "There are few clusters, so population estimates depend partly on the model. Add clusters, "
+        "or use `estimand='finite'`."
     ),
     "few-items-classes": (
-        "Reliability on some classes rests on few items and leans on the prior. Collect second "
-        "ratings of such items."
+        "Few items inform the reliability on some classes, so it depends on the prior. Collect "
+        "second ratings of such items."
     ),
     "few-items-systems": (
         "Few items of some systems have a second rating or known truth. Comparisons assume that "
-        "raters err alike on all systems."
+        "raters err on these systems as on the others."
     ),
     "few-ratings-raters": (
-        "Some raters gave few ratings, so that their reliability leans on their group."
+        "Some raters gave few ratings, so their reliability depends on their group."
     ),
-    "few-score-values": "Some raters use few different scores.",
+    "few-score-values": "Some raters use only a few different scores.",
     "few-shared-items": (
-        "Some raters share few items with others, so that their reliability leans on the group "
-        "and the prior."
+        "Some raters share few items with others, so their reliability depends on the group and "
+        "the prior."
     ),
     "gold-contradicted": (
         "All raters of some items contradict the known truth. The truth is wrong there, or raters "
         "err together. Check these items."
     ),
     "gold-unlike-others": (
-        "Items of known truth differ from the others, so they are no random sample. Say "
-        "`gold_chosen='recorded'` if recorded data explain the choice."
+        "Items of known truth differ from the other items, so they are not a random sample. If "
+        "they were chosen on recorded data, give `gold_chosen='recorded'`."
     ),
     "graded-items": (
-        "Items stand on a continuum, and raters say yes from a threshold on. Give the truth of "
+        "Items lie on a continuum, and each rater says yes above a threshold. Give the truth of "
         "some items, and fit with `reference='gold'`."
     ),
     "groups-may-err-together": (
@@ -98,201 +100,206 @@ DATA = {
         "`reference='groups'`."
     ),
     "halo": (
-        "Answers of one rating to several labels hang together beyond the truth. Fit with "
+        "Answers of one rating to several labels are correlated beyond the truth. Fit with "
         "`raters='joint'`."
     ),
     "incomplete-panels": (
-        "Some panels hold items without an answer. The model predicts these items."
+        "Some panels hold items without an answer. The model predicts the labels of these items."
     ),
-    "items-with-one-rater": "Number of items that only one rater answered.",
+    "items-with-one-rater": "Number of items that a single rater answered.",
     "joint-errors-askable": (
-        "Some group has enough double ratings to serve as the reference, so that joint errors can"
-        " be learned."
+        "A group has enough double ratings to serve as the reference, so dependent errors within "
+        "other groups can be estimated."
     ),
     "joint-errors-not-askable": (
-        "No group has enough double ratings to serve as the reference. Collect second ratings "
-        "within a group."
+        "No group has enough double ratings to serve as the reference, so dependent errors can "
+        "hardly be estimated. Collect second ratings within a group."
     ),
     "known-truth": "Number of items whose truth is known at least in part.",
-    "label-scores-only": "A label has scores and no answers. Fit with `raters='scored'`.",
-    "label-unanswered": (
-        "A label has no answer at all, so that only its prior and the rules speak about it."
-    ),
+    "label-scores-only": "A label has scores but no answers. Fit with `raters='scored'`.",
+    "label-unanswered": "A label has no answers, so only the prior and the rules inform it.",
     "larger-units": (
-        "An unused column groups the clusters. Name it as the cluster if conclusions are about new "
-        "values of it."
+        "An unused column groups the clusters. If conclusions are about new values of it, name it "
+        "as the cluster."
     ),
-    "learnable-reliability": "The data tell the reliability of raters.",
+    "learnable-reliability": "The data identify the reliability of raters.",
     "metric-unavailable": (
-        "A metric cannot be computed for this task. Register the metric, or add the labels that "
-        "it needs."
+        "This task lacks a metric, or the labels that the metric needs. Register the metric, or "
+        "add the labels."
     ),
     "missing-answers": (
-        "Some answers to a label are missing. They are taken to be missing at random."
+        "Some answers to a label are missing. The model assumes that they are missing at random."
     ),
     "model-families": (
-        "Several raters seem to be language models of one family, which may err together. Give "
-        "known truth or rater groups."
+        "Several raters seem to be language models of one family, which may err together. Give the "
+        "truth of some items, or rater groups."
     ),
     "near-duplicate-raters": (
-        "Pairs of raters agree on almost all items. They may not be independent witnesses: look "
-        "whether one copies the other."
+        "Pairs of raters agree on almost all items, so they may not be independent. Check whether "
+        "one copies the other."
     ),
-    "near-duplicates-untold": "Near-duplicate raters cannot be looked for in these data.",
+    "near-duplicates-untold": "These data do not allow a search for near-duplicate raters.",
     "no-comparison": (
-        "Fewer than two systems are named, so that nothing can be compared. Name the column with "
-        "`system=` or `panels=`."
+        "The ratings name fewer than two systems, so nothing can be compared. Name the column of "
+        "systems with `system=` or `panels=`."
     ),
     "no-departures": (
-        "No test finds that raters err together, or unevenly over clusters, systems and ranks."
+        "No test found that raters err together, or unevenly over clusters, systems and ranks."
     ),
     "no-known-truth": (
-        "No truth is known, so that estimates are of the raters' consensus. Give the truth of "
-        "some items, chosen at random (`truth=`)."
+        "No truth is known, so a fit estimates the consensus of the raters. Give the truth of some "
+        "items drawn at random (`truth=`)."
     ),
-    "no-near-duplicates": "No two raters agree so often that they may be one.",
+    "no-near-duplicates": "No two raters agree so often that they may be near-duplicates.",
     "no-prior-leaning": (
-        "No class, rater or system rests on so few items that its numbers lean on the prior."
+        "Every class, rater and system has enough shared items to outweigh the prior."
     ),
     "no-ranked-lists": (
-        "Every item is a list of its own, so that ranked metrics cannot be computed. Name "
-        "`cluster=` or `panel=`, and `rank=`."
+        "Every item is its own list, but ranked metrics need lists of several items. Name the "
+        "lists with `cluster=` or `panel=`, and `rank=`."
     ),
     "no-ranks": (
-        "No column gives the rank, so that ranked metrics use the order of the file. Name it with"
-        " `rank=`."
+        "No column gives the rank, so ranked metrics use the order of the file. Name the column "
+        "with `rank=`."
     ),
     "no-shared-items": (
-        "No item has two raters, so that errors cannot be told from the truth. Collect second "
-        "ratings or known truth."
+        "No item has two raters, so the errors of raters cannot be separated from the truth. "
+        "Collect second ratings or known truth."
     ),
     "one-rater": (
-        "There is one rater and no known truth, so that errors cannot be told from the truth. Add"
-        " a rater or known truth."
+        "There is one rater and no known truth, so errors cannot be separated from the truth. Add "
+        "a rater or known truth."
     ),
     "one-rater-group": (
-        "All raters are one group, so that joint errors of a group cannot be learned. Name the "
-        "groups with `group=`."
+        "All raters are in one group, so dependent errors within a group cannot be estimated. Name "
+        "the groups with `group=`."
     ),
     "one-rater-known-truth": (
-        "There is one rater. Errors are learned from the items of known truth."
+        "There is one rater. Errors are estimated from the items of known truth."
     ),
     "opposite-raters": (
-        "Pairs of raters agree far less than by chance. One of them may have the classes the "
-        "wrong way round: check its coding."
+        "Pairs of raters agree far less often than by chance. One rater of a pair may have "
+        "reversed the classes: check how both coded their answers."
     ),
     "opposite-scores": (
-        "Scores of two raters run against each other. One may score the wrong way round: write 1 "
-        "- score for it."
+        "Scores of two raters are negatively correlated, so one of them may have a reversed scale. "
+        "Replace reversed scores by 1 - score."
     ),
     "ordered-classes": (
-        "The classes of a label have an order that the default recipe ignores. Fit with "
+        "The classes of a label are ordered, but the default family ignores the order. Fit with "
         "`raters='ordinal'`."
     ),
-    "paired-systems": "Number of clusters that have all systems. Differences are paired on these.",
+    "paired-systems": (
+        "Number of clusters that have all systems. Differences are paired on these clusters."
+    ),
     "places-without-system": "Some places in panels have no system. Comparisons leave them out.",
-    "ranked-lists": "Items stand in ranked lists, so that ranked metrics can be computed.",
+    "ranked-lists": "Items form ranked lists, so ranked metrics can be computed.",
     "rater-by-cluster": (
-        "Raters err on whole clusters, which the model takes for clusters that differ. Collect "
-        "further raters, or fit with `prevalence='dirichlet'`."
+        "Raters err on whole clusters, and the model attributes these errors to the cluster. Fit "
+        "with `prevalence='dirichlet'`, and collect more raters for each cluster."
     ),
     "rater-by-rank": (
-        "Raters follow the rank of items differently. Give the truth of some items, or have them "
-        "rated in random order."
+        "Raters follow the rank of items to different extents. Give the truth of some items, or "
+        "have items rated in random order."
     ),
     "rater-by-system": (
-        "Raters judge the systems differently, so that the difference depends on who is right. Fit "
+        "Some raters favour one system, so the difference depends on which raters are right. Fit "
         "with `system_bias`, or give the truth of some items."
     ),
-    "rater-groups": "Number of raters and of rater groups.",
-    "rating-times": "How long ratings took.",
+    "rater-groups": "Number of raters, and of groups of raters.",
+    "rating-times": "Time that ratings took.",
     "reader-decision": (
-        "Something that the reader decided by itself. Name the column or the words if the "
-        "decision is wrong."
+        "The reader chose a column, or the meaning of some words, without being asked. If the "
+        "choice is wrong, name the column or the words."
     ),
     "reliability-from-prior": (
-        "Too few items have two raters or known truth, so that reliability is mostly the prior's."
-        " Collect second ratings."
+        "Too few items have two raters or known truth, so reliability depends on the prior. "
+        "Collect second ratings."
     ),
-    "replicate-agreement": "How often raters who rated an item again gave the same answer.",
-    "replicates": "Number of ratings that repeat a rater's rating of the same item.",
+    "replicate-agreement": "How often raters gave the same answer when they rated an item again.",
+    "replicates": "Number of ratings in which a rater rated the same item again.",
     "rows-set-aside": (
-        "Rows were set aside, for the reason that is given. Correct them if they should count."
+        "Some rows were not used; the message gives the reason. If these rows should count, "
+        "correct them."
     ),
-    "rows-used": "Number of rows that were read, used and set aside.",
+    "rows-used": "Number of rows read, used and set aside.",
     "rule-broken": "Some ratings break a rule that the interface did not block. They are used.",
     "rule-not-blocked": (
         "Many rows were set aside because they break a blocked rule. If the interface did not "
-        "block, read with `response=`."
+        "block such answers, read with `response=`."
     ),
-    "score-values": "Number of scores of a label and of their different values.",
+    "score-values": "Number of scores of a label, and of different values among them.",
     "scores-against-answers": (
-        "Some scores lie on the other side of 1/2 than the answer beside them. Check their "
-        "direction."
+        "Some scores contradict the answer beside them: a confidence below 1/2 means that the "
+        "other class is more likely. Check the direction of the scores."
     ),
     "scores-alone": (
-        "Scores alone tell about a label, so that its classes are clusters of scores. Give the "
-        "truth of some items, or answers."
+        "A label has scores but no answers and no truth, so its classes are clusters of scores. "
+        "Give the truth of some items, or answers."
     ),
-    "scores-reader": "Which recipe reads the scores.",
+    "scores-reader": "Rater family that uses the scores.",
     "scores-unread": (
-        "Scores are there that the chosen recipe does not read. Fit with `raters='scored'`, or "
-        "order the classes."
+        "The chosen rater family ignores the scores. Fit with `raters='scored'`, or mark the "
+        "classes as ordered."
     ),
     "scores-without-answers": (
-        "Some ratings have scores and no answer. Only `raters='scored'` reads them."
+        "Some ratings have scores but no answer. Only `raters='scored'` uses them."
     ),
     "separate-teams": (
-        "Systems share no raters and no known truth, so that nothing tells their difference from "
-        "one of their raters. Have each team rate items of the others."
+        "Systems share no raters and no known truth, so their difference cannot be separated from "
+        "a difference between the raters. Have each team rate items of the other systems."
     ),
-    "session-sizes": "Number of sessions and of their ratings.",
+    "session-sizes": "Number of sessions, and of ratings in each.",
     "shared-items": (
-        "Number of items that two raters or more answered. Reliability is learned from these."
+        "Number of items that two raters or more answered. Reliability is estimated from these "
+        "items."
     ),
-    "silent-raters": "Some raters only abstained. Look whether their answers were lost.",
+    "silent-raters": "Some raters only abstained. Check whether their answers were lost.",
     "single-class-answers": (
-        "Every answer to a label is the same class, so that errors on it cannot be learned."
+        "Every answer to a label is the same class, so errors on the label cannot be estimated."
     ),
     "single-rating-items": (
-        "Many items have a single rating, so that their labels rest on one answer each. Collect "
+        "Many items have a single rating, which limits the precision of rates and metrics. Collect "
         "second ratings."
     ),
     "skipping-by-answer": (
-        "Items with more answers get other answers. Fit with the number of answers as a covariate "
-        "if the design asked for as many of each."
+        "Items with more answers get different answers, so raters skip items depending on the "
+        "truth. If the design asked for equally many answers, fit with their number as a "
+        "covariate."
     ),
     "slot-raters": (
-        "Raters may be positions (first answer, second answer) and not persons. If so, fit with "
+        "Raters may be slots (first answer, second answer) and not persons. If so, fit with "
         "`raters='pooled'`."
     ),
     "truth-class-slip": (
-        "The truth holds a class that no rater reported and that resembles one that some did. "
-        "Correct the spelling."
+        "The truth contains a class that no rater reported and that resembles a reported class. If "
+        "it is a misspelling, correct it."
     ),
     "two-ratings-items": (
-        "Items with two ratings tell how often raters agree, not which way they err. Collect a "
-        "third rating or known truth."
+        "Two ratings per item identify how often raters agree, but not the direction of their "
+        "errors. Collect a third rating, or the truth, of some items."
     ),
     "unconnected-raters": (
-        "Raters fall into parts without items in common, so that the prior alone compares them. "
-        "Rate some items in two parts."
+        "Raters form sets that share no items, so comparisons between sets depend on the prior "
+        "alone. Have some items rated in two sets."
     ),
-    "unknown-sessions": "Some ratings have no session. They have no information on drift.",
+    "unknown-sessions": "Some ratings have no session, so they are not informative about drift.",
     "unrated-items": "Some items have no rating. The model predicts their labels.",
     "unrated-systems": (
         "No item of some system was rated. Its numbers are predicted from other items."
     ),
     "unreported-classes": "No rater reported some classes of a label.",
     "untested-departures": (
-        "The data are too few to test some assumptions on raters, which are then assumed."
+        "There are too few data to test some assumptions about raters. The model makes these "
+        "assumptions untested."
     ),
     "unused-columns": "Columns that are not used.",
     "unused-truth-column": (
-        "A column sounds like known truth and is not used. Take it with `truth=` if it is."
+        "The name of a column suggests known truth, but the column is not used. If it holds the "
+        "truth, name it with `truth=`."
     ),
     "vague-audits": (
-        "Some audits found a rating wrong without saying in which answer. Shares by label leave "
-        "them out and are too high."
+        "Some audits mark a rating as wrong without saying which answer is wrong. Shares by label "
+        "leave them out, so they are too high."
     ),
 }

@@ -2,7 +2,7 @@
 
 REFUSALS = {
     "argument-choice": (
-        "An argument is none of the words that are allowed. Use one that the message lists."
+        "An argument has a value that is not allowed. Use one that the message lists."
     ),
     "argument-count": (
         "An argument is not a whole number, or is out of range. Give one that the message allows."
@@ -18,24 +18,28 @@ REFUSALS = {
         "`task='ais'`."
     ),
     "axes-argument": (
-        "`ax=` is not the matplotlib Axes that a figure needs. Give as many as the message says."
+        "`ax=` is not the matplotlib Axes that a figure needs. Give as many Axes as the message "
+        "says."
     ),
     "checkpoint-of-other-run": (
-        "The folder of checkpoints holds chains of other runs. Repeat that call, or give another "
-        "folder."
+        "The folder of checkpoints holds chains of other runs. Repeat the earlier call to continue "
+        "them, or give another folder."
     ),
     "claim-itself": "A claim compares a system with itself. Name another system.",
     "claim-number": "A number in a claim is out of range. Correct it.",
     "claim-syntax": "A claim cannot be read. Write it in one of the forms that the message shows.",
     "codes-not-numbers": "Class codes have no mean. Use assay.label_probabilities(fit).",
     "condition-always-or-never": (
-        "A condition holds always or never, so that it compares nothing. Change it."
+        "A condition holds in every state of the task, or in none, so it compares nothing. Change "
+        "the condition."
     ),
-    "contrast-argument": "`contrast=` is not the names of two systems. Name two.",
-    "counts-numbers": "Counts are not whole numbers with successes up to the total. Correct them.",
+    "contrast-argument": "`contrast=` does not name two systems. Name two.",
+    "counts-numbers": (
+        "Counts must be whole numbers, and successes must not exceed the total. Correct them."
+    ),
     "counts-table": (
-        "The table of counts lacks a column, or holds what cannot be used. Correct it as the "
-        "message says."
+        "The table of counts lacks a column, or has unusable values. Correct it as the message "
+        "says."
     ),
     "damaged-fit": (
         "A stored fit is damaged or was changed. Fit the ratings again, or use another copy."
@@ -47,10 +51,12 @@ REFUSALS = {
         "The Dask cluster does not answer, has no worker or was lost. Check it, and start again."
     ),
     "decision-undefined": (
-        "No draw has all numbers that a decision needs. Choose metrics that are defined."
+        "Every draw lacks a number that the decision needs. Choose metrics that are defined."
     ),
-    "density-not-finite": "The posterior density is not finite at the start. Check the priors.",
-    "draws-dims": "An array has dims that draws do not have. Give draws of assay.",
+    "density-not-finite": (
+        "The posterior density is not finite at the starting point. Check the priors."
+    ),
+    "draws-dims": "An array has dims that the draws of assay do not have. Give draws of assay.",
     "drift-sessions": (
         "Drift needs at least two sessions, and the session of every rating. Read with `session=`, "
         "or leave the layer out."
@@ -69,38 +75,40 @@ REFUSALS = {
     "file-exists": "A file of this name exists already. Name another one with `output=`.",
     "file-not-written": "A file could not be written. Check the disk and the permissions.",
     "fit-elsewhere": (
-        "The fit could not be written to its place and stands elsewhere. Move it from there."
+        "The fit could not be written to its place, so it was written elsewhere. Move it from "
+        "there."
     ),
     "forbidden-answers": (
-        "Ratings hold answers that gates or blocked rules forbid. Read them with read_ratings, "
-        "which sets them aside."
+        "Ratings hold answers that gates or blocked rules forbid. Read the ratings with "
+        "read_ratings, which sets such answers aside."
     ),
     "formula-data": (
         "A term of the formula cannot be computed from the items. Correct the column, or leave "
         "the term out."
     ),
     "formula-function": (
-        "The formula calls a function in a way that is not available. Use one that the message "
-        "lists."
+        "The formula uses a function, or an argument of it, that is not available. Use one that "
+        "the message lists."
     ),
     "formula-not-stored": (
-        "A fit by an earlier version lacks the columns of its formula. Fit the ratings again."
+        "An earlier version made the fit and did not store the columns of its formula. Fit the "
+        "ratings again."
     ),
     "formula-prevalence": "A formula needs main effects. Use `prevalence='loglinear'`.",
     "formula-size": "The formula is too long or too deep. Write a shorter one.",
     "formula-syntax": "The formula cannot be read. Correct it as the message says.",
     "formula-term": "A term of the formula is not available. Write it as the message says.",
     "formula-unknown-column": (
-        "The formula reads a column that items do not have. Read it with the ratings "
+        "The formula uses a column that the items do not have. Read the column with the ratings "
         "(`covariates=`)."
     ),
     "gains-argument": "`gains=` is not a dictionary from class to gain. Give one.",
     "gates-in-circle": "Gates of labels depend on each other in a circle. Remove one of them.",
-    "gold-chosen-unused": "`gold_chosen=` has a meaning with `reference='gold'` alone. Leave it "
-    "out.",
-    "groups-without-recipe": "`raters=` says nothing of some rater groups. Give each group a "
-    "recipe.",
-    "guess-words": "A guess is neither 0, 1 nor a class. Correct the column.",
+    "gold-chosen-unused": "`gold_chosen=` applies to `reference='gold'` only. Leave it out.",
+    "groups-without-recipe": (
+        "`raters=` has no recipe for some rater groups. Give each group a recipe."
+    ),
+    "guess-words": "A guess is not 0, 1 or a class. Correct the column.",
     "items-without-cluster": "Some items have no cluster. Give each item one.",
     "key-file": (
         "The key file of pseudonyms cannot be used. Give a CSV file with the columns `pseudonym` "
@@ -109,15 +117,15 @@ REFUSALS = {
     "label-unnamed": "The task has several labels. Name one with `label=`.",
     "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
     "layer-unfit": (
-        "A layer cannot stand on this rater family. Leave it out, or use another family."
+        "A layer cannot be combined with this rater family. Leave it out, or use another family."
     ),
     "learned-truth": (
-        "The truth of this fit is not the consensus, so that errors of the consensus are learned."
-        " See assay.perception_table."
+        "The truth of this fit is not the consensus, so the fit estimates the errors of the "
+        "consensus. See assay.perception_table."
     ),
     "metric-direction": (
-        "A metric says not which values are better. Choose another one, or register one with "
-        "`better=`."
+        "A metric does not define whether larger values are better. Choose another metric, or "
+        "register one with `better=`."
     ),
     "metric-file": "A file of metrics cannot be loaded. Correct it; the message has an example.",
     "metric-function": (
@@ -125,46 +133,53 @@ REFUSALS = {
         "the message says."
     ),
     "metric-obstacle": (
-        "A measure cannot be computed from what was given. Give what the message names."
+        "A measure cannot be computed from these data. Give the data that the message names."
     ),
     "metric-registration": (
-        "A metric cannot be registered so. Correct the argument that the message names."
+        "A metric cannot be registered with these arguments. Correct the argument that the message "
+        "names."
     ),
     "modelled-abstentions": (
-        "The metric counts abstentions, which this fit models already. Ask about another metric."
+        "The metric counts abstentions, which this fit models already. Choose another metric."
     ),
     "no-abstentions": (
-        "No rating is an abstention, so that there is nothing to ask. Keep skipped ratings in the"
-        " file."
+        "No rating is an abstention, so there is no sensitivity to report. Keep skipped ratings in "
+        "the file."
     ),
     "no-complete-panel": "`incomplete='drop'` leaves no panel. Use `incomplete='predict'`.",
     "no-curvature": "Laplace's approximation does not exist here. Use `method='nuts'`.",
-    "no-difficulty": "The fit has no difficulty of items. Fit with a layer of difficulty.",
-    "no-drift": "The fit has no drift of raters. Read with `session=`, and fit with the layer "
-    "drift.",
-    "no-items": "There are no items. Check the filter of the ratings.",
-    "no-lapses": "The fit has no lapses. Fit with the layer lapses.",
-    "no-partitions": (
-        "The folder holds no partitions that can be read. Write all .parquet files into one folder."
+    "no-difficulty": (
+        "The fit does not estimate the difficulty of items. Fit with a layer of difficulty."
     ),
-    "no-rating-of-raters": "No rating is by the raters that are named. Check the names.",
-    "no-such-file": "There is no file at this path. Check it.",
+    "no-drift": (
+        "The fit does not estimate the drift of raters. Read with `session=`, and fit with the "
+        "layer drift."
+    ),
+    "no-items": "No items are left. Check the filter of the ratings.",
+    "no-lapses": "The fit does not estimate lapses. Fit with the layer lapses.",
+    "no-partitions": (
+        "The folder has no readable partitions. Write all .parquet files into one folder."
+    ),
+    "no-rating-of-raters": "The raters that you named gave no ratings. Check the names.",
+    "no-such-file": "There is no file at this path. Check the path.",
     "not-a-fit": (
         "The file or tree is not a fit. Make one with assay.fit, or read one with assay.load."
     ),
     "nuts-option": (
-        "An option belongs to `method='nuts'` and nutpie alone. Leave it out, or change the method."
+        "An option works only with `method='nuts'` and nutpie. Leave it out, or change the method."
     ),
     "open-classes": "A label takes its classes from the data. Read ratings with the task first.",
     "opinion-impossible": (
         "No distribution has this mean and this interval. Give a wider interval or another "
         "probability."
     ),
-    "other-ratings": "The fit is of other ratings. Pass the ratings that were fitted.",
+    "other-ratings": "The fit was made from other ratings. Pass the ratings that were fitted.",
     "other-version": (
         "Another version of assay wrote this fit. Install that version, or fit the ratings again."
     ),
-    "output-place": "The fit cannot be written there. Give a file name in a folder that exists.",
+    "output-place": (
+        "The fit cannot be written to this path. Give a file name in a folder that exists."
+    ),
     "partition-changed": (
         "A partition changed while it was fitted. Keep the files as they are during a fit."
     ),
@@ -172,23 +187,23 @@ REFUSALS = {
         "One partition may not show all sessions. Name them in order (`sessions=`)."
     ),
     "partitions-unlike": (
-        "Partitions were read in different ways. Name the columns and words, so that all are read"
-        " alike."
+        "The reader interpreted the partitions differently. Name the columns and words, so that "
+        "all partitions are read alike."
     ),
     "partitions-unsupported": (
         "This option needs all data on one machine. Leave it out, or use assay.fit."
     ),
     "perception-without-reference": (
-        "Perception needs to know whose truth is meant. Give `reference=`."
+        "A perception layer needs a reference that defines the truth. Give `reference=`."
     ),
     "positive-classes": "It is unclear which classes are positive. Name them with `positive=`.",
     "prior-counts": (
-        "A prior table of counts does not suit the labels. Give positive counts, true class by "
+        "The prior counts do not match the labels. Give a table of positive counts, true class by "
         "reported class."
     ),
     "prior-file": "A file or argument of priors cannot be read. Write it as the message shows.",
     "prior-kind": (
-        "A prior is of a kind that this parameter cannot have. Use one that the message lists."
+        "This parameter cannot have a prior of this kind. Use one that the message lists."
     ),
     "prior-kinds-mixed": (
         "Priors of one parameter are of different kinds. Give all of them the same kind."
@@ -209,11 +224,12 @@ REFUSALS = {
         "A recipe of raters cannot be read. Write a family by name, and layers after plus signs."
     ),
     "reference-argument": (
-        "`reference=` cannot be used. Give 'gold', 'groups' or the name of a rater group."
+        "`reference=` has a value that is not allowed. Give 'gold', 'groups' or the name of a "
+        "rater group."
     ),
     "reference-too-few-items": (
-        "Too few items tell how the reference differs from the other raters. Use `reference=None`, "
-        "or collect more."
+        "Too few items show how the reference differs from the other raters. Use `reference=None`, "
+        "or collect more such items."
     ),
     "reference-with-perception": (
         "The reference cannot have a perception layer, because its consensus is the truth. Leave "
@@ -221,31 +237,36 @@ REFUSALS = {
     ),
     "repeated-items": "Items occur more than once. Keep one line for each item.",
     "response-argument": (
-        "The response to a rule is not one that is allowed. Use one that the message lists."
+        "The response to a rule has a value that is not allowed. Use one that the message lists."
     ),
-    "rope-argument": "`rope=` is neither a number nor two. Give a difference that does not matter.",
+    "rope-argument": (
+        "`rope=` is neither one number nor two. Give the largest difference that does not matter."
+    ),
     "rule-not-binary": (
-        "A rule uses a label of several classes as yes or no. Write which class is meant."
+        "A rule uses a label of several classes as yes or no. Name the class in the rule."
     ),
     "rule-open-classes": (
         "A rule names a label whose classes come from the data. List them in the task file."
     ),
     "rule-syntax": "A rule cannot be read. Write it with the operators that the message lists.",
-    "rules-block-all": "Blocked rules leave no answer that a rater could give. Soften one of them.",
+    "rules-block-all": (
+        "Blocked rules leave no answer for a rater to give. Soften one of the rules."
+    ),
     "rules-contradict": "The rules of a task contradict each other. Remove or soften one of them.",
     "rules-exclude-class": (
         "Rules and gates never admit a class. Remove the class, or soften a rule."
     ),
     "scores-no-number": (
-        "Scores hold what is no finite number. Write numbers, or leave the cells empty."
+        "Some scores are not finite numbers. Write numbers, or leave the cells empty."
     ),
     "scores-other-items": (
-        "Scores are of items that the truth does not have. Name items as the truth does."
+        "Scores are of items that the truth does not contain. Use the same names of items in both."
     ),
     "scores-table": (
-        "Scores cannot be used. Give a dictionary, a Series or a table from item to score."
+        "The scores have a form that cannot be used. Give a dictionary, a Series or a table from "
+        "item to score."
     ),
-    "simulated-classes": "`classes=` must be at least two different names. Give two or more.",
+    "simulated-classes": "`classes=` does not hold at least two different names. Give two or more.",
     "simulated-design": (
         "The simulated design is impossible. Change the numbers of items, raters or ratings."
     ),
@@ -254,19 +275,21 @@ REFUSALS = {
         "says."
     ),
     "split-clusters": (
-        "Ratings of one cluster stand in several partitions. Partition the data set by cluster."
+        "Ratings of one cluster are in several partitions. Partition the data set by cluster."
     ),
     "label-config": "A label config cannot be read as a task. Correct it, or write a task file.",
     "task-file": "A task file cannot be used. Correct the problems that the message lists.",
     "shape-of-one-label": (
-        "`wide=`, `wide_items=` and `counts=` need a task of one label. Name another task."
+        "`wide=`, `wide_items=` and `counts=` need a task with one label. Name another task."
     ),
     "task-missing": "A folder of partitions needs the name of its task. Give --task.",
     "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
     "too-few-strata": (
         "Groups need at least two strata. Name their column with `stratum=` when reading."
     ),
-    "two-shapes": "Two arguments say different things of the shape of a table. Give one.",
+    "two-shapes": (
+        "Two arguments contradict each other about the shape of a table. Give one of them."
+    ),
     "too-few-systems": (
         "At least two systems are needed. Name their column with `system=` when reading."
     ),
@@ -274,23 +297,25 @@ REFUSALS = {
         "A rating leaves too many gating labels open. Read with `partial='draft'`."
     ),
     "too-many-contexts": (
-        "The formula tells too many kinds of items apart. Round or cut its columns."
+        "The formula distinguishes too many kinds of items. Round its columns, or combine their "
+        "values."
     ),
     "too-many-states": (
         "The task has too many combinations of classes. Split it, add rules, or raise max_states."
     ),
     "two-difficulties": "An item cannot have two layers of difficulty. Leave one out.",
     "uneven-design-weights": (
-        "Design weights differ within a panel or cluster, which this metric cannot count. Use "
-        "what the message names."
+        "Design weights differ within a panel or cluster, which this metric cannot handle. Use the "
+        "metric or argument that the message names."
     ),
     "unknown-catalogue-name": (
         "No entry of the catalogue has this name. Use one that the message lists."
     ),
-    "unknown-encoding": "`encoding=` names no encoding. Give one such as cp1252.",
-    "unknown-format": "`format=` names no format. Give one of those that the message lists.",
+    "unknown-encoding": "`encoding=` is not a known encoding. Give one such as cp1252.",
+    "unknown-format": "`format=` is not a known format. Use one that the message lists.",
     "unknown-family": (
-        "A layer stands in the place of a family. Write a family first, such as 'hierarchical'."
+        "A recipe begins with a layer instead of a family. Write a family first, such as "
+        "'hierarchical'."
     ),
     "unknown-group": "No rater is in a group of this name. Use one that the message lists.",
     "unknown-metric": "No metric has this name. Use one that the message lists.",
@@ -301,13 +326,13 @@ REFUSALS = {
         "No task has this name. Use one that the message lists, or the path of a task file."
     ),
     "unlike-fits": (
-        "The fits are not of the same items and known truth. Stack fits of one set of ratings."
+        "The fits have different items or known truth. Stack fits of one set of ratings."
     ),
-    "unlisted-sessions": "The list of sessions lacks some that ratings have. Add them.",
+    "unlisted-sessions": "The list of sessions lacks some that occur in the ratings. Add them.",
     "unsafe-store": (
-        "A store of a fit points elsewhere, runs code or has a foreign format. Do not open it; "
+        "A stored fit points to another place, runs code or has a foreign format. Do not open it; "
         "ask for a .nc file."
     ),
-    "unstorable-name": "A name holds characters that files cannot store. Rename it.",
+    "unstorable-name": "A name has characters that files cannot store. Rename it.",
     "which-label": "The task has several labels. Name one with `label=`.",
 }

@@ -134,8 +134,9 @@ def side_by_side(
     human : str or sequence of str, optional
         The human raters, or groups of them. Without names there is no human-only approach.
     human_by : {"model", "vote"}
-        The human-only approach: the model, fitted to the human ratings alone (it predicts the
-        labels of items without any), or their majority vote (such items are left out).
+        The human-only approach: the model fitted to the human ratings alone, or their majority
+        vote. The model predicts the labels of items without human ratings; the vote leaves them
+        out.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`. The estimand is that of the model's numbers; intervals of
         votes always come from a cluster bootstrap.

@@ -257,9 +257,9 @@ def check_claim(
     -----
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
     true. The verdict follows from the interval by the rule of
-    :func:`assay.comparison.decisions.settled`: a claim that one system is higher is supported
-    exactly if the interval of the difference lies above 0, that is from a probability of
-    0.975 on with 95 % intervals. ``undecided`` means that the data do not decide, not that the
+    :func:`assay.comparison.decisions.settled`. A claim that one system is higher is supported
+    exactly if the interval of the difference lies above 0. With 95 % intervals, this needs a
+    probability of 0.975. ``undecided`` means that the data do not decide, not that the
     systems are equal; equality within a margin is a separate claim. If the metric uses a class
     that may not match its name (:func:`assay.label_doubts`), the claim is ``undecided``, whatever
     the interval.

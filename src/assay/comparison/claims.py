@@ -161,8 +161,8 @@ def parse_claim(text: str) -> Claim:
 
 FORMS = (
     "write one of: B > A on METRIC; B > A by 0.03 on METRIC; B < 0.5 * A on METRIC; "
-    "B = A within 0.02 on METRIC; METRIC of B < 0.1; METRIC < 0.1 (also >=, <, <=; names with "
-    "spaces in quotes)"
+    "B = A within 0.02 on METRIC; METRIC of B < 0.1; METRIC < 0.1. The signs >=, < and <= work "
+    "too. Write names with spaces in quotes"
 )
 
 PER_CENT = "write a percentage as a share: 0.03 for three percentage points"

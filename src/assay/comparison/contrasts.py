@@ -29,8 +29,8 @@ def require_two(systems: Sequence[str]) -> None:
     if len(systems) < 2:
         seen = f"only {systems[0]}" if systems else "none"
         raise ModelError(
-            f"a comparison needs at least two systems, and the ratings name {seen}; name the "
-            "column that tells systems apart with `system=` when reading",
+            f"a comparison needs at least two systems, but the ratings name {seen}. Name the "
+            "column of systems with `system=` when reading",
             code="too-few-systems",
         )
 

@@ -52,9 +52,9 @@ def compare_counts(
     Raises
     ------
     RatingsError
-        If a column is missing, a count is not a whole number from 0 to its total, the lines of
-        a metric differ in ``better``, or the metrics do not have the same systems; all problems
-        at once.
+        If a column is missing, or a count is not a whole number from 0 to its total. Also if the
+        lines of a metric differ in ``better``, or the metrics do not have the same systems. The
+        error lists all problems.
     ModelError, FitError, UnknownNameError
         As :func:`assay.compare`; ModelError also if ``draws`` is not a whole number above 0.
 

@@ -151,10 +151,10 @@ def decide(
     Notes
     -----
     With signs :math:`d_m = \pm 1` of the better direction, the gain of system :math:`s` is
-    :math:`\sum_m w_m d_m (m_s - m_0)`. All probabilities come from the same draws: that of "better
-    on A and not worse by more than 0.01 on B" is the share of draws in which both hold, not a
-    product of two probabilities. Among the systems that reach ``sure``, the one with the lowest
-    expected loss is launched, unless its labels are in doubt.
+    :math:`\sum_m w_m d_m (m_s - m_0)`. All probabilities come from the same draws. So that of
+    "better on A and not worse by more than 0.01 on B" is the share of draws in which both hold. It
+    is not a product of two probabilities. Among the systems that reach ``sure``, the one with the
+    lowest expected loss is launched, unless its labels are in doubt.
 
     Examples
     --------
@@ -246,8 +246,8 @@ def _table(
     known = ~np.any([np.isnan(v).any(axis=1) for v in values.values()], axis=0)
     if not known.any():
         raise ArgumentError(
-            f"no draw has a number for {some(list(values))} of all systems, so that nothing can be "
-            "decided; choose other metrics",
+            f"no draw has a number for {some(list(values))} of all systems, so nothing can be "
+            "decided. Choose other metrics",
             code="decision-undefined",
         )
     kept = {name: v[known] for name, v in values.items()}

@@ -239,10 +239,10 @@ def compare(
 
     Notes
     -----
-    All numbers come from the draws of :func:`assay.metrics`: the mean of a difference is the
-    difference of the means, except for draws in which either is undefined. Label draws are joint
-    and the weights of a cluster are the same for all systems, so systems on the same clusters
-    are compared within clusters; the column ``shared_clusters`` counts shared clusters.
+    All numbers come from the draws of :func:`assay.metrics`. The mean of a difference is the
+    difference of the means, except for draws in which either is undefined. Label draws are joint,
+    and the weights of a cluster are the same for all systems. So systems on the same clusters are
+    compared within clusters; the column ``shared_clusters`` counts these.
 
     :math:`P(a > b)` is a posterior probability, not one minus a p-value. The expected loss of
     choosing :math:`s` is :math:`\mathrm E[\max_r m_r - m_s]` where higher is better. Ranks and

@@ -80,15 +80,15 @@ def generic_problem(name: object, task: Task) -> str | None:
     labels = {label.name: label for label in task.labels}
     if read.label not in labels:
         return (
-            f"metric {name!r} needs the label {read.label}, which the task does not have; its "
-            f"labels: {', '.join(labels)}"
+            f"metric {name!r} needs the label {read.label}, but the task has only "
+            f"{', '.join(labels)}"
         )
     label = labels[read.label]
     if not label.classes:
         return None
     if read.sign and read.word not in label.classes:
         near = suggest(read.word, list(label.classes))
-        return f"metric {name!r}: {read.word} is no class of {label.name}; {near}"
+        return f"metric {name!r}: {read.word} is not a class of {label.name}; {near}"
     return _unsuited(str(name), read, label)
 
 
@@ -96,24 +96,24 @@ def _unsuited(name: str, read: GenericName, label: Label) -> str | None:
     """Return which property of the label a metric needs; None if the label suits."""
     before = name.partition("[")[0]
     if read.kind in ("ndcg", "mean") and read.sign:
-        return f"metric {name!r} counts all classes of a label; write {before}[{label.name}]"
+        return f"metric {name!r} counts all classes of a label. Write {before}[{label.name}]"
     if read.kind == "mean" and numbers_of(label) is None:
-        return f"metric {name!r} needs classes that are numbers; {label.name} has {_classes(label)}"
+        return f"metric {name!r} needs numbers as classes, but {label.name} has {_classes(label)}"
     if read.kind == "ndcg" and not graded(label):
         return (
-            f"metric {name!r} needs classes in an order; say `ordered = true` of {label.name}, "
-            f"whose classes are {_classes(label)}, in a task file"
+            f"metric {name!r} needs ordered classes. If the classes of {label.name} "
+            f"({_classes(label)}) are ordered, write `ordered = true` in a task file"
         )
     if read.kind not in ("ndcg", "mean") and not read.sign and len(label.classes) != 2:
         sign = ">=" if graded(label) else "="
         return (
-            f"metric {name!r} does not say which classes of {label.name} count; write "
+            f"metric {name!r} does not say which classes of {label.name} count. Write "
             f"{before}[{label.name}{sign}{label.classes[-1]}]"
         )
     if read.sign in (">=", "<=") and not graded(label):
         return (
-            f"metric {name!r} needs classes in an order, and those of {label.name} "
-            f"({_classes(label)}) have none"
+            f"metric {name!r} needs ordered classes, but those of {label.name} "
+            f"({_classes(label)}) have no order"
         )
     return None
 

@@ -38,11 +38,11 @@ def against_gold(ratings: Ratings) -> str:
     verdict = "right" if right[row, places].any() else "wrong"
     said, is_so = (_classes_said(ratings, codes[row], places) for codes in (ratings.answers, truth))
     rater, item = ratings.raters.index[ratings.rater[row]], ratings.items.index[ratings.item[row]]
-    which = "it is that of" if count == 1 else "the first is that of"
+    which = "In this audit" if count == 1 else "In the first one"
     return (
-        f"{counted(count, 'audit', 'contradict')} the known truth: {which} rater {rater} on item "
-        f"{item}, where {said} was found {verdict} and the truth is {is_so}. No model can take "
-        "both; mend one of them, or leave it out"
+        f"{counted(count, 'audit', 'contradict')} the known truth. {which}, {said} by rater "
+        f"{rater} on item {item} is {verdict}, but the truth is {is_so}. Correct one of them, or "
+        "leave it out"
     )
 
 
@@ -80,10 +80,10 @@ def contradiction(ratings: Ratings, possible: Bools) -> str:
     who = [str(ratings.raters.index[ratings.rater[row]]) for row in first]
     whose = f" The audits of {ratings.items.index[none[0]]} are of {some(who)}." if who else ""
     return (
-        f"what is known of the truth of {counted(len(none), 'item')} is no state that the "
-        "task's rules admit, or audits contradict it or each other: "
-        f"{some([str(name) for name in ratings.items.index[none]])}.{whose} Of two answers that "
-        "differ at most one is right: mend or clear the truth and the audits of these items"
+        f"the truth and the audits of {counted(len(none), 'item')} contradict each other or the "
+        f"rules of the task: {some([str(name) for name in ratings.items.index[none]])}.{whose} "
+        "Two different answers cannot both be right. Correct or clear the truth and the audits of "
+        "these items"
     )
 
 

@@ -24,14 +24,14 @@ def label_config_task(path: Path) -> Task:
     try:
         text = path.read_text(encoding="utf-8")
         if len(text) > MOST_CHARACTERS or "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise TaskError(f"{path} is no label config", code="label-config")
+            raise TaskError(f"{path} is not a label config", code="label-config")
         root = ET.fromstring(text)
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(
             f"label config {path} cannot be read: {error}", code="label-config"
         ) from None
     except ET.ParseError as error:
-        raise TaskError(f"label config {path} is no XML: {error}", code="label-config") from None
+        raise TaskError(f"label config {path} is not XML: {error}", code="label-config") from None
     controls = {control.name: control for control in _controls(root, ())}
     columns = label_columns(controls.values())
     if not columns:

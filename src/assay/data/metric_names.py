@@ -52,7 +52,7 @@ def lacking_labels(task: Task) -> list[str]:
         if lacks:
             said.append(
                 f"metric {name!r} needs the label{'s' * (len(lacks) > 1)} {', '.join(lacks)}, "
-                f"which the task does not have; its labels: {', '.join(task.label_names)}"
+                f"but the task has only {', '.join(task.label_names)}"
             )
     return said
 

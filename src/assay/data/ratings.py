@@ -127,8 +127,8 @@ class Ratings:
         Whether the rater deliberately skipped the item: all answers and scores are missing.
     items : pandas.DataFrame
         One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
-        item's own name by default), ``stratum`` (string, ``""`` if none), ``weight``
-        (positive float, 1 if none), and any covariates (numbers or strings).
+        item's own name by default), ``stratum`` (string, ``""`` if none) and ``weight``
+        (positive float, 1 if none). Covariates are further columns (numbers or strings).
     raters : pandas.DataFrame
         One line per rater, index ``rater`` (unique strings). Column ``group`` (string).
     truth : ndarray of int16 (item, label)
@@ -155,9 +155,9 @@ class Ratings:
     sessions : tuple of str
         The sessions in order of time; all that occur in ``session``, and perhaps more.
     audit : ndarray of int8 (rating, label)
-        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked;
-        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, if the
-        wrong answer is unknown.
+        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked.
+        If a rating was found wrong without saying which answer is wrong, every answer has -2
+        (``SOME_WRONG``).
     seconds : ndarray of float (rating,)
         Duration of the rating; NaN where it is unknown.
 
@@ -196,8 +196,8 @@ class Ratings:
             given = np.asarray(getattr(self, name), neutral.dtype)
             if given.shape != neutral.shape and _knows_something(given):
                 raise RatingsError(
-                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}; "
-                    "select ratings with assay.data.ratings.take_ratings",
+                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}. "
+                    "Select ratings with assay.data.ratings.take_ratings",
                     code="ratings-shape",
                 )
             # A frozen dataclass can only be completed this way.
@@ -296,8 +296,8 @@ def require_storable(ratings: Ratings) -> None:
         if not storable("\n".join(map(str, known))):
             bad = next(name for name in known if not storable(name))
             raise RatingsError(
-                f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
-                "or half a character (a lone surrogate); rename it",
+                f"the {what} {cut(str(bad))} cannot be stored, because its name holds the "
+                "character NUL or half a character (a lone surrogate). Rename it",
                 code="unstorable-name",
             )
 

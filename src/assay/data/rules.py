@@ -74,7 +74,7 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
     """Parse a rule over labels with the given classes."""
     if len(text) > MAX_CHARACTERS:
         raise TaskError(
-            f"rule {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are "
+            f"rule {cut(text)} has {len(text):,} characters, but at most {MAX_CHARACTERS:,} are "
             "allowed",
             code="rule-syntax",
             numbers={"characters": len(text), "most": MAX_CHARACTERS},
@@ -87,15 +87,14 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
             f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
         )
         raise TaskError(
-            f"rule {cut(text)} cannot be read{place}; allowed: label names (in quotes if there is "
-            "more in them than letters, digits, dots and underscores), ->, or, and, not, "
-            "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses",
+            f"rule {cut(text)} cannot be read{place}; allowed: label names, ->, or, and, not, "
+            "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses. Quote "
+            "names with characters other than letters, digits, dots and underscores",
             code="rule-syntax",
         ) from None
     if _depth(tree) > MAX_DEPTH:
         raise TaskError(
-            f"rule {cut(text)} has more than {MAX_DEPTH} operators within each other; write "
-            "several rules",
+            f"rule {cut(text)} nests more than {MAX_DEPTH} operators. Write several rules",
             code="rule-syntax",
             numbers={"most": MAX_DEPTH},
         )
@@ -156,7 +155,7 @@ def _comparison(
     label = words[0]
     if label not in classes:
         raise TaskError(
-            f"rule {cut(text)} names {cut(label)}, which is no label of the task; "
+            f"rule {cut(text)} names {cut(label)}, which is not a label of the task; "
             f"{suggest(label, list(classes))}",
             code="unknown-label",
         )
@@ -164,21 +163,21 @@ def _comparison(
     if node.data == "label":
         if not classes[label]:
             raise TaskError(
-                f"rule {cut(text)} names {cut(label)}, whose classes come from the data; list "
-                "them in the task file (classes = [...]), or leave the rule out",
+                f"rule {cut(text)} names {cut(label)}, whose classes come from the data. List "
+                "the classes in the task file (classes = [...]), or leave the rule out",
                 code="rule-open-classes",
             )
         if len(classes[label]) != 2:
             raise TaskError(
                 f"rule {cut(text)} uses {label!r} as yes or no, but it has the classes "
-                f"{', '.join(classes[label])}; "
-                f"write {as_written(label)} == {as_written(classes[label][0])}",
+                f"{', '.join(classes[label])}. "
+                f"Write {as_written(label)} == {as_written(classes[label][0])}",
                 code="rule-not-binary",
             )
         return lambda codes: codes[label] == 1
     if words[1] not in classes[label]:
         raise TaskError(
-            f"rule {cut(text)}: {cut(words[1])} is no class of {label!r}; "
+            f"rule {cut(text)}: {cut(words[1])} is not a class of {label!r}; "
             f"{suggest(words[1], list(classes[label]))}",
             code="unknown-class",
         )

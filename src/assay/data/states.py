@@ -62,8 +62,8 @@ def _enumerate_space(task: Task) -> StateSpace:
     for label in task.labels:
         if not label.classes:
             raise TaskError(
-                f"label {label.name} of task {task.name} takes its classes from the data; "
-                "read ratings with it first",
+                f"label {label.name} of task {task.name} takes its classes from the data. "
+                "Read ratings with this task first",
                 code="open-classes",
             )
     rules = [(rule, task.expression(rule.expression)) for rule in task.rules]
@@ -72,7 +72,7 @@ def _enumerate_space(task: Task) -> StateSpace:
     if not len(states):
         texts = "; ".join(e.text for e in hard)
         raise TaskError(
-            f"the rules of task {task.name} contradict each other, no state is left: {texts}",
+            f"the rules of task {task.name} contradict each other, so no state is left: {texts}",
             code="rules-contradict",
         )
     for column, label in enumerate(task.labels):
@@ -80,7 +80,7 @@ def _enumerate_space(task: Task) -> StateSpace:
             if not (states[:, column] == code).any():
                 raise TaskError(
                     f"the rules and gates of task {task.name} leave no state in which "
-                    f"{label.name} is {name}; remove the class, or soften a rule",
+                    f"{label.name} is {name}. Remove the class, or soften a rule",
                     code="rules-exclude-class",
                 )
     paths = _enumerate(task, [], what="answer vectors")
@@ -90,7 +90,7 @@ def _enumerate_space(task: Task) -> StateSpace:
     blocked = _broken(task, paths, blocks).any(axis=1)
     if blocked.all():
         raise TaskError(
-            f"the blocked rules of task {task.name} leave no answer that a rater could give",
+            f"the blocked rules of task {task.name} leave no answer for a rater to give",
             code="rules-block-all",
         )
     return StateSpace(
@@ -176,8 +176,8 @@ def _enumerate(task: Task, rules: Sequence[Expression], *, what: str) -> Vectors
         vectors = vectors[~_broken(task, vectors, ready).any(axis=1)]
         if len(vectors) > limit:
             raise TaskError(
-                f"task {task.name} has more than {limit} {what}; "
-                "split it into tasks, add rules, or raise max_states in the task file",
+                f"task {task.name} has more than {limit} {what}. "
+                "Split it into tasks, add rules, or raise max_states in the task file",
                 code="too-many-states",
                 numbers={"most": limit},
             )

@@ -90,7 +90,7 @@ class Task:
             if key not in known:
                 names = [r.name for r in self.rules]
                 raise TaskError(
-                    f"response: {key!r} is no rule of task {self.name}; "
+                    f"response: {key!r} is not a rule of task {self.name}; "
                     + (suggest(key, names) if names else "the task has no rules"),
                     code="unknown-rule",
                 )

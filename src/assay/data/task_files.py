@@ -79,8 +79,8 @@ def load_task(task: "str | Path | Task") -> Task:
     Parameters
     ----------
     task : str, path or Task
-        A shipped task's name, a path that ends in ``.toml`` or in ``.xml`` (a label config of
-        Label Studio), or a task, which is returned unchanged.
+        Name of a shipped task, or a path that ends in ``.toml`` or in ``.xml`` (a label config of
+        Label Studio). A task is returned unchanged.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def load_task(task: "str | Path | Task") -> Task:
         if str(task) not in names:
             raise UnknownNameError(
                 f"no task is called {str(task)!r}; {suggest(str(task), names)} "
-                "(a file of your own is given by its path, which ends in .toml)",
+                "(give a file of your own by its path, which ends in .toml)",
                 code="unknown-task",
                 go_on={"task": nearest(task, names)},
             )
@@ -195,7 +195,7 @@ class _Reader:
         if type(given) is int and 1 <= given <= MAX_STATES:
             return given
         self.problems.append(
-            f"max_states = {written(given)}; it must be a whole number from 1 to {MAX_STATES:,}"
+            f"max_states = {written(given)}, but it must be a whole number from 1 to {MAX_STATES:,}"
         )
         return MAX_STATES
 
@@ -203,11 +203,13 @@ class _Reader:
         """Return a text; a value of another type, or a longer one, is a problem."""
         value = entry.get(key, "")
         if not isinstance(value, str):
-            self.problems.append(f"{where}: {key} = {written(value)}; it must be a text in quotes")
+            self.problems.append(
+                f"{where}: {key} = {written(value)}, but it must be a text in quotes"
+            )
             return ""
         if len(value) > most:
             self.problems.append(
-                f"{where}: {key} has {len(value):,} characters; at most {most:,} are allowed"
+                f"{where}: {key} has {len(value):,} characters, but at most {most:,} are allowed"
             )
         return value
 
@@ -221,7 +223,9 @@ class _Reader:
     def _texts(self, given: Any, where: str) -> tuple[str, ...]:
         if isinstance(given, list | tuple) and all(isinstance(one, str) for one in given):
             return tuple(given)
-        self.problems.append(f'{where} = {written(given)}; it must be a list of texts, as in ["a"]')
+        self.problems.append(
+            f'{where} = {written(given)}, but it must be a list of texts, as in ["a"]'
+        )
         return ()
 
     def check_expressions(self, task: Task) -> None:
@@ -244,10 +248,10 @@ class _Reader:
         names = [label.name for label in labels]
         if len(labels) > MAX_LABELS:
             self.problems.append(
-                f"{len(labels):,} labels; at most {MAX_LABELS} are allowed: split the task"
+                f"{len(labels):,} labels, but at most {MAX_LABELS} are allowed. Split the task"
             )
         if not labels:
-            self.problems.append("no labels; write at least one [[labels]] table with a name")
+            self.problems.append("no labels. Write at least one [[labels]] table with a name")
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         self.problems += [f"label {name[:60]} is declared twice" for name in twice]
         return labels
@@ -261,7 +265,7 @@ class _Reader:
         for key in ("description", "asked_if"):
             self._text(fields, key, where)
         if not isinstance(fields.get("ordered", False), bool):
-            self.problems.append(f"{where}: ordered is true or false")
+            self.problems.append(f"{where}: ordered must be true or false")
         if fields.get("better", "") not in DIRECTIONS:
             allowed = ", ".join(DIRECTIONS[:-1])
             self.problems.append(
@@ -270,7 +274,7 @@ class _Reader:
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(
-                f"{where}: classes must be a list of names, [] to take them from the data"
+                f"{where}: classes must be a list of names, or [] to take them from the data"
             )
             return None
         classes = fields["classes"] = tuple(str(c) for c in listed)
@@ -280,7 +284,7 @@ class _Reader:
             self.problems.append(f"{where}: classes must be at least two different names")
         if len(classes) > MAX_CLASSES:
             self.problems.append(
-                f"{where}: {len(classes)} classes; at most {MAX_CLASSES} are allowed"
+                f"{where}: {len(classes)} classes, but at most {MAX_CLASSES} are allowed"
             )
         return Label(**fields)
 
@@ -334,5 +338,5 @@ class _Reader:
     def _tables(self, value: Any, name: str) -> list[dict[str, Any]]:
         if isinstance(value, list | tuple) and all(isinstance(v, dict) for v in value):
             return list(value)
-        self.problems.append(f"{name} must be a list of tables: write [[{name}]]")
+        self.problems.append(f"{name} must be a list of tables. Write [[{name}]]")
         return []

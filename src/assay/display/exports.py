@@ -37,7 +37,7 @@ def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None =
         The file to write; an existing one is replaced.
     to : {"huggingface", "cleanlab", "argilla", "qrels"}
         ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``, with the code and
-        the name of each label's most probable class, and ``<label>_soft``, the probabilities in
+        the name of each label's most probable class. ``<label>_soft`` has the probabilities in
         the order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column
         for each class (the array ``pred_probs``). ``argilla``: JSON of records with the labels as
         suggestions and their probabilities as scores. ``qrels``: a line ``query 0 document grade

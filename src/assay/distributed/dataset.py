@@ -24,7 +24,7 @@ from assay.io.reading_log import Silence, find_silence
 
 BUCKET = 10_000_000
 """Names compared together."""
-NOTHING = "no rating in any of the files has an answer; there is nothing to learn from"
+NOTHING = "no rating in any of the files has an answer, so a fit has nothing to learn from"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ def _foreign(label: str, answers: Sequence[str], truth: Sequence[str]) -> str:
     words = {label: dict.fromkeys(truth[:5], "...")}
     example = json.dumps({"classes": words}, ensure_ascii=False)
     return (
-        f"the truth of {label} says {known}, and no answer in any partition does: answers say "
+        f"the truth of {label} says {known}, but no answer in any partition does: answers say "
         f"{said}. Say what the words of the truth mean: `reading={example}`"
     )
 
@@ -142,7 +142,7 @@ def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
     """Load the task; raise FitError for arguments that need all data at once."""
     if reading.get("panels") is not None:
         raise FitError(
-            "`panels=` lists the places of all items, but a partition holds some of them; write "
+            "`panels=` lists the places of all items, but a partition holds some of them. Write "
             "system, rank and cluster as columns of the partitions",
             code="partitions-unsupported",
         )
@@ -153,8 +153,8 @@ def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
     """Raise FitError for sessions without a given order, which no partition can know."""
     if any(fact.sessions for fact in facts) and not reading.get("sessions"):
         raise FitError(
-            "the ratings have sessions, and one partition may not show all of them; name them in "
-            "order of time: `sessions=[...]`",
+            "the ratings have sessions, but a partition may lack some of them. Name them in order "
+            "of time: `sessions=[...]`",
             code="partition-sessions",
         )
 
@@ -199,8 +199,8 @@ def require_whole_clusters(
             key, pair = keys[order[twice[0]]], owner[order[twice[0] : twice[0] + 2]]
             (name,) = executor.gather(executor.map(name_of, [parts[pair[0]]], [key]))
             raise FitError(
-                f"{name} stands in {paths[pair[0]].name} and in {paths[pair[1]].name}: partitions "
-                "must hold whole clusters. Write the data set anew, sorted or partitioned by "
+                f"{name} is in {paths[pair[0]].name} and in {paths[pair[1]].name}, but partitions "
+                "must hold whole clusters. Write the data set again, sorted or partitioned by "
                 "cluster",
                 code="split-clusters",
             )

@@ -96,7 +96,7 @@ class DaskExecutor:
                         break
         address = self.client.scheduler.address
         raise FitError(
-            f"no worker has come to the Dask scheduler at {address} in {FIRST_WORKER:.0f} seconds; "
+            f"no worker has joined the Dask scheduler at {address} in {FIRST_WORKER:.0f} seconds; "
             f"start some: dask worker {address}",
             code="dask-cluster",
             numbers={"seconds": FIRST_WORKER},
@@ -175,12 +175,12 @@ def _in_words() -> Iterator[None]:
         yield
     except (CommClosedError, FutureCancelledError) as error:
         raise FitError(
-            f"the Dask scheduler was lost on the way: {error}", code="dask-cluster"
+            f"the Dask scheduler was lost during the run: {error}", code="dask-cluster"
         ) from None
     except KilledWorker as error:
         raise FitError(
-            f"several workers died of one task ({error.task}), most often for want of memory: "
-            "write smaller files, or give each worker more",
+            f"several workers died of one task ({error.task}), usually for lack of memory. Write "
+            "smaller files, or give each worker more memory",
             code="dask-cluster",
         ) from None
 
@@ -197,7 +197,7 @@ def _require_client(given: Any) -> None:
         )
     if given.asynchronous:
         raise ArgumentError(
-            "the Dask client is asynchronous, and nothing here awaits it; make one without "
+            "the Dask client is asynchronous, which is not supported. Make one without "
             "`asynchronous=True`",
             code="dask-client",
         )

@@ -95,8 +95,8 @@ def fit_dataset(
     RatingsError
         If the folder holds no partition.
     FitError
-        If a file cannot be used, two files share a cluster of items, an argument is out of range,
-        the Dask cluster is lost or has no worker, or the store cannot be written.
+        If a file cannot be used, two files share a cluster of items, or an argument is out of
+        range. Also if the Dask cluster is lost or has no worker, or the store cannot be written.
     ModelError, UnknownNameError
         If the specification does not fit the catalogue or the data.
 
@@ -108,7 +108,7 @@ def fit_dataset(
     Notes
     -----
     The log-likelihood is a sum over clusters. Its value, gradient and Hessian are computed by
-    partition and summed; the states are drawn by partition, from streams that depend only on the
+    partition and summed. The states are drawn by partition, from streams that depend only on the
     seed and the partition's number. Other workers repeat the work of a worker that dies.
     """
     target, seed = Path(out), seed_of(rng)
@@ -156,8 +156,8 @@ def in_place(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise FitError(
-            f"cannot write {target}: {error.strerror or error}; it has to stand in a place that "
-            "all workers can write",
+            f"cannot write {target}: {error.strerror or error}. Give a place where all "
+            "workers can write",
             code="file-not-written",
         ) from None
 

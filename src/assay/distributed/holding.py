@@ -65,8 +65,8 @@ def hold_dataset(
     spec = replace(spec, raters=recipe)
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(
-            "`raters='scored'` bins the scores of a rater by all of them together, which no "
-            "partition shows; fit the answers, or read all data on one machine",
+            "`raters='scored'` bins the scores of a rater by all of them, but a partition has only "
+            "some. Fit the answers, or read all data on one machine",
             code="partitions-unsupported",
         )
     check_reference(skeleton, spec.reference)

@@ -239,8 +239,8 @@ def _require_same(structure: Structure, frame: Piece) -> None:
         same = False
     if not same:
         raise FitError(
-            "a partition holds ratings, raters or contexts that it did not hold when it was read "
-            "first; keep the files as they are while they are fitted",
+            "a partition has changed during the fit: it has new ratings, raters or contexts. Keep "
+            "the files as they are during a fit",
             code="partition-changed",
         )
 

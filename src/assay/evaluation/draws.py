@@ -220,15 +220,15 @@ def panel_totals(
         arrays = [np.asarray(part, dtype=float) for part in pair]
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"the function of metric {metric.name!r} returned what is no array of numbers: {error}",
+            f"the function of metric {metric.name!r} did not return an array of numbers: {error}",
             code="metric-function",
         ) from error
     for array in arrays[: 2 if metric.kind == "ratio" else 1]:
         if array.shape != expected:
             raise ModelError(
                 f"the function of metric {metric.name!r} returned an array of shape {array.shape} "
-                f"for y of shape {y.shape}; expected {expected}: reduce position (axis -1 of "
-                "y[..., 0]), keep the rest",
+                f"for y of shape {y.shape}. Expected is {expected}: reduce position (axis -1 of "
+                "y[..., 0]), and keep all other axes",
                 code="metric-function",
             )
     defined = np.isfinite(arrays[0]) & np.isfinite(arrays[1])

@@ -85,39 +85,38 @@ def metrics(
     -------
     xarray.Dataset
         A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
-        metric is undefined. A variable's attributes hold its description, its estimand, which
-        values are ``better`` (higher, lower or neither), why it may mislead (``doubt``:
-        :func:`assay.label_doubts`) and the share of undefined draws. A mean over panels also has
+        metric is undefined. A variable's attributes hold its description, its estimand, the share
+        of undefined draws, and which values are ``better`` (higher, lower or neither). ``doubt``
+        says why it may mislead (:func:`assay.label_doubts`). A mean over panels also has
         the share of undefined panels, from some of the draws. The dataset's attributes hold the
-        ``reference`` (whose truth it is), the treatment of ``incomplete`` panels, the numbers of
-        panels, unrated items, clusters and strata, and which metrics of the task are
-        ``left_out``, if any, and why (``left_out_because``).
+        ``reference`` (what defines the truth), the treatment of ``incomplete`` panels, and the
+        numbers of panels, unrated items, clusters and strata. ``left_out`` names metrics of the
+        task that are left out, and ``left_out_because`` says why.
 
     Raises
     ------
     UnknownNameError
         If the task has no metric of a name.
     ModelError
-        If an argument has another value, a metric does not suit the task, or design weights
-        differ within a panel and a named metric cannot count them.
+        If an argument has another value, or a metric does not suit the task. Also if design
+        weights differ within a panel and a named metric cannot count them.
     RatingsError
         If the panels cannot be used, or none is left.
 
     Notes
     -----
-    ``population`` weights the panels of a draw with one draw of Bayesian bootstrap weights of the
-    clusters, shared by all systems (:class:`~assay.evaluation.estimands.ClusterWeights`), and with
-    the design weights. A few clusters on which systems differ are added to the observed ones,
-    about one in each direction for each pair of systems
-    (:class:`~assay.evaluation.discordance.Discordance`). So one discordant cluster of two hundred
-    decides nothing, and a rate that was always 0 is not estimated as exactly 0.
+    ``population`` weights the panels of a draw with the design weights and with one draw of
+    Bayesian bootstrap weights of the clusters
+    (:class:`~assay.evaluation.estimands.ClusterWeights`). All systems share these. A few clusters
+    on which systems differ are added to the observed ones, about one in each direction for each
+    pair of systems (:class:`~assay.evaluation.discordance.Discordance`). So one discordant cluster
+    of two hundred decides nothing, and a rate that was always 0 is not estimated as exactly 0.
     Where a system has fewer than 20 clusters (less the number of strata beyond the first), weights
-    understate the uncertainty. Some of the draws, below 11 clusters all of them, are then the
-    metric of new clusters drawn from the model, and the ``estimand`` attribute says so. Few
-    clusters keep their weights where the design weights of a stratum differ: the model ignores
-    these weights, so it would predict clusters like the sample, not like the population. A
-    ``stratum`` for the variable that decided the weights avoids this. ``finite`` weights all
-    panels alike.
+    understate the uncertainty. Some of the draws are then the metric of new clusters drawn from the
+    model; below 11 clusters all draws are. The ``estimand`` attribute shows this. Few clusters keep
+    their weights where the design weights of a stratum differ. The model ignores these weights, so
+    it would predict clusters like the sample, not like the population. A ``stratum`` for the
+    variable that decided the weights avoids this. ``finite`` weights all panels alike.
 
     The labels are decoded a run of draws at a time, so memory beyond the fit does not grow with
     the number of draws.

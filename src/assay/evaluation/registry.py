@@ -103,8 +103,8 @@ def metric(
         The labels that the function sees, in that order: ``y[..., 0]`` is the first of them. All
         labels of the task, in its order, if not given.
     kind : {"per_panel", "ratio"}
-        Whether the function returns one value for each panel, whose mean is the metric, or a
-        numerator and a denominator, the ratio of whose totals is the metric.
+        Whether the function returns one value for each panel, or a numerator and a denominator.
+        The metric is the mean of the values, or the ratio of the totals.
     description : str, optional
         One line; the first line of the docstring if not given.
     limits : tuple of float
@@ -113,9 +113,9 @@ def metric(
         Whether higher or lower values are better. With ``neither``, systems are compared and none
         is called the best.
     additive : bool
-        Whether a panel's value is the mean of its items' values (of a ratio: totals are sums over
-        items), as for shares but not for rank metrics. Design weights that differ within a panel
-        can count only in such a metric.
+        Whether a panel's value is the mean of its items' values, as for shares but not for rank
+        metrics. (Of a ratio: whether totals are sums over items.) Design weights that differ within
+        a panel can count only in such a metric.
     title : str
         What displays call it; made of the name if not given.
     unit : str
@@ -133,11 +133,11 @@ def metric(
 
     Notes
     -----
-    The function gets ``y`` (..., panel, position, label), class codes (1 is yes in a binary label,
-    -2 a label that does not apply), and ``mask`` (panel, position). Position ``p`` holds the item
-    of rank ``p + 1``; where a panel has none, ``mask`` is false and ``y`` is 0. No panel is empty.
-    A panel whose value is NaN or infinite is undefined, and that draw leaves it out of every mean
-    and total.
+    The function gets ``y`` (..., panel, position, label) and ``mask`` (panel, position). ``y``
+    holds class codes: 1 is yes in a binary label, -2 a label that does not apply. Position ``p``
+    holds the item of rank ``p + 1``; where a panel has none, ``mask`` is false and ``y`` is 0. No
+    panel is empty. A panel whose value is NaN or infinite is undefined, and that draw leaves it out
+    of every mean and total.
 
     Examples
     --------

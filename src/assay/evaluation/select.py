@@ -105,7 +105,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     file = path_given("path", path).resolve()
     if not file.is_file() or file.suffix != ".py":
         raise ModelError(
-            f"{file} is no Python file (.py) that can be read; it may hold\n\n{EXAMPLE}",
+            f"{file} is not a readable Python file (.py). It may hold\n\n{EXAMPLE}",
             code="metric-file",
         )
     module = _module_name(file)
@@ -113,7 +113,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     found = metrics_of_module(module)
     if not found:
         raise ModelError(
-            f"{file} registers no metric; it may hold\n\n{EXAMPLE}", code="metric-file"
+            f"{file} registers no metric. It may hold\n\n{EXAMPLE}", code="metric-file"
         )
     return found
 

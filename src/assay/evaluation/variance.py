@@ -220,8 +220,8 @@ def variance_budget(
         A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
         ``variance`` (of the draws of :func:`assay.metrics`), its components ``parameters``,
         ``labels`` and ``clusters``, ``mcse``, ``monte_carlo`` and ``reference``. ``mcse`` is the
-        Monte Carlo standard error of ``variance``, or of the components' sum if that is larger;
-        the components add up to ``variance`` within three ``mcse``. ``monte_carlo`` is
+        Monte Carlo standard error of ``variance``, or of the components' sum if that is larger.
+        The components add up to ``variance`` within three ``mcse``. ``monte_carlo`` is
         ``variance`` over the effective number of draws: the variance of the reported mean that
         more draws would remove.
 
@@ -234,8 +234,8 @@ def variance_budget(
 
     Notes
     -----
-    :math:`Z` and :math:`Z'` are two draws of the labels given the same draw of the parameters, and
-    :math:`m` the metric, averaged over the weights :math:`w` of the clusters:
+    :math:`Z` and :math:`Z'` are two draws of the labels given the same draw of the parameters.
+    :math:`m` is the metric, averaged over the weights :math:`w` of the clusters:
 
     .. math::
 

@@ -171,12 +171,17 @@ def expected_width(
     Returns
     -------
     pandas.DataFrame
-        A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
-        ``level``, ``width`` (of the equal-tailed interval now), the expected widths with
-        ``one_more_rating`` of every item, ``ten_more_clusters`` rated like these and
-        ``one_more_rater`` who rates as many items as the others do on average; ``binds``, which of
-        ``ratings``, ``clusters`` and ``raters`` would narrow the interval most (``""`` if the
-        width is 0, ``overlap`` if no item has two raters and no truth is known); ``reference``.
+        A line per metric and system (or ``"a - b"``), with these columns:
+
+        - ``metric``, ``system``, ``estimand``, ``level``, ``reference``
+        - ``width``: width of the equal-tailed interval now
+        - ``one_more_rating``: expected width with one more rating of every item
+        - ``ten_more_clusters``: expected width with ten more clusters, rated like these
+        - ``one_more_rater``: expected width with one more rater, who rates as many items as the
+          other raters do on average
+        - ``binds``: which of ``ratings``, ``clusters`` and ``raters`` would narrow the interval
+          most. It is ``""`` if the width is 0, ``overlap`` if no item has two raters and no truth
+          is known.
 
     Raises
     ------
@@ -189,9 +194,9 @@ def expected_width(
 
     Notes
     -----
-    With :math:`P, L, S` the components parameters, labels and clusters of
-    :func:`variance_budget`, :math:`C` the number of clusters of the system (or of either system),
-    and widths assumed proportional to the SD,
+    Let :math:`P, L, S` be the components parameters, labels and clusters of
+    :func:`variance_budget`, and :math:`C` the number of clusters of the system (or of either
+    system). Widths are assumed proportional to the SD. Then
 
     .. math::
 
@@ -204,21 +209,22 @@ def expected_width(
     the posterior predictive for several draws of the parameters and the labels. The labels are
     then drawn again, under the unchanged posterior of the parameters, which gives :math:`L'` and
     :math:`P_1`. Then :math:`P' = P_1 Q / Q'`, since items with several raters (or a known truth)
-    inform about raters: :math:`Q` and :math:`Q'` are the numbers of pairs of raters of one item
-    before and after, a known truth counting as one more rater.
+    inform about raters. Here :math:`Q` and :math:`Q'` are the numbers of pairs of raters of one
+    item before and after; a known truth counts as one more rater.
 
     *One more rater*: the same, adding the share :math:`1/J` of the ratings that a rater of
     :math:`J` has. The new rater is taken to be as well known as the others, which is optimistic
     for differences between systems.
 
-    Where no item has two raters and no truth is known, :math:`Q = 0`: the data cannot separate
-    errors from truth, the raters' parameters follow the prior, and more clusters do not change
+    Where no item has two raters and no truth is known, :math:`Q = 0`. The data then cannot separate
+    errors from truth. The raters' parameters follow the prior, and more clusters do not change
     that. Then :math:`P` stays under *ten more clusters*. The effect of a second rater cannot be
     predicted before there is one, so the other two widths are NaN.
 
-    Where the model predicts the population, :math:`P` and :math:`L` are those of the labels of
-    these clusters, times the share of draws in which the metric is defined there, and :math:`S` is
-    the rest of the variance: unseen events appear in other clusters, not in more ratings of these.
+    Where the model predicts the population, :math:`P` and :math:`L` are those of these clusters,
+    times the share of draws in which the metric is defined there. :math:`S` is the
+    rest of the variance, because unseen events appear in other clusters, not in more ratings of
+    these.
 
     These are first-order approximations: a fit on new data may find another mode.
 

@@ -143,9 +143,8 @@ def covariates_of(fit: xr.DataTree, formula: str | None) -> Covariates | None:
     grouped = [str(n) for n in data.data_vars if str(n).startswith("design_grouping_")]
     if "design" not in data and not grouped and covariate_names(formula):
         raise FitError(
-            f"this fit has the formula {formula!r}, and not what it made of the items: an earlier "
-            "version of assay wrote it. Formulas of stored fits are not evaluated; fit the "
-            "ratings again",
+            f"this fit has the formula {formula!r} but not its columns, because an earlier version "
+            "of assay wrote it. Formulas of stored fits are not evaluated. Fit the ratings again",
             code="formula-not-stored",
         )
     names: list[str] = []

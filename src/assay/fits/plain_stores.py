@@ -33,7 +33,7 @@ def _require_plain_hdf5(source: Path) -> None:
         while left:
             group = left.pop()
             if group.id.__hash__() in seen:
-                raise FitError(f"group {group.name} stands in itself", code="unsafe-store")
+                raise FitError(f"group {group.name} contains itself", code="unsafe-store")
             seen.add(group.id.__hash__())
             for name in group:
                 link = group.get(name, getlink=True)

@@ -91,7 +91,7 @@ def _ratings_of_items(n_items: int, n_raters: int, ratings_per_item: int | Seque
     if n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
         raise ModelError(
             f"{n_items} items with {per_item.min()} to {per_item.max()} ratings each by "
-            f"{n_raters} raters cannot be; an item has at most one rating of each rater",
+            f"{n_raters} raters are impossible: an item has at most one rating of each rater",
             code="simulated-design",
             numbers={"items": n_items, "raters": n_raters},
         )
@@ -288,7 +288,7 @@ def _given_values(structure: Structure, values: Mapping[str, Any]) -> dict[str, 
             )
         if wanted := known[name].wanted(value):
             raise ModelError(
-                f"values: {name} has numbers that it cannot have; {wanted}", code="simulated-values"
+                f"values: {name} has impossible numbers; {wanted}", code="simulated-values"
             )
         found[name] = value
     return found

@@ -96,8 +96,8 @@ def load(path: str | Path) -> xr.DataTree:
     Raises
     ------
     FitError
-        If there is no such file, or it is no fit, is damaged, has a later schema, refers to other
-        files, or requires code to be run.
+        If there is no such file, or it is not a fit, is damaged or has a later schema. Also if it
+        refers to other files, or requires code to be run.
     """
     source = path_given("path", path)
     if not source.exists():
@@ -116,7 +116,7 @@ def load(path: str | Path) -> xr.DataTree:
         raise _no_fit(source, error) from None
     except Exception as error:  # h5py, zarr and xarray raise errors of any type
         why = str(error) or type(error).__name__
-        raise _no_fit(source, f"it is damaged, or something else ({cut(why, 200)})") from None
+        raise _no_fit(source, f"it is damaged, or not a fit ({cut(why, 200)})") from None
     try:
         require_fit(fit)
     except FitError:

@@ -25,17 +25,20 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     Returns
     -------
     pandas.DataFrame
-        A line per variable and combination of the other dims: ``metric``, ``system`` (``""`` if
-        none), a column per further dim, ``estimand``, ``mean``, ``sd``, ``lower``, ``upper``,
-        ``level``, ``undefined`` (share of the draws that are NaN, which are left out),
-        ``n_undefined`` (their number), ``reference`` (whose truth it is) and ``doubt`` (why the
-        number may mislead), if the dataset has them.
+        A line per variable and combination of the other dims, with these columns:
+
+        - ``metric``, ``system`` (``""`` if none), and a column per further dim
+        - ``estimand``, ``mean``, ``sd``, ``lower``, ``upper``, ``level``
+        - ``undefined``: share of the draws that are NaN, which are left out; ``n_undefined``:
+          their number
+        - ``reference``, if the dataset has it: what defines the truth
+        - ``doubt``, if the dataset has it: why the number may mislead
 
     Raises
     ------
     FitError
-        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is not a
-        dataset of draws of numbers (e.g. a fit, or draws of labels).
+        If ``level`` is not between 0 and 1, or a variable has no draws. Also if the argument is
+        not a dataset of draws of numbers (e.g. a fit, or draws of labels).
 
     Notes
     -----

@@ -90,7 +90,7 @@ class FitView:
         if missing:
             raise FitError(
                 f"the posterior of this fit lacks {', '.join(missing)}, which its model has in "
-                "this version of assay: another version made it, or somebody took them out. Fit "
+                "this version of assay: another version made it, or the values were removed. Fit "
                 "the ratings again",
                 code="other-version",
             )

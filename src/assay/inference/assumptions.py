@@ -22,17 +22,17 @@ PRIOR_DRIVEN = 0.8
 LITTLE = 0.5
 """The same ratio above which the data inform it a little."""
 CHOSEN = {
-    "random": "Items with gold are taken for a random sample; if they were chosen for being hard, "
-    "or easy, the rater groups look worse, or better.",
-    "recorded": "Items with gold were chosen on recorded data, as you say; what they were chosen "
-    "by has to be among the answers and covariates of this model.",
+    "random": "The model assumes that items with gold are a random sample. If hard (or easy) items "
+    "were preferred, the rater groups look worse (or better) than they are.",
+    "recorded": "The model assumes that items with gold were chosen on recorded data. The answers "
+    "and covariates of this model must include these data.",
 }
 """Assumptions about the choice of items with gold."""
 WHICH_CLASS = "Which class is which"
 """Start of the sentence on what the names of classes rest on."""
 AGREED = (
-    "The truth is what the rater groups agree on: each is taken to misperceive items on its own, "
-    "and how often all of them are wrong together cannot be told from these data."
+    "The truth is the agreement of the rater groups. Each group is assumed to misperceive items "
+    "independently. These data do not identify how often all groups are wrong together."
 )
 """Meaning of the truth if groups agree and nothing else is known."""
 
@@ -46,9 +46,9 @@ def stated_assumptions(structure: Structure, counts: DataCounts) -> list[str]:
     if spec.reference is None:
         if not known:
             found.append(
-                "The truth is the consensus of all raters: how often they are wrong together "
-                "cannot be told from these data (assay.consensus_sensitivity says what follows if "
-                "they are)."
+                "The truth is the consensus of all raters. These data do not identify how often "
+                "all raters are wrong together; assay.consensus_sensitivity shows the effect of "
+                "such errors."
             )
             found += mirrored_labels(structure)
     elif spec.reference == GOLD:
@@ -84,19 +84,19 @@ def mirrored_labels(structure: Structure) -> list[str]:
         return []
     of = f" of {some(names)}" * (len(structure.ratings.task.labels) > 1)
     return [
-        f"{WHICH_CLASS}{of} rests on the prior that raters are mostly right: the answers alone fit "
-        "the mirrored labels, classes exchanged and raters mostly wrong, as well."
+        f"{WHICH_CLASS}{of} depends on the prior that raters are mostly right. Without this prior, "
+        "exchanged classes with mostly wrong raters fit the answers equally well."
     ]
 
 
 def _agreed(count: int, *, audited: bool) -> str:
     """Describe the truth where groups agree, and of some items or in audits it is known."""
     sources = [f"the known truth of {counted(count, 'item')}"] * (count > 0)
-    sources += ["what audits say of single answers"] * audited
+    sources += ["the audits of single answers"] * audited
     return (
-        f"The truth is what the rater groups agree on, and {' and '.join(sources)}: each group is "
-        "taken to misperceive items on its own. Where all of them are wrong together, only that "
-        "shows it, and how often is not carried over from there to other items."
+        f"The truth is the agreement of the rater groups, and {' and '.join(sources)}. Each group "
+        "is assumed to misperceive items independently. Only the known truth reveals errors that "
+        "all groups share, and their rate is not applied to other items."
     )
 
 
@@ -106,7 +106,7 @@ def priors_without_use(structure: Structure) -> list[str]:
     if not idle:
         return []
     told = "; ".join(f"{name} ({why})" for name, why in idle.items())
-    return [f"Of your priors, the model has no use for these: {told}."]
+    return [f"The model does not use some of your priors: {told}."]
 
 
 def doubted_alike(structure: Structure) -> list[str]:
@@ -116,9 +116,9 @@ def doubted_alike(structure: Structure) -> list[str]:
     if not alike:
         return []
     return [
-        f"{' and '.join(alike)} misperceive all items equally often: a split vote is doubted no "
-        "more than a clear one. A recipe with a difficulty, `raters='hierarchical + "
-        "item_difficulty_continuous'`, learns it."
+        f"The model assumes that {' and '.join(alike)} misperceive all items equally often, those "
+        "with split votes too. A recipe with a difficulty relaxes this: `raters='hierarchical + "
+        "item_difficulty_continuous'`."
     ]
 
 
@@ -128,9 +128,9 @@ def independent_replicates(structure: Structure, counts: DataCounts) -> list[Not
     if structure.spec.replicates != "independent" or not count:
         return []
     text = (
-        f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
-        "given the truth (`replicates='independent'`): they count as if other raters had given "
-        "them. `replicates='together'` learns how far they repeat themselves."
+        f"{count} ratings repeat a rater's rating of the same item. They count as independent "
+        "given the truth, like ratings of different raters (`replicates='independent'`). "
+        "`replicates='together'` estimates how far they depend on each other."
     )
     return [Note(text, code="independent-replicates", level="note", numbers={"ratings": count})]
 
@@ -148,11 +148,11 @@ def unread_scores(structure: Structure, counts: DataCounts) -> list[Note]:
         return []
     who = " and ".join(repr(names[n]) for n in groups)
     text = (
-        f"{counted(count, 'rating', 'have')} scores and no answer, and the family of "
-        f"{who} reads answers alone: they tell the model nothing."
+        f"{counted(count, 'rating', 'have')} scores but no answer. The family of {who} uses "
+        "answers only, so the model ignores these ratings."
     )
     if not without_order(structure.ratings.task, counts.answers[groups].any(axis=0)):
-        text += " `raters='scored'`, for all raters or that group, reads them."
+        text += " To use them, give `raters='scored'` for all raters or for that group."
     return [Note(text, code="scores-unread", level="note", numbers={"ratings": count})]
 
 
@@ -162,8 +162,8 @@ def replicates_apart(structure: Structure, counts: DataCounts) -> list[str]:
         return []
     return [
         f"{counted(counts.apart, 'rating', 'repeat')} a rater's rating of the same item "
-        "on other labels, or in another session of a rater who drifts: such ratings are taken for "
-        "independent given the truth, as if other raters had given them."
+        "on other labels, or in another session of a rater who drifts. They count as independent "
+        "given the truth, like ratings of different raters."
     ]
 
 
@@ -183,9 +183,9 @@ def prior_driven_layers(
 def learned_assumptions(structure: Structure, values: Mapping[str, Floats]) -> list[str]:
     """Say which misperception rates the data inform little."""
     return [
-        f"How often {name} misperceives an item hangs on the prior: the data "
-        f"{'hardly tell' if share > PRIOR_DRIVEN else 'tell little'} (the SD is {share:.2f} of "
-        "the prior's)."
+        f"How often {name} misperceives an item depends {'almost only' * (share > PRIOR_DRIVEN)}"
+        f"{'largely' * (share <= PRIOR_DRIVEN)} on the prior: the posterior SD is {share:.2f} of "
+        "the prior SD."
         for name, _, share in prior_driven_layers(structure, values)
         if share > LITTLE
     ]
@@ -228,15 +228,15 @@ def group_error_warnings(
     names = [name for name, told in zip(meetings.groups, clear[:-1], strict=True) if told]
     line = int(clear.argmax())
     where = f"{names[0]}: " if len(names) > 1 else ""
-    among = "`reference='groups'` (what the groups agree on), " if groups_tell(ratings) else ""
+    among = "`reference='groups'` (the agreement of the groups), " if groups_tell(ratings) else ""
     text = (
-        f"Raters of {', '.join(names) or 'one group'} agree with each other more than this model "
-        f"expects ({where}{within[0, line]:.0%} of pairs of answers for "
-        f"{within[1:, line].mean():.0%}), "
-        "beyond how far they agree with others: they err together and count as more witnesses "
-        f"than they are, so that intervals are too narrow or miss the truth. {among}"
-        f"The known truth of {ENOUGH} items or more (`reference='gold'`), or a group whose "
-        "consensus is the truth (`reference=`), would tell how often."
+        f"Raters of {', '.join(names) or 'one group'} agree with each other more often than this "
+        f"model expects ({where}{within[0, line]:.0%} of pairs of answers instead of "
+        f"{within[1:, line].mean():.0%}). Agreement with other groups does not explain this. They "
+        "err together but count as independent, so intervals are too narrow or miss the truth. To "
+        f"estimate such "
+        f"errors, use {among}the truth of {ENOUGH} items or more (`reference='gold'`), or a group "
+        "whose consensus is the truth (`reference=`)."
     )
     numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
     return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]
@@ -247,9 +247,8 @@ def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
     if structure.spec.reference is not None or structure.ratings.raters["group"].nunique() < 2:
         return []
     text = (
-        f"Whether rater groups err together was not checked: {ratings} ratings are too many to "
-        "simulate again and again. If they do, intervals are too narrow. assay.predictive_checks "
-        "of the fit checks it, however many there are."
+        f"{ratings} ratings are too many to check during the fit whether rater groups err "
+        "together. If they do, intervals are too narrow. To check it, use assay.predictive_checks."
     )
     numbers = {"ratings": ratings}
     return [Note(text, code="group-errors-unchecked", level="note", numbers=numbers)]

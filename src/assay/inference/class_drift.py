@@ -128,18 +128,19 @@ def denied_labels(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[D
     """
     if structure.spec.reference is not None:
         return
-    tells = "the truth of some items (`truth=`) would tell"
+    remedy = "To settle this, give the truth of some items (`truth=`)"
     if any(found.known.any() for found in sums):
-        tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
+        remedy = "To choose between the fits, compare how well each predicts the known truth "
+        remedy += "(assay.loo_gold)"
     for label, found in zip(structure.ratings.task.labels, sums, strict=True):
         for name, agreed in zip(label.classes, found.unanimous, strict=True):
             if numbers := _denied(agreed):
                 text = (
                     f"All raters of {numbers['items']} items, {VOTES} or more of each, say "
-                    f"{name!r} ({label.name}), and this fit takes {numbers['share']:.0%} of these "
-                    "items for it: what its classes stand for is something else than their names, "
-                    "or all raters err alike. Another recipe (`raters='hierarchical'`) may explain "
-                    f"the answers as they are meant; {tells}."
+                    f"{name!r} ({label.name}), but this fit assigns only {numbers['share']:.0%} of "
+                    "these items to that class. The classes may mean something else than their "
+                    "names (class drift), or all raters make the same error. Another recipe "
+                    f"(`raters='hierarchical'`) may keep the meaning of the classes. {remedy}."
                 )
                 yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
 
@@ -158,21 +159,21 @@ def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterato
             if total >= MIN_AGREED and given[most] > CLEARLY * given[k]:
                 numbers = {"other": given[most] / total, "own": given[k] / total}
                 seen = (
-                    f"items that are {name!r} by this fit ({label.name}) get the answer "
-                    f"{label.classes[most]!r} from it more often than their own "
-                    f"({numbers['other']:.0%} and {numbers['own']:.0%})"
+                    f"the group calls items that are {name!r} by this fit ({label.name}) "
+                    f"{label.classes[most]!r} more often ({numbers['other']:.0%}) than {name!r} "
+                    f"({numbers['own']:.0%})"
                 )
             elif numbers:
                 seen = (
-                    f"of the {numbers['items']} items that most of its raters call {name!r} "
-                    f"({label.name}) this fit takes {numbers['share']:.0%} for it"
+                    f"this fit assigns only {numbers['share']:.0%} of the {numbers['items']} items "
+                    f"that most of its raters call {name!r} ({label.name}) to that class"
                 )
             if seen:
                 text = (
-                    f"The consensus of {reference} is the truth by definition, but {seen}: what "
-                    "holds classes together is something else. The truth of some items (`truth=`) "
-                    f"tells the model what is meant; a recipe for {reference} without layers, or "
-                    "prior counts, hold names in their place."
+                    f"The consensus of {reference} is the truth by definition, but {seen}. The "
+                    "classes may mean something else than their names (class drift). To define "
+                    "the classes, give the truth of some items (`truth=`) or prior counts, or use "
+                    f"a recipe for {reference} without layers."
                 )
                 yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
 

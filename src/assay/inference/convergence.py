@@ -27,7 +27,7 @@ SOURCE = "Vehtari et al. 2021"
 FEW_DRAWS = 100
 """Effective sample size below which R-hat itself is unreliable: 400 shared by four chains."""
 LOW_ESS = "The effective sample size is as low as"
-RESULTS = "The shares of the classes and the raters' accuracies"
+RESULTS = "the class shares and the accuracies of raters"
 FEW_DIVERGED = 1e-3
 """Share of divergent transitions up to which they are a note, not a warning."""
 ENOUGH = 1.25
@@ -145,17 +145,17 @@ def nuts_warnings(
         lines, sizes = (told, ess_told) if ess_told.min() < ESS_LIMIT else (table, ess)
         name, least = lines["parameter"].iloc[int(sizes.argmin())], sizes.min()
         text = (
-            f"{LOW_ESS} {least:.0f} ({name}); below {ESS_LIMIT} ({SOURCE}) the ends of intervals "
-            f"are rough. {more} (`draws={_enough(draws, least)}`{step})."
+            f"{LOW_ESS} {least:.0f} ({name}). Below {ESS_LIMIT} ({SOURCE}), the ends of intervals "
+            f"are imprecise. {more} (`draws={_enough(draws, least)}`{step})."
         )
         found.append(Note(text, code="low-ess", numbers={"ess": least, "limit": ESS_LIMIT}))
     elif ess.min() < ESS_LIMIT:
         name = table["parameter"].iloc[int(ess.argmin())]
         found.append(
             Note(
-                f"A parameter that no result reports, {name}, has an effective sample size of "
-                f"{ess.min():.0f}, below {ESS_LIMIT} ({SOURCE}). {RESULTS} have "
-                f"{ess_told.min():.0f} or more.",
+                f"The parameter {name}, which no result reports, has an effective sample size of "
+                f"{ess.min():.0f}, below {ESS_LIMIT} ({SOURCE}). The smallest of {RESULTS} is "
+                f"{ess_told.min():.0f}.",
                 code="low-ess",
                 level="note",
                 numbers={"ess": ess.min(), "ess_results": ess_told.min(), "limit": ESS_LIMIT},
@@ -177,16 +177,16 @@ def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[No
     numbers = {"r_hat": worst["r_hat"], "parameters": many, "of": len(table)}
     aside = partial(Note, code="chains-disagree", level="note", numbers=numbers)
     if not (table["r_hat"] > table["r_hat_limit"]).any():
-        chance = "no more than chance makes of so many"
+        chance = "Among so many parameters, chance alone explains this"
         if smallest_ess(table).min() < ESS_LIMIT:
-            chance = "no proof that chains disagree, since so few draws are effective"
-        return [aside(f"{seen}, which is {chance}.")]
+            chance = "With so small an effective sample size, chance alone can explain this"
+        return [aside(f"{seen}. {chance}.")]
     touched = (told["r_hat"] > told["r_hat_limit"]).any()
     if not touched and worst["r_hat"] <= R_HAT_FAR:
-        return [aside(f"{seen}. No result reports these. Of {RESULTS.lower()} chains agree.")]
+        return [aside(f"{seen}. No result reports these parameters. Chains agree on {RESULTS}.")]
     text = (
-        f"The chains do not agree: {seen}. {more}, or look whether the data can tell the "
-        "parameters apart (check)."
+        f"The chains disagree: {seen}. {more}, or check whether the data identify these "
+        "parameters (assay.check)."
     )
     return [Note(text, code="chains-disagree", numbers=numbers)]
 
@@ -199,12 +199,12 @@ def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
     numbers = {"divergences": flags.sum(), "transitions": flags.size}
     if flags.mean() <= FEW_DIVERGED:
         text = (
-            f"{said}: so few seldom matter. Another run in smaller steps "
-            "(`target_accept=0.98`) would show whether numbers hang on them."
+            f"{said}. So few divergences seldom matter. To see whether results depend on them, "
+            "run again with smaller steps (`target_accept=0.98`)."
         )
         return [Note(text, code="divergences", level="note", numbers=numbers)]
     text = (
-        f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
+        f"{said}, so the sampler may have missed a part of the posterior. Take smaller steps "
         "(`target_accept=0.98`), or use tighter priors."
     )
     return [Note(text, code="divergences", numbers=numbers)]

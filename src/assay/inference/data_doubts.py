@@ -26,8 +26,8 @@ from assay.fits.view import Fit
 from assay.modelling.spec import Spec, covariate_names
 
 NOT_SOUGHT_MARK = (
-    "doubts not looked for: an earlier version of assay made this fit and did not look for them; "
-    "fit the ratings again"
+    "doubts not checked: an earlier version of assay made this fit and did not check for doubts "
+    "(fit the ratings again)"
 )
 
 

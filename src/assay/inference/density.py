@@ -23,8 +23,8 @@ from assay.modelling.parameters import Parameter
 from assay.modelling.structure import Structure
 
 NOT_FINITE = (
-    "the posterior density is not finite where it was looked for: a prior leaves nothing to the "
-    "data, such as an SD next to 0, or a mean far from what log odds can be; look at `priors=`"
+    "the posterior density is not finite where it was evaluated. A prior is probably too extreme, "
+    "such as an SD next to 0, or a mean far from usual log odds. Check `priors=`"
 )
 
 

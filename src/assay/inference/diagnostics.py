@@ -36,13 +36,12 @@ ROUGH = 0.05
 SURE = 0.8
 """Share of the draws that must show a class called by another name before a warning."""
 BETTER_MISNAMED = (
-    " It explains the answers better, but a class is what raters call it: items that differ in how "
-    "hard they are may hide behind a name that is seldom given. The truth of some items (`truth=`) "
-    "would tell."
+    " It fits the answers better, but its classes contradict their names: it may separate easy "
+    "from hard items. To settle this, give the truth of some items (`truth=`)."
 )
 WHICH_HOLDS = (
-    " The truth of some items (`truth=`) would tell which holds; a prior (`priors=`) can say which "
-    "is to be believed without it."
+    " To choose between the modes, give the truth of some items (`truth=`) or an informative prior "
+    "(`priors=`)."
 )
 MOST = 0.5
 """Share of the draws in one mode above which the result is that mode."""
@@ -90,8 +89,8 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     """Warn unless PSIS supports Laplace's approximation."""
     if np.isnan(found.k_hat):
         text = (
-            "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
-            f"{FEW_FOR_PSIS} draws or more. Take more (`draws=`), or use `method='nuts'`."
+            f"Laplace's approximation could not be checked: PSIS k-hat needs {FEW_FOR_PSIS} draws "
+            "or more. Take more draws (`draws=`), or use `method='nuts'`."
         )
         return [Note(text, code="laplace-unchecked", numbers={"draws": FEW_FOR_PSIS})]
     if found.k_hat < K_HAT_LIMIT and found.worth > WORTH_LIMIT:
@@ -99,22 +98,22 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     seen = f"PSIS k-hat is {found.k_hat:.2f}, above {K_HAT_LIMIT}"
     if found.k_hat < K_HAT_LIMIT:
         seen = (
-            f"PSIS k-hat is {found.k_hat:.2f}, but as draws of the posterior its draws are worth "
-            f"{found.worth:.1%} of their number, below {WORTH_LIMIT:.0%}"
+            f"PSIS k-hat is {found.k_hat:.2f}, but the effective sample size is "
+            f"{found.worth:.1%} of the number of draws, below {WORTH_LIMIT:.0%}"
         )
     if np.isinf(found.k_hat):
         seen = (
-            "its importance ratios are so far apart that a few draws have all the weight, and no "
-            "tail can be fitted to them (PSIS k-hat is infinite)"
+            "a few draws have all the weight, so no tail can be fitted to the importance ratios "
+            "(PSIS k-hat is infinite)"
         )
     numbers = found._asdict()
     if np.isfinite(found.k_hat) and found.worth > ROUGH:
         text = (
-            f"Laplace's approximation is rough here, and will do for a first look: {seen}. Report "
-            "what `method='nuts'` says."
+            f"Laplace's approximation is rough here, and suits a first look only: {seen}. Report "
+            "a fit with `method='nuts'`."
         )
         return [Note(text, code="laplace-rough", numbers=numbers)]
-    text = f"Laplace's approximation is not to be trusted here: {seen}. Use `method='nuts'`."
+    text = f"Laplace's approximation fails here: {seen}. Use `method='nuts'`."
     return [Note(text, code="laplace-wrong", numbers=numbers)]
 
 
@@ -127,31 +126,31 @@ def mode_warnings(modes: Sequence[Mode]) -> list[Note]:
         if mode.weight > MODE_LIMIT and unseen:
             better = mode.misnamed and mode.weight > modes[0].weight
             text = (
-                "The answers can be explained in another way (another mode of the posterior), "
-                f"which is {_part_of_result(mode)}: {mode}; its weight is not negligible."
+                "Another posterior mode explains the answers, and its weight is not negligible. "
+                f"It is {_part_of_result(mode)}. In that mode, {mode}."
                 f"{BETTER_MISNAMED if better else WHICH_HOLDS}"
             )
             found.append(Note(text, code="other-mode", numbers=numbers))
         if mode.visited > MODE_LIMIT and mode.trades and not mode.misnamed:
             text = (
-                f"{mode.visited:.0%} of the draws have the labels of another mode of the "
-                f"posterior: {mode}. Means and intervals are over both, and what they say of "
-                f"these classes may hold in neither.{WHICH_HOLDS}"
+                f"{mode.visited:.0%} of the draws have the labels of another posterior mode. In "
+                f"that mode, {mode}. Means and intervals average over both modes, so they may "
+                f"describe these classes in neither.{WHICH_HOLDS}"
             )
             found.append(Note(text, code="mixed-modes", numbers=numbers))
         if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
             text = (
-                "The chains left the mode that was chosen for its names, and "
-                f"{mode.visited:.0%} of the draws have the labels of another: {mode}. Classes of "
-                "this fit may not be what their names say: hold the prevalence against the shares "
-                "of the answers. The truth of some items (`truth=`) would tell what the classes "
-                "are."
+                "The chains left the posterior mode in which classes have the right names. "
+                f"{mode.visited:.0%} of the draws have the labels of another mode. In that mode, "
+                f"{mode}. Classes of this fit may not mean what their names say: compare the "
+                "prevalence with the shares of the answers. To define the classes, give the truth "
+                "of some items (`truth=`)."
             )
             found.append(Note(text, code="left-mode", numbers=numbers))
     if modes[0].mirrored:
         text = (
-            "In the heaviest mode raters are wrong more often than by guessing: labels may be "
-            "turned round. Give the truth of a few items (`truth=`)."
+            "In the posterior mode of the largest weight, raters are wrong more often than by "
+            "guessing, so classes may be exchanged. Give the truth of a few items (`truth=`)."
         )
         found.append(Note(text, code="mirrored-labels"))
     return found
@@ -178,8 +177,8 @@ def name_warnings(
     """
     mean = structure.mean_reliability(_some(values), ratings=ratings)
     parts = structure.spec.rater_parts
-    leans = "the leaning of raters to one answer (ability_bias), " * ("hierarchical" in parts)
-    looks = "blind answers of raters who do not look (lapses), " * ("lapses" not in parts)
+    leans = "a bias of raters to one answer (ability_bias), " * ("hierarchical" in parts)
+    looks = "blind answers of raters (lapses), " * ("lapses" not in parts)
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
@@ -195,11 +194,12 @@ def name_warnings(
             if more.all(axis=0).mean() < SURE:
                 continue
             text = (
-                f"Items that are {name!r} by this fit ({label.name}) get the answer "
-                f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
-                f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
-                "its name. Look at its most certain items; known truth of some (`truth=`), "
-                f"{blind}`raters='dawid_skene'` or prior counts hold it in its place."
+                f"Raters call items that are {name!r} by this fit ({label.name}) "
+                f"{label.classes[rival]!r} more often ({other.mean():.2f}) than {name!r} "
+                f"({own.mean():.2f}). Raters may avoid that answer, or the class may have come to "
+                "mean something else (class drift). Check the most certain items of the class. To "
+                "define the class, give the truth of some items (`truth=`) or prior counts, or "
+                f"fit with {blind}`raters='dawid_skene'`."
             )
             numbers = {"own": own.mean(), "other": other.mean()}
             found.append(Note(text, code="class-name-doubt", numbers=numbers))
@@ -231,8 +231,8 @@ def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
     if not told:
         return []
     text = (
-        f"{sentence(told)} If they were chosen on what is recorded, such as these "
-        "answers, say `gold_chosen='recorded'`; if not, the layers and all that follows are biased."
+        f"{sentence(told)} If they were chosen on recorded data, such as these answers, say "
+        "`gold_chosen='recorded'`. If not, the layers and all results that use them are biased."
     )
     return [Note(text, code="gold-unlike-others")]
 
@@ -350,8 +350,8 @@ def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[Note]:
     if x.shape[:2] == (chains, draws):
         return []
     text = (
-        f"The run was interrupted: {x.shape[0]} chains of {x.shape[1]} draws are kept, of "
-        f"{chains} chains of {draws} draws asked for."
+        f"The run was interrupted. It has {x.shape[0]} chains of {x.shape[1]} draws; requested "
+        f"were {chains} chains of {draws} draws."
     )
     numbers = {"chains": x.shape[0], "draws": x.shape[1]}
     numbers |= {"chains_asked": chains, "draws_asked": draws}

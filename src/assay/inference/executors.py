@@ -53,14 +53,14 @@ def require_executor(given: Any, client: Any) -> Executor:
     """Return an executor, or raise ArgumentError; ``client=`` is its former name."""
     if client is not None:
         raise ArgumentError(
-            "`client=` is now `executor=`; give `executor=assay.dask_executor(client)`, of a "
-            "client or of the address of its scheduler",
+            "`client=` is now called `executor=`. Give `executor=assay.dask_executor(client)`, "
+            "with a client or the address of its scheduler",
             code="executor-argument",
         )
     if not isinstance(given, Executor):
         raise ArgumentError(
-            f"`executor={written(given)}`; it must be an executor, which assay.dask_executor makes "
-            f"of the address of a scheduler: `executor={EXAMPLE}`",
+            f"`executor={written(given)}` is not an executor. assay.dask_executor makes one from "
+            f"the address of a scheduler: `executor={EXAMPLE}`",
             code="executor-argument",
         )
     return given

@@ -95,9 +95,8 @@ def run_laplace(
     """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
     if modes[0].precision is None:
         raise FitError(
-            "the curvature of the posterior is not known here (it has no proper peak, or raters "
-            "share too many parameters), so that Laplace's approximation does not exist; use "
-            "`method='nuts'`",
+            "Laplace's approximation does not exist here: the posterior has no proper peak, or "
+            "raters share too many parameters to compute its curvature. Use `method='nuts'`",
             code="no-curvature",
         )
     with waiting("drawing from the approximation", show=effort.progress):
@@ -162,10 +161,10 @@ def fit(
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
         which ignores the uncertainty of the parameters. SDs of raters are at their marginal
         posterior mode, other parameters at their mode given the SDs. ``em`` finds the same mode as
-        ``map``, and faster if the M step has a closed form: prevalence ``dirichlet``, raters
-        ``dawid_skene``, ``pooled``, ``class_conditional`` or ``one_coin``, without layers, gates,
-        active rules or repeated ratings. Otherwise it climbs like ``map``; ``optimiser`` in the
-        attribute ``diagnostics`` says which.
+        ``map``, and faster if the M step has a closed form. It has one for the prevalence
+        ``dirichlet`` and the raters ``dawid_skene``, ``pooled``, ``class_conditional`` or
+        ``one_coin``, without layers, gates, active rules or repeated ratings. Otherwise it climbs
+        like ``map``; ``optimiser`` in the attribute ``diagnostics`` says which.
     draws, tune, chains : int
         Draws kept and warm-up draws of each chain, number of chains. ``laplace``, ``map`` and
         ``em`` make as many draws of the labels.

@@ -236,8 +236,8 @@ def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]
     if reported_weight(modes) >= MODE_LIMIT:
         return []
     mark = (
-        f"mode of hardly any evidence: the reported mode has less than {MODE_LIMIT:.0%} of it, and "
-        "in the heavier one raters call a class by the name of another"
+        f"mode of negligible weight: the reported mode has a weight below {MODE_LIMIT:.0%}, and in "
+        "the heavier mode most answers to a class name another class"
     )
     return [
         LabelDoubt(code="mode-weight", label=label.name, classes=tuple(label.classes), mark=mark)
@@ -275,7 +275,7 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
         elif found.items[k] < MIN_CLASS_ITEMS:
             mark = (
                 f"prior alone: {found.items[k]:.1f} items are {name!r} ({label.name}) by this fit, "
-                "so that the raters' answers to such items are what the prior says"
+                "so the prior determines how raters answer such items"
             )
             yield LabelDoubt(
                 code="prior-confusions", label=label.name, classes=(name,), mark=mark,
@@ -288,16 +288,16 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
     name, other = label.classes[k], label.classes[rival]
     share, said, own, given = numbers
     mark = (
-        f"class drift: {name!r} ({label.name}) is {share:.0%} of the items by this fit, and "
+        f"class drift: {name!r} ({label.name}) is {share:.0%} of the items by this fit, but "
         f"{said:.0%} of the answers"
     )
     warning = (
-        f"Class drift: {share:.0%} of the items are {name!r} by this fit ({label.name}), but "
-        f"{said:.0%} of the answers say so. Raters call these items {other!r} more often "
+        f"Class drift: {share:.0%} of the items are {name!r} by this fit ({label.name}), but only "
+        f"{said:.0%} of the answers. Raters call these items {other!r} more often "
         f"({given:.0%}) than {name!r} ({own:.0%}), so the class may mean something else. Rankings "
-        f"of raters and metrics that rest on {label.name} are marked. The truth of {DRIFT_TRUTH} "
-        "of these items (`truth=`) would settle it. `raters='dawid_skene'`, which pools nothing, "
-        "shows whether another family keeps the name."
+        f"of raters and metrics that use {label.name} are marked. To settle this, give the truth "
+        f"of {DRIFT_TRUTH} of these items (`truth=`). Or see whether the class keeps its name in "
+        "a fit without pooling (`raters='dawid_skene'`)."
     )
     return LabelDoubt(
         code="class-drift", label=label.name, classes=(name,), mark=mark, warning=warning,
@@ -308,14 +308,14 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
 def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
     """Return the doubt that many answers name a class which hardly an item has."""
     mark = (
-        f"empty class: {share:.1%} of the items are {name!r} ({label.name}) by this fit, and "
+        f"empty class: {share:.1%} of the items are {name!r} ({label.name}) by this fit, but "
         f"{said:.0%} of the answers"
     )
     warning = (
-        f"Empty class: {share:.1%} of the items are {name!r} by this fit ({label.name}), although "
-        f"{said:.0%} of the answers say so. How raters answer such items is then what the prior "
-        f"says. Rankings of raters and metrics that rest on {label.name} are marked. The truth of "
-        f"{CLASS_TRUTH} items (`truth=`) would tell whether the class is empty."
+        f"Empty class: {share:.1%} of the items are {name!r} by this fit ({label.name}), but "
+        f"{said:.0%} of the answers. The prior then determines how raters answer such items. "
+        f"Rankings of raters and metrics that use {label.name} are marked. To find out whether the "
+        f"class is empty, give the truth of {CLASS_TRUTH} items (`truth=`)."
     )
     return LabelDoubt(
         code="empty-class", label=label.name, classes=(name,), mark=mark, warning=warning,
@@ -339,11 +339,11 @@ def scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelD
             code="scores-alone", label=name, classes=tuple(label.classes),
             mark=f"scores alone: shares of {name} are those of {clusters} of scores{at}",
             warning=(
-                f"The classes of {name} have no anchor: raters give scores alone, and no truth is "
-                f"known. They are {clusters} of scores{at}, and {label.classes[-1]!r} is the "
-                "highest one, whatever its scores mean. Shares of classes are those of clusters, "
-                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (`truth=`) would "
-                "give them a meaning; so would answers beside the scores."
+                f"Nothing defines the classes of {name}: raters gave only scores, and no truth is "
+                f"known. The classes are {clusters} of scores{at}, and {label.classes[-1]!r} has "
+                "the highest scores. Shares of classes are shares of clusters, so they support no "
+                f"claim. To define the classes, give the truth of {CLASS_TRUTH} items (`truth=`), "
+                "or answers beside the scores."
             ),
         )  # fmt: skip
 

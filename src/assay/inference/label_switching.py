@@ -280,10 +280,10 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
             for k in np.flatnonzero(most != own)
         )
         text = (
-            f"In {other.mean():.1%} of the draws classes of {label.name} have each other's names "
-            f"({told}), and means and intervals are over both readings. A longer run tells better "
-            "how much weight that one has; the truth of some items (`truth=`), or prior counts, "
-            "hold names in their place."
+            f"Label switching: in {other.mean():.1%} of the draws, classes of {label.name} have "
+            f"exchanged their names ({told}). Means and intervals average over both labellings. A "
+            "longer run gives a better estimate of the share of these draws. To prevent label "
+            "switching, give the truth of some items (`truth=`) or prior counts."
         )
         found.append(Note(text, code="label-switching", numbers={"share": other.mean()}))
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from assay._util.text import counted
 from assay._util.typing import Floats, Ints
 from assay.data.task import Label
 from assay.fits.latent_states import recover
@@ -103,7 +104,7 @@ class Mode:
         if self.mirrored and not near:
             return "raters are mostly wrong (a mirror image)"
         if self.misnamed:
-            return "raters mostly call a class, or its hard items, by the name of another"
+            return "most answers to a class, or to its hard items, name another class"
         if near:
             return (
                 f"raters are right, on average, about as often as by guessing ({self.chance:.2f})"
@@ -115,8 +116,8 @@ class Mode:
     def __str__(self) -> str:
         """Describe the mode and its weight."""
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
-        found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
-        trades = f"; beside the reported mode {self.trades}" if self.trades else ""
+        found = f"from {counted(self.starts, 'start')}" if self.starts else "by exchanging classes"
+        trades = f". Relative to the reported mode, {self.trades}" if self.trades else ""
         return (
             f"{self.kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
             f"weight {self.weight:.2g}, found {found}{trades}"
@@ -324,4 +325,4 @@ def _trade(label: Label, classes: NDArray[np.integer], here: Floats, there: Floa
     *first, last = (label.classes[k] for k in moved)
     share = given.sum(axis=0) / given.sum()
     shares = ", ".join(f"{label.classes[k]} {share[k]:.2f}" for k in moved)
-    return f"{', '.join(first)} and {last} of {label.name} trade places (shares there: {shares})"
+    return f"{', '.join(first)} and {last} of {label.name} are exchanged (shares there: {shares})"

@@ -61,10 +61,10 @@ def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
     found = {file.name for file in folder.glob("chain-*.npz")}
     if found and not files & found:
         raise FitError(
-            f"{folder} holds {counted(len(found), 'finished chain')} of other runs, and none of "
-            "this one: its data, model, seed, `draws=`, `tune=` or `target_accept=` are not "
-            "theirs, or they come from another machine. Repeat that call to go on from them, or "
-            "give this one a folder of its own",
+            f"{folder} holds {counted(len(found), 'finished chain')} of other runs, but none of "
+            "this run. The data, the model, the seed, `draws=`, `tune=`, `target_accept=` or the "
+            "machine differ. Repeat the earlier call to continue its chains, or give this run a "
+            "folder of its own",
             code="checkpoint-of-other-run",
             numbers={"chains": len(found)},
         )
@@ -99,13 +99,13 @@ def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | N
     numbers = all(array.dtype.kind in "fiub" and array.ndim for array in found.values())
     whole = found.keys() == {"x", *statistics} and numbers and lengths == {walk.draws}
     if not whole or found["x"].shape != (walk.draws, walk.density.size):
-        warnings.warn(_damaged(file, "it holds something else"), stacklevel=2)
+        warnings.warn(_damaged(file, "its content is not a chain of this run"), stacklevel=2)
         return None
     return found
 
 
 def _damaged(file: Path, why: object) -> FitWarning:
-    text = f"the checkpoint {file} cannot be read ({cut(str(why))}): its chain is run again"
+    text = f"the checkpoint {file} cannot be read ({cut(str(why))}), so its chain is run again"
     return FitWarning(text, code="checkpoint-damaged")
 
 
@@ -176,8 +176,8 @@ def sample_nuts(
         found |= {n: future.result() for n, future in running.items()}
     if lost:
         text = (
-            f"{counted(len(lost), 'chain')} could not be kept in {lost[0].parent}, whose disk may "
-            "be full; the draws themselves are unharmed"
+            f"{counted(len(lost), 'chain')} could not be stored in {lost[0].parent}; the disk may "
+            "be full. The draws of this run are not affected"
         )
         warning = FitWarning(text, code="checkpoint-not-written", numbers={"chains": len(lost)})
         warnings.warn(warning, stacklevel=2)

@@ -75,7 +75,7 @@ def check_answers(ratings: Ratings) -> None:
     """Raise FitError if no rating has an answer or a score."""
     if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
         raise FitError(
-            "no rating has an answer; there is nothing to learn from", code="no-answer-given"
+            "no rating has an answer, so a fit has nothing to learn from", code="no-answer-given"
         )
 
 
@@ -84,8 +84,8 @@ def check_read(ratings: Ratings, spec: Spec) -> None:
     if (ratings.answers >= 0).any() or "scored" in spec.rater_parts:
         return
     raise FitError(
-        "the ratings have scores and no answers, and no family of the model reads scores: there is "
-        "nothing to learn from. `raters='scored'` reads them",
+        "the ratings have scores but no answers, and no family of this model uses scores. To use "
+        "the scores, give `raters='scored'`",
         code="scores-unread",
     )
 
@@ -105,13 +105,14 @@ def check_sampler(
         path_given("checkpoint", checkpoint)
     if method != "nuts" and (checkpoint is not None or keep_interrupted):
         raise FitError(
-            f"`checkpoint=` and `keep_interrupted=` are of `method='nuts'`; {method} has neither: "
-            "it has nothing to go on from before it ends",
+            "`checkpoint=` and `keep_interrupted=` work with `method='nuts'` only; "
+            f"`method={method!r}` has no partial results to keep",
             code="nuts-option",
         )
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
         raise FitError(
-            f"`checkpoint=` and `keep_interrupted=` are nutpie's; {sampler} has neither",
+            "`checkpoint=` and `keep_interrupted=` work with `sampler='nutpie'` only, not with "
+            f"{sampler!r}",
             code="nuts-option",
         )
     if executor is None and client is None:
@@ -119,7 +120,7 @@ def check_sampler(
     require_executor(executor, client)
     if sampler != "nutpie" or checkpoint is not None or keep_interrupted:
         raise FitError(
-            "`executor=` runs nutpie's chains on workers, without `checkpoint=` and "
+            "`executor=` works with `sampler='nutpie'` only, and without `checkpoint=` and "
             "`keep_interrupted=`",
             code="nuts-option",
         )

@@ -57,10 +57,10 @@ def without_strays(
         while other := _stray_mode(structure, density, home, rivals, x[n]):
             if tries == TRIES:
                 text = (
-                    f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
-                    f"with those of the others: {other}. Their labels are not the same. Another "
-                    "recipe (`raters=`), narrower priors (`priors=`) or the truth of some items "
-                    "(`truth=`) would hold chains in one place."
+                    f"Chain {n + 1} lies in another posterior mode for some of its draws, and "
+                    "results average over draws with different labels. In that mode, "
+                    f"{other}. To keep chains in one mode, use another recipe (`raters=`), "
+                    "narrower priors (`priors=`) or the truth of some items (`truth=`)."
                 )
                 notes.append(Note(text, code="stray-chain", numbers={"chain": n + 1}))
                 break
@@ -69,10 +69,13 @@ def without_strays(
             x[n] = again
             for name, values in fresh.items():
                 stats[name][n] = values[0]
-            why = "its weight is negligible"
+            why = "has a negligible weight"
             if other.weight >= NO_WEIGHT:
-                why = "whatever its weight, a class is what raters call it"
-            text = f"Chain {n + 1} went to another mode, and was made again: {other}; {why}."
+                why = "contradicts the names of classes"
+            text = (
+                f"Chain {n + 1} went to another posterior mode, which {why}, and was run again. In "
+                f"that mode, {other}."
+            )
             numbers = {"chain": n + 1, "weight": other.weight}
             notes.append(Note(text, code="stray-chain-remade", level="note", numbers=numbers))
     return (x, stats), notes

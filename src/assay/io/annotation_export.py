@@ -135,8 +135,8 @@ def _cells(
             silent[name] = _choosing_nothing(study, control, asked)
             if total := int(silent[name].sum()):
                 study.note(
-                    f"{counted(total, 'rating', 'choose')} none of the options of {name}: each of "
-                    "its labels is no there",
+                    f"{counted(total, 'rating', 'choose')} none of the options of {name}, which "
+                    "is read as no to each",
                     code="nothing-chosen", ratings=total,
                 )  # fmt: skip
     nobody = np.zeros(rows, bool)
@@ -247,7 +247,7 @@ def _note_gates(study: "Study", controls: Controls, columns: Sequence[Column]) -
         if control.inferred:
             gate = gate_text(control.gates, columns, controls)
             study.note(
-                f"{control.name} is answered only where {gate}: it is read as asked only there",
+                f"{control.name} is answered only where {gate}, so it is read as asked only there",
                 code="gate-found",
             )
 
@@ -257,8 +257,8 @@ def _note_choices(study: "Study", controls: Controls, columns: Sequence[Column])
         own = [column.name for column in columns if column.control == control.name]
         if control.kind == "choices" and own:
             study.note(
-                f"several options of {control.name} can be chosen: each is a label of no and yes "
-                f"({listed(own)})",
+                f"several options of {control.name} can be chosen, so each is a label of no and "
+                f"yes ({listed(own)})",
                 code="options-are-labels", labels=len(own),
             )  # fmt: skip
 

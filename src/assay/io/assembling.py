@@ -70,7 +70,7 @@ def assemble(
         ledger.notes += silent.notes()
     replicate = number_replicates(item[row], rater, _rating_order(layout, row))
     if layout.told_apart == "session" and replicate.any():
-        ledger.note("a rater's ratings of one item in several sessions are replicates, in order")
+        ledger.note("ratings of an item by one rater in several sessions are read as replicates")
     more = rating_extras(extras, joined, kept, layout, task)
     ledger.raise_problems()
     ratings = Ratings(
@@ -112,7 +112,7 @@ def _refuse_silence(ledger: Ledger) -> None:
         f"no rating has an answer{because}",
         mend="check the columns of the labels and the values in them"
         if list(reasons) != [NO_RATER]
-        else 'if the raters have no names, say so: `rater="row"`; or name their column',
+        else 'if the raters have no names, give `rater="row"`; else name their column',
         go_on={"rater": BY_ROW} if list(reasons) == [NO_RATER] else {},
     )
     ledger.raise_problems()
@@ -140,7 +140,7 @@ def _locate(
             cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
     alone = int((cluster == "").sum())
     if alone and ("cluster" in places.roles or "cluster" in layout.roles):
-        ledger.note(f"{counted(alone, 'item', 'have')} no cluster: each is its own cluster")
+        ledger.note(f"{counted(alone, 'item', 'have')} no cluster, so each is its own cluster")
     return places, items, cluster
 
 
@@ -173,11 +173,11 @@ def _places_of(
             "panels-unmatched",
             "no item of the ratings is in the table of panels",
             where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
-            mend="it must name items as the ratings do",
+            mend="use the same names of items in both",
             go_on={"panels": None},
         )
     elif unlisted:
-        ledger.note(f"{counted(unlisted, 'rated item', 'stand')} in no panel of {side.source}")
+        ledger.note(f"{counted(unlisted, 'rated item', 'are')} in no panel of {side.source}")
     everything = items.append(listed[~listed.isin(items)])
     codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
     return Places(table=side, roles=roles, item=codes), everything

@@ -185,8 +185,8 @@ def classes_from_data(
     _note_twice_binary(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
-            f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
-            "so that a class 'other' was added"
+            f"every answer to {label.name} is {classes[0]!r}, but a label needs two classes, "
+            "so a class 'other' was added"
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
@@ -253,7 +253,7 @@ def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str
         said = "; ".join(f"{', '.join(names[1:])} as {names[0]}" for names in several[:SHOWN])
         more = f"; {len(several) - SHOWN} more" if len(several) > SHOWN else ""
         ledger.note(
-            f"classes of {label.name} that differ in upper and lower case only are one, {said}"
+            f"classes of {label.name} that differ only in upper and lower case are merged, {said}"
             f"{more}; a task file that lists the classes keeps them apart"
         )
     return {names[0] for names in groups.values()}

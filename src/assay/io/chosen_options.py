@@ -74,11 +74,11 @@ def _report(layout: Layout, task: Task, clash: Ints, pairs: int, why: str) -> No
     layout.ledger.problem(
         "multi-select-rows",
         f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "
-        f"({counted(pairs, 'pair')} of rater and item): they look like options of one question, of "
-        "which several can be chosen",
+        f"({counted(pairs, 'pair')} of rater and item). They look like the chosen options of one "
+        "question",
         where=layout.table.where(np.sort(clash), column),
-        mend="if they are, say so: `replicate='options'`, and each option is a label; if raters "
-        'rated again, name the column that numbers their ratings: `replicate="..."`',
+        mend="if they are, give `replicate='options'`, and each option is a label; if raters rated "
+        'again, name the column that numbers their ratings: `replicate="..."`',
         numbers={"rows": len(clash), "pairs": pairs},
         go_on={"replicate": "options", "task": None},
     )

@@ -82,10 +82,10 @@ def _nameless(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) ->
 
 def _repeated(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) -> list[Note]:
     new = [made[n] for n in kept if names[n] and made[n] != names[n]]
-    text = f"columns of one name are told apart: {listed(new)}"
+    text = f"columns with the same name are numbered: {listed(new)}"
     return [Note(text, code="repeated-columns", numbers={"columns": len(new)})] * bool(new)
 
 
 def _left_out(names: Sequence[str]) -> list[Note]:
-    text = f"{counted(len(names), 'column')} left out that repeat another: {listed(names)}"
+    text = f"{counted(len(names), 'column')} left out as copies of others: {listed(names)}"
     return [Note(text, code="repeated-columns", numbers={"columns": len(names)})] * bool(names)

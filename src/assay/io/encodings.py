@@ -48,7 +48,7 @@ def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[
     named = next((name for mark, name in BOMS if data.startswith(mark)), "")
     if named:
         notes = (
-            [] if named == "utf-8-sig" else [_note(named.upper(), "its byte order mark says so")]
+            [] if named == "utf-8-sig" else [_note(named.upper(), "its byte order mark names it")]
         )
         return _decoded(data, source, named), notes
     try:
@@ -70,7 +70,7 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
         return data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
         raise ArgumentError(
-            f"`encoding={encoding!r}` is no encoding that Python knows, such as 'cp1252', "
+            f"`encoding={encoding!r}` is not an encoding that Python has, such as 'cp1252', "
             "'latin-1' or 'utf-16'",
             code="unknown-encoding",
             go_on={"encoding": None},
@@ -80,9 +80,9 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
         line = data[:start].count(b"\n") + 1
         raise RatingsError.of(
             "encoding",
-            f"the file is no {encoding} text: line {line} has the byte 0x{data[start]:02x}",
+            f"the file is not {encoding} text: line {line} has the byte 0x{data[start]:02x}",
             source,
-            mend=f"leave `encoding={encoding!r}` out, and the encoding is found, or name another",
+            mend=f"leave `encoding={encoding!r}` out to have it found, or name another",
             go_on={"encoding": None},
         ) from None
 
@@ -127,7 +127,7 @@ def _mixed(data: bytes) -> tuple[str, list[Note]] | None:
 
 def _note(name: str, why: str) -> Note:
     return Note(
-        f"the file is no UTF-8 text: it is read as {name}, since {why}. `encoding=` names another",
+        f"the file is not UTF-8 text. It is read as {name}, since {why}. `encoding=` names another",
         code="encoding-found",
         level="note",
     )

@@ -42,7 +42,7 @@ def refuse_foreign(data: bytes, source: str) -> None:
     if WEB_PAGE.match(data):
         raise RatingsError.of(
             "web-page",
-            "the file is a web page and no table",
+            "the file is a web page, not a table",
             source,
             mend="download the file itself, such as by the link called raw, or save the table as "
             "CSV",
@@ -57,14 +57,14 @@ def no_text(data: bytes, source: str) -> RatingsError:
             "binary-file",
             "the file is neither text nor a kind of table that can be read",
             source,
-            mend="save it as CSV, Excel, Parquet, Feather or JSON; of text, name its "
-            "`encoding='cp1252'`, if it is that",
+            mend="save it as CSV, Excel, Parquet, Feather or JSON; if it is text, name its "
+            "encoding, such as `encoding='cp1252'`",
         )
     table = str(PurePath(source).with_suffix(".csv"))
     title, command = known
     return RatingsError.of(
         "binary-file",
-        f"the file is one of {title}, which is not read as it is",
+        f"the file has the format of {title}, which cannot be read directly",
         source,
         mend="save it as CSV there, or by the command below",
         first=command.format(source=shlex.quote(source), table=shlex.quote(table)),

@@ -56,5 +56,5 @@ def note_spaces() -> Note:
 
 def note_numbers() -> Note:
     """Return the note on a first line that is a row."""
-    text = "the first line is no header but a row: the columns are called by their numbers"
+    text = "the first line is a row and not a header, so columns are called by their numbers"
     return Note(text, code="no-header", level="note")

@@ -57,7 +57,7 @@ def same_groups(one: Ints, other: Ints) -> bool:
 def _evidence(column: str, others: Sequence[str]) -> str:
     if not others:
         return ONE_NAME
-    return f"{ONE_NAME}, and raters rate one {' or '.join(others)} more than once, no {column}"
+    return f"{ONE_NAME}, and raters rate one {' or '.join(others)} more than once, but no {column}"
 
 
 def _ask(
@@ -90,8 +90,8 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
     if pairs > names.nunique():
         ledger.problem(
             "item-or-system",
-            f"one {column} stands under several values of {system[0]}: the item may be the "
-            f"{column}, or what each {system[0]} makes of it",
+            f"one {column} appears under several values of {system[0]}: the item may be the "
+            f"{column}, or the output of each {system[0]} for it",
             mend=f"name it: `item={[column, *system]!r}`; `item={column!r}` if the truth is the "
             f"same for all of {system[0]}",
             go_on={"item": [column, *system]},

@@ -61,11 +61,11 @@ def require_own_key(
         f"{counted(len(rows), 'row')} a rater gives one of them several answers"
     )
     if _is_meant(layout):
-        ledger.note(f"{what}; no rater would with {said}")
+        ledger.note(f"{what}; with {said}, no rater does")
         return False
     ledger.problem(
         "item-key",
-        f"{what}: it does not tell the items apart",
+        f"{what}, so it does not identify the items",
         where=ledger.table.where(rows[clash], ", ".join(item)),
         mend=_ways(said, min(others) if len(others) == 1 and not others & told else ""),
         role="item",

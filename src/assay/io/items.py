@@ -159,7 +159,7 @@ def _mapped_groups(
     unknown = [name for name in given if name not in set(names)]
     if unknown:
         ledger.note(
-            f"`group=` names {counted(len(unknown), 'rater')} who rated nothing: {some(unknown)}"
+            f"`group=` names {counted(len(unknown), 'rater')} without ratings: {some(unknown)}"
         )
     return np.array([given.get(name, ONE_GROUP) for name in names], object)
 
@@ -192,7 +192,7 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
         if values is None:
             continue
         if role == "panel":
-            ledger.note("no column names the cluster: each panel is its own cluster")
+            ledger.note("no column names the cluster, so each panel is its own cluster")
         found = constant_within(
             values, places.item, names, what="cluster", table=places.table, ledger=ledger,
             mend=_key_with(places, role), go_on=_key_of(places, role),
@@ -207,7 +207,7 @@ def _key_with(places: Places, role: str) -> str:
         return ""
     key = _key_of(places, role)
     return (
-        f"if items are named within each {role}, both name them: "
+        f"if names of items are unique only within each {role}, name both: "
         f"{as_code(key)}; else name another column, or `{role}=''` for none"
     )
 
@@ -256,7 +256,7 @@ def panel_table(
     if rank_text is None and ranked:
         frame["rank"] = 1 + number_within(code)
         if (frame["rank"] > 1).any():
-            ledger.note("no column gives the rank: items are ranked in the order of the file")
+            ledger.note("no column gives the rank, so items have the order of the file")
     _check_clusters(frame, code, places.table, ledger)
     return frame[COLUMNS].astype(
         {"panel": "str", "system": "str", "cluster": "str", "rank": "int64", "item": "int64"}
@@ -293,7 +293,7 @@ def _panel_names(
         lists, _ = unique_rows(pd.factorize(panel)[0])
         if len(unique_rows(pd.factorize(panel)[0], pd.factorize(system)[0])[0]) == len(lists):
             return panel
-        ledger.note("panels are named system/panel, since some stand under several systems")
+        ledger.note("panels are named system/panel, since some have several systems")
     elif "cluster" in places.roles:
         panel = cluster
     else:
@@ -417,7 +417,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
             "covariate-gaps",
             f"{counted(len(alone), 'item', 'have')} no {name}: {some(list(alone))}",
             where=f"column {name}",
-            mend="fill it in (items that only the table of panels lists have it there), or give "
+            mend="fill it in (also in the table of panels, for items that are only there), or give "
             "them a class of their own, e.g. 'unknown'",
             go_on={"covariates": None},
             numbers={"items": len(alone)},

@@ -242,7 +242,7 @@ def _hash(members: Sequence[Source]) -> str:
 def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     held = f"; column {FILE} has their names" if by_file else ""
     if rater:
-        held = f"; all name the rater {rater}: if each is of another rater, say so: `rater='file'`"
+        held = f"; all name the rater {rater}. If each is of another rater, give `rater='file'`"
     return Note(
         f"{counted(len(files), 'file')} of the same columns are read as one table: "
         f"{listed([Path(file).as_posix() for file in files])}{held}",

@@ -67,7 +67,9 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", error)
             whole = counted(len(values), "whole record")
-            raise damaged_json(f"line {n} is no JSON: {why}, after {whole}", text, source) from None
+            raise damaged_json(
+                f"line {n} is not JSON: {why}, after {whole}", text, source
+            ) from None
         lines.append(n)
     return values, lines
 

@@ -243,7 +243,7 @@ def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Led
         keys = [" and ".join(map(repr, table.frame.loc[n, list(columns)])) for n in rows]
         ledger.problem(
             "same-names",
-            f"different {role}s have one name, as their parts are joined by '/': "
+            f"different {role}s get one name when their parts are joined by '/': "
             f"{keys[0]}, {keys[1]}",
             where=table.where(rows, ", ".join(columns)),
             mend="write another sign for '/' in these columns",
@@ -267,7 +267,7 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
             classes[label.name] = classes_from_data(columns, label, ledger) or ("no", "yes")
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
             classes[label.name] = ("no", "yes")
-            ledger.note(f"{label.name} has scores and no answers: its classes are no and yes")
+            ledger.note(f"{label.name} has scores but no answers, so its classes are no and yes")
         elif found.columns:
             ledger.problem(
                 "no-classes",

@@ -163,8 +163,8 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
                 f"dict, such as {odd[0][:60]}",
                 where=ledger.table.where(rows, column),
                 allowed="one answer a cell",
-                mend="write the answer itself into the cell; a table of lists is read as it is if "
-                "you hand over the DataFrame, or save it by frame.to_parquet(path)",
+                mend="write the answer itself into the cell; to keep lists, give the DataFrame, or "
+                "save it by frame.to_parquet(path)",
                 numbers={"cells": len(rows)},
                 go_on={} if len(rows) == len(frame) else SET_ASIDE,
             )

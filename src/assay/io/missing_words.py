@@ -72,7 +72,7 @@ def note_missing_words(
         if odd and len(words) > len(odd):
             shown = ", ".join(f"{word} ({counted(int(counts[word]), 'answer')})" for word in odd)
             ledger.note(
-                f"classes of {label} may mean no answer: {shown}; if they do, say so: "
+                f"classes of {label} may mean no answer: {shown}; if they do, give "
                 f"{_said(label, dict.fromkeys(odd, ''))}"
             )
 

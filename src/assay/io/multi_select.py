@@ -160,7 +160,7 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
             f"cells of {column} are lists of several elements, such as "
             f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
             allowed="a row for each rating, or lists of raters and of their answers",
-            mend=f"if one of these lists names the raters, say so: `rater={who!r}`",
+            mend=f"if one of these lists names the raters, give `rater={who!r}`",
             go_on={"rater": who},
         )
         return True
@@ -217,8 +217,8 @@ def _report_votes(
     example = max(cells, key=len).replace("\n", "\\n")
     ledger.problem(
         "list-cells",
-        f"cells of {column} hold several answers, such as {example[:60]}, and the same one more "
-        "than once, or always as many: they look like the answers of several raters",
+        f"cells of {column} hold several answers, such as {example[:60]}. They repeat or always "
+        "have the same number, so they look like the answers of several raters",
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"give each answer a row, in Python: {start}{named}frame = "
         f"frame.explode({column!r}).reset_index(drop=True); frame['rater'] = "

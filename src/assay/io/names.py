@@ -121,8 +121,8 @@ def note_apart(names: Iterable[str]) -> tuple[str, ...]:
     shown = ", ".join(composed(name)[:40] for name in apart[:3])
     more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
     return (
-        f"accents that stand apart from their letters were joined with them (Unicode NFC), as in "
-        f"{shown}{more}: names that look alike are one",
+        f"separate accents were joined with their letters (Unicode NFC), as in {shown}{more}, so "
+        "names that look alike are one",
     )
 
 

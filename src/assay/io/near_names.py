@@ -79,8 +79,8 @@ def note_nameless(
         rows = np.bincount(codes[codes >= 0], minlength=len(names))
         shown = ", ".join(f"{names[n]!r} ({counted(int(rows[n]), 'row')})" for n in odd[:SHOWN])
         ledger.note(
-            f"taken for the name of {'an' if role == 'item' else 'a'} {role}: {shown}; where no "
-            f"{role} is known, leave the cell empty"
+            f"read as the name of {'an' if role == 'item' else 'a'} {role}: {shown}; if the "
+            f"{role} is not known, leave the cell empty"
         )
 
 

@@ -64,7 +64,7 @@ def _gathered(export: Export, column: str, keys: Sequence[str]) -> Export:
     frame = table.frame.iloc[rows].reset_index(drop=True)
     frame[column] = pd.Series(cells, dtype="str")
     note = Note(
-        f"{counted(len(table.frame), 'row')} hold an option each: they are the options that were "
+        f"{counted(len(table.frame), 'row')} hold an option each, and are the options that were "
         f"chosen in {counted(len(rows), 'rating')}",
         code="options-gathered", level="note",
         numbers={"rows": len(table.frame), "ratings": len(rows)},

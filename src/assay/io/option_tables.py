@@ -144,8 +144,8 @@ def _is_empty(cell: str) -> bool:
 def _silent_notes(silent: Mapping[str, Bools]) -> list[Note]:
     return [
         Note(
-            f"{counted(int(rows.sum()), 'rating', 'choose')} none of the options of {label}: each "
-            "of its labels is no there",
+            f"{counted(int(rows.sum()), 'rating', 'choose')} none of the options of {label}, "
+            "which is read as no to each",
             code="nothing-chosen", level="note", numbers={"ratings": int(rows.sum())},
         )
         for label, rows in silent.items()
@@ -229,8 +229,8 @@ def _notes(
         names = [one.name for one in kept if one.control == label]
         notes.append(
             Note(
-                f"several options of {places[label]} can be chosen: each is a label of no and yes "
-                f"({listed(names)})",
+                f"several options of {places[label]} can be chosen, so each is a label of no and "
+                f"yes ({listed(names)})",
                 code="options-are-labels", level="note", numbers={"labels": len(names)},
             )
         )  # fmt: skip

@@ -71,17 +71,21 @@ def read_ratings(
 ) -> Ratings:
     """Read ratings from a file, a folder or a table.
 
-    Columns are found by argument, else by the task's ``columns``, else by a name that is
-    recognised; ``ratings.accounting`` says which, and what became of every row.
+    Columns are found by argument, else by the task's ``columns``, else by a recognised name.
+    ``ratings.accounting`` names them, and counts all rows.
 
     Parameters
     ----------
     source : str, path, DataFrame or list of paths
-        Delimited text (CSV, TSV, also with semicolons or bars, in any encoding), Parquet, Feather,
-        a sheet of Excel, JSON (one value, or one a line), any of these in a gzip or ZIP archive;
-        ``"-"`` for standard input; the export of an annotation tool or of judges, in one file, a
-        folder, an archive or a list of files; or a table, where one of another library (Polars,
-        Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
+        A table, in one of these forms:
+
+        - delimited text (CSV, TSV, also with semicolons or bars) in any encoding
+        - Parquet, Feather, a sheet of Excel, or JSON (one value, or one a line)
+        - any of these in a gzip or ZIP archive, or ``"-"`` for standard input
+        - the export of an annotation tool or of judges: a file, a folder, an archive or a list of
+          files
+        - a DataFrame, also of a library whose tables have a method ``to_pandas`` (Polars, Arrow,
+          Hugging Face datasets)
     task : str, path or Task, optional
         A shipped task's name, a TOML file, a label config of Label Studio (``.xml``), or a task.
         Else it is the one that the export writes out, or whose labels are columns, or ``single``;
@@ -95,8 +99,8 @@ def read_ratings(
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
         Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
     labels : dict, list or str, optional
-        The column of each label: a dict from label to column, a list in the order of the labels,
-        or one column for a task of one label.
+        The column of each label: a dict from label to column, or a list in the order of the
+        labels. For a task of one label, the name of the column.
     label, value : str, optional
         If each row answers one label: the columns of the label's name and of the answer. For a
         task of one label, either of them is the column of the answer.
@@ -104,10 +108,10 @@ def read_ratings(
         What words in the file stand for, by label: ``{"relevance": {"partially yes":
         "partially"}}``; a word for ``""`` is no answer. It holds for the truth too.
     score, confidence : str or dict of str to str, optional
-        The column of the scores, or of the confidence that the rater has in the answer given:
-        one for the label of a task of one label (or where each row answers one label), else a
-        dict from label to column; ``""`` means none. Else ``<label>_score``,
-        ``<label>_confidence`` and, for one label, ``score`` and ``confidence`` are recognised.
+        The column of the scores, or of the rater's confidence in the answer given. One column for
+        a task of one label, or if each row answers one label. Otherwise a dict from label to
+        column; ``""`` means none. If not given, ``<label>_score``, ``<label>_confidence`` and, for
+        one label, ``score`` and ``confidence`` are recognised.
     score_range : (float, float)
         The scores or confidences that stand for 0 and for 1, e.g. ``(0, 100)`` for per cent.
     group : str, list of str or dict, optional
@@ -119,30 +123,29 @@ def read_ratings(
         Columns that say something of the item, for the formula of a model: numbers or words. Each
         item has one value; of items that only the table of panels lists, it stands there.
     replicate : str or list of str, optional
-        What tells a rater's ratings of one item apart; ``"row"`` numbers them in file order, and
-        ``"options"`` says that such rows are the options that the rater chose of several.
+        The column that numbers a rater's ratings of one item. ``"row"`` numbers them in file
+        order. ``"options"`` means that such rows are the options that the rater chose.
     session : str or list of str, optional
         The column of the session, snapshot or period. Unless ``replicate`` is given, it also
         tells a rater's ratings of one item apart.
     sessions : sequence of str, optional
-        The sessions in order of time. Else they are ordered by number, by date (ISO, or
-        day.month.year), as an ordered categorical has them, by the one number in their names, or
-        as they first appear; a note says which.
+        The sessions in order of time. If not given, they are ordered by number, by date (ISO, or
+        day.month.year), or as in an ordered categorical. If none applies, they are ordered by the
+        one number in their names, or as they first appear. A note reports the order.
     audit : str or dict of str to str, optional
-        The column that says whether an answer was checked and found right or wrong, empty if it
-        was not checked: a dict from label to column, or one column for the whole rating.
+        The column of audits, with right or wrong, and empty if an answer was not checked. A dict
+        from label to column, or one column for the whole rating.
     seconds : str, optional
         The column of the time that the rating took, in seconds.
     panels : DataFrame or path, optional
-        A table that is joined by the columns it shares (e.g. a panel's system), or, if it has the
-        item's columns, that lists each place of an item in a panel, unrated items too.
+        A table that is joined by the columns it shares (e.g. a panel's system). If it has the
+        item's columns, it lists each place of an item in a panel, with unrated items.
     response : mapping of str to str, optional
         What the interface did with answers that break a rule: ``{rule: "block" | "warn" | "off"}``.
     partial : {"lost", "draft"}
         How partly answered ratings came about: answers lost after they were submitted, or drafts
-        and forms that ask one question at a time. A lost answer that can only have been one, since
-        the interface blocks the rest beside the rater's other answers, is that one where a form
-        left such questions out; a note says so.
+        and forms that ask one question at a time. Some forms leave out a question if the interface
+        blocks all classes but one. Such an answer is read as this class, with a note.
     resolve : {"retry", "repair"}
         How a rater resolves a blocked answer.
     wide : str or list of str, optional
@@ -154,8 +157,8 @@ def read_ratings(
     counts : str or list of str, optional
         The columns that are classes and hold numbers of votes. The raters have no names.
     set_aside : bool
-        Whether rows that cannot be read are set aside and counted: lines with a wrong number of
-        fields, words that are no class or name no label. Else they are refused.
+        Whether to set aside and count rows that cannot be read, instead of refusing the file. Such
+        rows have a wrong number of fields, or words that are not a class or a label.
 
     Returns
     -------
@@ -172,18 +175,19 @@ def read_ratings(
 
     Notes
     -----
-    Scores are in [0, 1] and grow with the class: of a binary label, the rater's probability of
-    the upper class. A confidence c in a guess becomes a score: for a binary label c if the guess
-    is the upper class, else 1 - c; for an ordered label of K classes and guess g = 0, ..., K - 1
+    Scores are in [0, 1] and grow with the class. For a binary label, a score is the rater's
+    probability of the upper class. A confidence c in a guess becomes a score. For a binary label,
+    this is c if the guess is the upper class, else 1 - c. For an ordered label of K classes and
+    guess g = 0, ..., K - 1, it is
 
     .. math:: (g + p) / K,
 
-    with p = c for the top class, 1 - c for the lowest, 1/2 for one between. Where a rater gives
-    both, the answers hold the guess and the scores hold the score: the rater family decides which
-    it uses. A rating that has scores only has no answers, and is no abstention.
+    with p = c for the top class, 1 - c for the lowest, 1/2 for one between. If a rater gives both,
+    the answers hold the guess and the scores hold the score. The rater family decides which it
+    uses. A rating with scores alone has no answers, but is not an abstention.
 
-    One audit column for ratings of several answers: "right" says so of every answer; "wrong" says
-    only that some answer is wrong, which is kept as such (``Ratings.audit``) and noted.
+    One audit column can serve ratings of several answers. "right" then means that every answer is
+    right, "wrong" that some answer is wrong. The latter is kept in ``Ratings.audit``, with a note.
 
     Examples
     --------

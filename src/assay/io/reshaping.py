@@ -44,7 +44,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         return without_names(export, task, given) or export
     if len(asked) > 1:
         raise ArgumentError(
-            f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
+            f"`{asked[0]}=` and `{asked[1]}=` contradict each other about the table; give only one",
             code="two-shapes",
             go_on=dict.fromkeys(asked[1:]),
         )
@@ -200,7 +200,7 @@ def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     name = _free(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
-        f"no column names the {role}s: each row is one, called by its number",
+        f"no column names the {role}s, so each row is one, called by its number",
         code="rows-numbered",
         level="note",
     )
@@ -241,7 +241,7 @@ def _melted(
     empty = int(filled.size - filled.sum())
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
-        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else "")
+        + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
         + (f", {listed(nothing)} among them" if nothing else ""),
         code="columns-read",
         level="note",

@@ -68,7 +68,7 @@ def _seconds(layout: Layout) -> Floats:
             go_on={"seconds": column},
         )
     if not has_numbers(frame[column]) and why != "named by `seconds=`":
-        ledger.note(f"column {column} holds no numbers of seconds: it is not used")
+        ledger.note(f"column {column} holds no numbers of seconds, so it is not used")
         return nothing
     return numbers_within(
         frame[column], (0, np.inf), ledger, what="time in seconds",
@@ -195,7 +195,7 @@ def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tup
         return task, layout.withdrawn
     warned = pragmata.export_responses(task, response)
     for rule in warned:
-        ledger.note(f"the protocol tool only warns on rule {rule}: its response is set to warn")
+        ledger.note(f"the protocol tool only warns on rule {rule}, so its response is set to warn")
     discarded = pragmata.discarded_rows(ledger)
     pragmata.note_traps(ledger, layout.roles)
     return task.with_responses(warned), discarded
@@ -256,7 +256,7 @@ def _item_words(layout: Layout) -> str:
     keys = [*([c] for c in role.alternatives), *wider]
     others = other_items(keys, rest, frame.drop_duplicates(), beside)
     names = [f"`item={(key[0] if len(key) == 1 else key)!r}`" for key in others]
-    more = f"; no rater would repeat one with {' or '.join(names)}" if names else ""
+    more = f"; with {' or '.join(names)}, no rater repeats an item" if names else ""
     return said + more
 
 
@@ -295,8 +295,8 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     closed_scores &= np.isfinite(scores)
     if total := int(closed_scores.sum()):
         ledger.note(
-            f"{counted(total, 'score', 'stand')} behind a gate that the rater's own "
-            "answers close: left out"
+            f"{counted(total, 'score', 'are')} left out, because the rater's own answers close the "
+            "question"
         )
         scores = np.where(closed_scores, np.nan, scores)
     return replace(joined, answers=gated.answers, scores=scores)

@@ -96,8 +96,8 @@ def find_scores(
     for label in sorted(seen["confidence"].keys() & scores.keys()):
         ledger.note(
             f"column {seen['confidence'][label]} is not used: the scores of {label} are in column "
-            f'{scores[label]}; `confidence="{seen["confidence"][label]}"` and `score=""` turn it '
-            "round"
+            f'{scores[label]}; `confidence="{seen["confidence"][label]}"` and `score=""` reverse '
+            "this"
         )
     evidence: dict[str, str] = {}
     for kind, found in (("score", scores), ("confidence", sure)):
@@ -110,7 +110,7 @@ def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dic
     """Drop recognised columns without numbers, with a note."""
     words = {c for c in found.values() if not has_numbers(without_signs(table.frame[c])[0])}
     for column in sorted(words):
-        ledger.note(f"column {column} holds no numbers: it is not used")
+        ledger.note(f"column {column} holds no numbers, so it is not used")
     return {k: c for k, c in found.items() if c not in words}
 
 
@@ -123,7 +123,7 @@ def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None
         ledger.problem(
             "score-and-confidence",
             f"`score=` and `confidence=` both name a column for label {label}",
-            mend="a score is a belief by itself, a confidence goes with a guess: give one of them",
+            mend="a score stands alone, and a confidence belongs to an answer: give one of them",
             go_on={"confidence": None},
         )
 
@@ -235,7 +235,7 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger, *, alone: bool) ->
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
-        mend=f"{classes * grades}if they are on another scale, say so: "
+        mend=f"{classes * grades}if they are on another scale, give it: "
         f"{as_code({'score_range': scale or (0, 100)})}; if the column is no score, leave it out: "
         f"{as_code(UNUSED)}",
         go_on={"labels": column} if grades else {"score_range": scale} if scale else UNUSED,
@@ -311,5 +311,5 @@ def _note_lost(numbers: Floats, scores: Floats, label: Label, ledger: Ledger) ->
     lost = int((np.isfinite(numbers) & ~np.isfinite(scores)).sum())
     if lost:
         ledger.note(
-            f"{counted(lost, 'confidence', 'stand')} beside no answer to {label.name}: left out"
+            f"{counted(lost, 'confidence', 'are')} left out, without an answer to {label.name}"
         )

@@ -170,9 +170,9 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
             for code in np.unique(settled[empty]):
                 count = int((empty & (settled == code)).sum())
                 ledger.note(
-                    f"{counted(count, 'empty answer')} to {label.name} can only be "
-                    f"{label.classes[code]} beside the rater's other answers, since the interface "
-                    "blocks the rest: taken as such"
+                    f"{counted(count, 'empty answer', 'are')} read as {label.classes[code]} for "
+                    f"{label.name}, because the interface blocks all other classes beside the "
+                    "rater's other answers"
                 )
     return replace(joined, answers=answers)
 

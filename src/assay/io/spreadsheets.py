@@ -66,7 +66,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     if name not in filled:
         raise RatingsError.of(
             "unknown-sheet",
-            f"`sheet={name!r}` is no sheet that holds cells",
+            f"`sheet={name!r}` is not a sheet that holds cells",
             source,
             mend=suggest(name, list(filled)),
             go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
@@ -104,7 +104,7 @@ def _engine(source: str) -> Any:
             return name
     raise RatingsError.of(
         "excel-missing",
-        "no package is installed that reads spreadsheets",
+        "no package for reading spreadsheets is installed",
         source,
         mend=f"install one: {INSTALL}",
         first=INSTALL,

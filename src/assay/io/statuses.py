@@ -64,7 +64,7 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
         counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
         if _of_items(words, item):
             ledger.note(
-                f"column {column} ({counts}) is the same in all ratings of an item: it is not used"
+                f"column {column} ({counts}) is not used: it is the same in all ratings of an item"
             )
             continue
         verb = "are" if rows.sum() > 1 else "is"

@@ -141,13 +141,14 @@ def rating_audits(
     if total := int(vague.sum()):
         ledger.note(
             f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
-            "found wrong, without a word on which: wrong as a rating, and as wrong for no label; "
-            f'give a column for each label: `audit={{"{task.label_names[0]}": "..."}}`'
+            "found wrong without saying which answer is wrong. They count as wrong ratings, but "
+            "not as wrong answers to a label. Give a column for each label: "
+            f'`audit={{"{task.label_names[0]}": "..."}}`'
         )
     lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
     idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
     if idle:
-        ledger.note(f"{counted(idle, 'audit', 'are')} of answers that are not there: left out")
+        ledger.note(f"{counted(idle, 'audit', 'are')} left out, because their answers are missing")
     return np.where(given, marks, NOT_AUDITED).astype(np.int8)
 
 
@@ -257,7 +258,7 @@ def _from_table(
         if item_columns:  # else the missing column of the item is already a problem
             ledger.problem(
                 "truth-items",
-                f"the truth has no column {' or '.join(item_columns)} to find its items by",
+                f"the truth has no column {' or '.join(item_columns)} for its items",
                 where=f"its columns: {', '.join(finder.columns)}",
                 go_on=WITHOUT_TRUTH,
             )
@@ -358,7 +359,7 @@ def _report_unmatched(
             "truth-unmatched",
             "no item of the truth is an item of the ratings",
             where=f"{source.table.source}{named}",
-            mend=f"the truth must name items as the ratings do{near}",
+            mend=f"use the same names of items in both{near}",
             go_on=WITHOUT_TRUTH,
         )
     elif unmatched and source.ledger is not ledger:

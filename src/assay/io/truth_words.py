@@ -94,7 +94,7 @@ def _several(gold: TruthSource, label: Label) -> bool:
         f"{counted(len(rows), 'cell')} of the truth of {label.name} hold several values, such as "
         f"{example!r}: an item has one true class",
         where=gold.table.where(rows, column),
-        mend="leave such cells empty, which says that their truth is not known",
+        mend="leave such cells empty, which means that their truth is not known",
         go_on={"truth": None},
         numbers={"cells": len(rows)},
     )
@@ -116,7 +116,7 @@ def _translated(
     if None not in codes and None not in others and len(codes) == 2:
         words = {canonical(word): codes[code] for word, code in zip(known, others, strict=True)}
         pairs = ", ".join(f"{word} is {words[canonical(word)]}" for word in known)
-        ledger.note(f"the truth of {label.name} is in other words than the answers: {pairs}")
+        ledger.note(f"the truth of {label.name} uses other words than the answers: {pairs}")
         table = apply_words(gold.table, gold.columns, {label.name: words})
         return replace(gold, table=table)
     answers = set(map(canonical, said))
@@ -126,7 +126,7 @@ def _translated(
     place = gold.by_label[label.name]
     gold.ledger.problem(
         "truth-vocabulary",
-        f"the truth of {label.name} says {_listed(known)}, and no answer does: answers say "
+        f"the truth of {label.name} says {_listed(known)}, but no answer does: answers say "
         f"{_listed(said)}",
         where=gold.table.where(
             np.flatnonzero(gold.table.frame[place].str.strip().isin(known)), place
@@ -179,6 +179,6 @@ def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: 
     if odd:
         written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
         ledger.note(
-            f"the truth of {label.name} says {_listed(odd)}, and no answer does: a class, unless "
-            f"it means that the truth is not known: `classes={written}`"
+            f"the truth of {label.name} says {_listed(odd)}, but no answer does. It counts as a "
+            f"class, unless it means that the truth is not known: `classes={written}`"
         )

@@ -225,7 +225,7 @@ def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
         f"the cells of {listed(columns, SHOWN)} look like counts of votes: each row sums to "
         f"{total}",
         allowed="a row for each rating: the item, the rater, the answer",
-        mend=f"if they are, say so: {as_code({'counts': columns})}; the raters have no names then",
+        mend=f"if they are, give {as_code({'counts': columns})}; raters then have no names",
         role="rater",
         numbers={"lowest": sums.min(), "highest": sums.max()},
         go_on={"counts": columns},
@@ -276,7 +276,7 @@ def _report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
         f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
         "one answer",
         allowed="a column with the class",
-        mend=f"if they are, say so: {as_code({'counts': flags})}",
+        mend=f"if they are, give {as_code({'counts': flags})}",
         go_on={"counts": flags},
     )
     return True

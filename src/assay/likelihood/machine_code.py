@@ -55,7 +55,7 @@ class CheckedFiles(PlainFiles):  # type: ignore[misc]
         content = Path(path).read_bytes()
         data = content[DIGEST:]
         if hashlib.sha256(data).digest() != content[:DIGEST]:
-            raise ValueError(f"{path} is damaged, or no file of assay")
+            raise ValueError(f"{path} is damaged, or not a file of assay")
         return pickle.loads(data)
 
 

@@ -85,15 +85,15 @@ def _sessions(ratings: Ratings, here: Bools) -> Ints:
     unknown = int((session[here] < 0).sum())
     if unknown:
         raise ModelError(
-            f"drift needs the session of every rating; {unknown} ratings have none. Read with "
-            "`session=`, or leave the layer out",
+            f"drift needs the session of every rating, but {unknown} ratings have no session. Read "
+            "with `session=`, or leave the layer out",
             code="drift-sessions",
             numbers={"unknown": unknown},
         )
     if len(codes) < 2:
         raise ModelError(
-            "drift needs ratings of at least two sessions; these are of "
-            f"{', '.join(map(repr, codes)) or 'no session'} alone. Leave the layer out",
+            "drift needs ratings of at least two sessions, but all of these are of "
+            f"{', '.join(map(repr, codes)) or 'no session'}. Leave the layer out",
             code="drift-sessions",
             numbers={"sessions": len(codes)},
         )
@@ -105,7 +105,7 @@ def _systems(ratings: Ratings) -> Ints:
     names = ratings.systems
     if len(names) < 2:
         raise ModelError(
-            "system_bias needs items of at least two systems; read with `system=`, or leave the "
+            "system_bias needs items of at least two systems. Read with `system=`, or leave the "
             "layer out",
             code="too-few-systems",
         )
@@ -117,9 +117,9 @@ def _systems(ratings: Ratings) -> Ints:
 
 
 NO_LAPSES = {
-    "mace": "its spam is what lapses are",
-    "scored": "lapses are answers by class, and it reads scores",
-    "joint": "its answers to an item depend on each other, which those of a lapse do not",
+    "mace": "its spam models the same answers as lapses",
+    "scored": "it models scores, but lapses are answers by class",
+    "joint": "its answers to an item depend on each other, but those of a lapse are independent",
 }
 """Families that do not allow lapses, and the reasons."""
 
@@ -254,7 +254,7 @@ def _read_scores(
 ) -> _Reading:
     if "system_bias" in recipe.layers:
         raise ModelError(
-            "system_bias stands on families of answers by class; scores have no bias by system",
+            "system_bias works with families of answers by class, not with scores",
             code="layer-unfit",
         )
     layout, space = score_layout(ratings.task), state_space(ratings.task)
@@ -293,7 +293,7 @@ def _loading(
     own = [name for name in (BY_RATER, BY_CLASS) if name in recipe.layers]
     if own and shared:
         raise ModelError(
-            f"{own[0]} cannot stand on {recipe.family}, whose raters are all alike; take "
+            f"{own[0]} cannot be combined with {recipe.family}, in which all raters are alike. Use "
             "item_difficulty_continuous, or a family in which raters differ",
             code="layer-unfit",
         )
@@ -310,7 +310,7 @@ def _refuse_lapses(recipe: Recipe) -> None:
     if "lapses" in recipe.layers and recipe.family in NO_LAPSES:
         why = NO_LAPSES[recipe.family]
         raise ModelError(
-            f"lapses cannot stand on {recipe.family}: {why}. Leave the layer out",
+            f"lapses cannot be combined with {recipe.family}: {why}. Leave the layer out",
             code="layer-unfit",
         )
 
@@ -331,10 +331,10 @@ def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
     for label, said in zip(ratings.task.labels, codes.T, strict=True):
         if len(label.classes) > 2 and not label.ordered and (said != MISSING).any():
             raise ModelError(
-                f"scored needs binary labels or ordered classes; label {label.name} has "
-                f"{len(label.classes)} classes without order, and raters of scores answer it. "
-                "Write `ordered = true` under the label in the task file, or use "
-                "`raters='hierarchical'` for them, which reads their answers alone",
+                "scored needs binary labels or ordered classes, but its raters also answer label "
+                f"{label.name} with {len(label.classes)} classes without order. Write `ordered = "
+                "true` under the label in the task file. Or fit these raters with "
+                "`raters='hierarchical'`, which uses their answers only",
                 code="family-unfit",
                 numbers={"classes": len(label.classes)},
             )

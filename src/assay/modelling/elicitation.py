@@ -44,15 +44,17 @@ class Opinion:
         found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
         if found is None:
             raise ModelError(
-                f"{where}: {cut(text)} is no opinion; write e.g. {EXAMPLE!r}", code="prior-syntax"
+                f"{where}: {cut(text)} is not an opinion. Write e.g. {EXAMPLE!r}",
+                code="prior-syntax",
             )
         numbers, signs = [float(n) for n in found.groups()[::2]], found.groups()[1::2]
         mean, lower, upper = _fractions([numbers[0], *numbers[2:]], [signs[0], *signs[2:]])
         (mass,) = _fractions(numbers[1:2], signs[1:2])
         if not (0 <= lower < mean < upper <= 1 and 0 < mass < 1):
             raise ModelError(
-                f"{where}: {text!r}; the mean has to lie inside the interval, the interval between "
-                f"0 and 100 %, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}",
+                f"{where}: {text!r} is impossible. The mean must lie inside the interval, and the "
+                "interval between 0 and 100 %. Its probability must be above 0 and below 100 %, as "
+                f"in {EXAMPLE!r}",
                 code="opinion-impossible",
             )
         return cls(mean=mean, mass=mass, lower=lower, upper=upper)
@@ -117,7 +119,7 @@ def _solve(mass: Callable[[float], float], opinion: Opinion, narrow: float, wide
     """Return the spread at which the interval has the opinion's mass."""
     if mass(wide) > opinion.mass:
         raise ModelError(
-            f"'{opinion}' cannot be: with this mean the interval always holds more than "
+            f"'{opinion}' is impossible: with this mean, the interval always holds more than "
             f"{mass(wide):.0%}. Give a higher probability, or a narrower interval",
             code="opinion-impossible",
             numbers={"mass": mass(wide)},
@@ -133,7 +135,7 @@ def _root(function: Callable[[float], float], start: float, end: float) -> float
         return float(brentq(function, start, end, xtol=1e-12))
     except ValueError:  # no change of sign: no distribution of this kind is so extreme
         raise ModelError(
-            "no distribution has the mean and the interval of this opinion; give an interval that "
-            "is less narrow, or a mean further from its ends",
+            "no distribution has the mean and the interval of this opinion. Give a wider interval, "
+            "or a mean further from its ends",
             code="opinion-impossible",
         ) from None

@@ -45,7 +45,7 @@ ARITHMETIC = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "STAR_STAR"}) | COMPAR
 TOKENS = WORDS | ALGEBRA | ARITHMETIC | {"LEFT_PAREN", "RIGHT_PAREN", "COMMA", "EQUAL", "TILDE"}
 
 BACKTICKS = (
-    "columns whose names hold more than letters, digits and _ stand between backticks, as in "
+    "a column name with characters other than letters, digits and _ needs backticks, as in "
     "'~ `answer length`'"
 )
 
@@ -58,7 +58,7 @@ def read_tree(text: str) -> tuple[str, Any]:
     """Return a formula without its tilde, and its tree; raise RefusedError if it is not allowed."""
     if len(text) > MAX_CHARACTERS:
         raise RefusedError(
-            f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed",
+            f"it has {len(text):,} characters, but at most {MAX_CHARACTERS:,} are allowed",
             code="formula-size",
             numbers={"characters": len(text), "most": MAX_CHARACTERS},
         )
@@ -67,14 +67,14 @@ def read_tree(text: str) -> tuple[str, Any]:
     tree = _parsed([token for token, _ in tokens])
     if sum(1 for _ in walk(tree)) > 4 * MAX_CHARACTERS or _depth(tree) > MAX_OPERATORS:
         raise RefusedError(
-            f"more than {MAX_OPERATORS} operators stand within each other",
+            f"it nests more than {MAX_OPERATORS} operators",
             code="formula-size",
             numbers={"most": MAX_OPERATORS},
         )
     _check_terms(tree)
     if count_terms(tree) > MAX_TERMS:
         raise RefusedError(
-            f"it stands for more than {MAX_TERMS} terms; write fewer interactions",
+            f"it has more than {MAX_TERMS} terms when written out. Write fewer interactions",
             code="formula-size",
             numbers={"most": MAX_TERMS},
         )
@@ -151,7 +151,7 @@ def _scanned(text: str) -> Tokens:
                 blank += text[scanner.start : scanner.current]
     except (ScanError, ValueError, IndexError) as error:
         raise RefusedError(
-            f"it cannot be read: {error}; write e.g. '~ language + length'", code="formula-syntax"
+            f"it cannot be read: {error}. Write e.g. '~ language + length'", code="formula-syntax"
         ) from None
     return found
 
@@ -162,7 +162,7 @@ def _right_side(tokens: Tokens, text: str) -> Tokens:
     if tildes and tildes[-1] > 0:
         right = text.rpartition("~")[2].strip()
         raise RefusedError(
-            f"it has a left side; the labels are what it explains: write '~ {right}'",
+            f"it has a left side, but a formula here always explains the labels. Write '~ {right}'",
             code="formula-syntax",
         )
     return tokens[len(tildes) :]
@@ -185,20 +185,20 @@ def _check_tokens(tokens: Tokens) -> None:
                 raise RefusedError(BACKTICKS, code="formula-syntax")
         elif token.kind == "STRING" and token.lexeme[0] != token.lexeme[-1]:
             raise RefusedError(
-                f"{token.lexeme} begins and ends with different quotes; formulae ends a text at "
-                "either, so write a text without quotes in it",
+                f"{token.lexeme} begins and ends with different quotes. Write a text without "
+                "quotes in it, because either kind of quote ends a text",
                 code="formula-syntax",
             )
         elif token.kind not in TOKENS:
             raise RefusedError(
                 BACKTICKS if token.kind == "PERIOD"
-                else f"{token.lexeme!r} is not available; braces are written I(...)",
+                else f"{token.lexeme!r} is not available; write I(...) instead of braces",
                 code="formula-syntax",
             )  # fmt: skip
         depth += (token.kind == "LEFT_PAREN") - (token.kind == "RIGHT_PAREN")
         if depth > MAX_NESTING:
             raise RefusedError(
-                f"more than {MAX_NESTING} brackets stand within each other",
+                f"it nests more than {MAX_NESTING} brackets",
                 code="formula-size",
                 numbers={"most": MAX_NESTING},
             )
@@ -216,7 +216,7 @@ def _parsed(tokens: list[Any]) -> Any:
     except (ParseError, AttributeError, RecursionError) as error:
         why = "it is too deep" if isinstance(error, RecursionError) else error
         raise RefusedError(
-            f"it cannot be read: {why}; write e.g. '~ language + length'", code="formula-syntax"
+            f"it cannot be read: {why}. Write e.g. '~ language + length'", code="formula-syntax"
         ) from None
     if not parser.at_end():
         raise RefusedError(
@@ -241,7 +241,7 @@ def _check_terms(node: Any) -> None:
                 _check_terms(node.right)
             elif count_terms(node.left) == 1:
                 raise RefusedError(
-                    "formulae ignores the power of one term; write I(length**2)",
+                    "the power of a single term has no effect. Write I(length**2)",
                     code="formula-syntax",
                 )
             else:
@@ -251,7 +251,8 @@ def _check_terms(node: Any) -> None:
         case "Literal":
             if type(node.value) is not int or node.value not in (0, 1):
                 raise RefusedError(
-                    f"{node.value!r} is no term; numbers stand inside I(...)", code="formula-syntax"
+                    f"{node.value!r} is not a term. Write numbers inside I(...)",
+                    code="formula-syntax",
                 )
         case "Call":
             _check_call(node)
@@ -263,8 +264,8 @@ def _check_power(node: Any) -> None:
     power = getattr(node, "value", None)
     if type(power) is not int or not 1 <= power <= MAX_POWER:
         raise RefusedError(
-            f"a power of terms is a whole number from 1 to {MAX_POWER}; the power of a column is "
-            "written I(length**2)",
+            f"a power of terms must be a whole number from 1 to {MAX_POWER}. For the power of a "
+            "column, write I(length**2)",
             code="formula-syntax",
             numbers={"most": MAX_POWER},
         )
@@ -275,11 +276,13 @@ def _check_call(node: Any) -> None:
     name = node.callee.name.lexeme if type(node.callee).__name__ == "Variable" else ""
     if name not in ARGUMENTS or node.callee.level is not None:
         raise RefusedError(
-            "it cannot be read: only transforms are called, by their names", code="formula-function"
+            "it calls an expression, but only named transforms can be called",
+            code="formula-function",
         )
     if not node.args or type(node.args[0]).__name__ == "Assign":
         raise RefusedError(
-            f"{name}(...) takes a column first, as in {name}(length)", code="formula-function"
+            f"{name}(...) needs a column as its first argument, as in {name}(length)",
+            code="formula-function",
         )
     _check_numbers(node.args[0])
     for argument, value in _arguments(name, node.args[1:]):
@@ -298,7 +301,7 @@ def _arguments(name: str, args: list[Any]) -> Iterator[tuple[str, Any]]:
         if argument not in ARGUMENTS[name] or argument in seen:
             known = ", ".join(f"{a}=" for a in ARGUMENTS[name]) or "nothing else"
             raise RefusedError(
-                f"{name} takes a column and {known}, each once; not {argument}",
+                f"{name} takes a column and {known}, each once, but not {argument}",
                 code="formula-function",
             )
         seen.add(argument)
@@ -311,7 +314,7 @@ def _check_value(name: str, argument: str, node: Any) -> None:
     literal = node.right if signed else node
     if type(literal).__name__ != "Literal":
         raise RefusedError(
-            f"{argument}= of {name} is one number, or one text", code="formula-function"
+            f"{argument}= of {name} must be one number, or one text", code="formula-function"
         )
     _check_literal(literal)
     whole = type(literal.value) is int and not signed
@@ -319,7 +322,7 @@ def _check_value(name: str, argument: str, node: Any) -> None:
         whole and 0 <= literal.value <= MAX_COLUMNS
     ):  # fmt: skip
         raise RefusedError(
-            f"{argument}= of {name} is a whole number of at most {MAX_COLUMNS}",
+            f"{argument}= of {name} must be a whole number of at most {MAX_COLUMNS}",
             code="formula-function",
             numbers={"most": MAX_COLUMNS},
         )
@@ -352,7 +355,7 @@ def _check_numbers(node: Any) -> None:
 def _check_literal(node: Any) -> None:
     if isinstance(node.value, int | float) and not node.value <= MAX_NUMBER:
         raise RefusedError(
-            f"a number is larger than {MAX_NUMBER:,.0f}",
+            f"it has a number larger than {MAX_NUMBER:,.0f}",
             code="formula-size",
             numbers={"most": MAX_NUMBER},
         )
@@ -363,7 +366,8 @@ def _check_column(node: Any) -> None:
         return
     if type(node).__name__ != "Variable" or node.level is not None:
         raise RefusedError(
-            "it cannot be read: a term is a column, or a transform of one", code="formula-syntax"
+            "it cannot be read: a term must be a column, or a transform of a column",
+            code="formula-syntax",
         )
 
 

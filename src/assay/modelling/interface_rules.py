@@ -39,9 +39,9 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     ]
     if np.prod([len(c) for c in choices]) > MAX_COMPLETIONS:
         raise ModelError(
-            f"a rating leaves so many gating labels of task {task.name} open that it has more than "
-            f"{MAX_COMPLETIONS} completions; read with `partial='draft'` if raters stopped "
-            "half-way",
+            f"a rating of task {task.name} leaves many gating labels open and has more than "
+            f"{MAX_COMPLETIONS} completions. If raters stopped half-way, read with "
+            "`partial='draft'`",
             code="too-many-completions",
             numbers={"most": MAX_COMPLETIONS},
         )
@@ -54,8 +54,8 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
         fits &= (code == MISSING) | (asked == (code != NOT_ASKED))
     if not fits.any():
         raise ModelError(
-            f"a rating of task {task.name} answers a question that its own answers close; "
-            "read ratings with read_ratings, which sets such rows aside",
+            f"a rating of task {task.name} answers a question that its own answers close. Read the "
+            "ratings with read_ratings, which sets such rows aside",
             code="forbidden-answers",
         )
     return np.asarray(vectors[fits], np.int64)

@@ -113,14 +113,14 @@ class Parameter:
 
     def wanted(self, value: Floats) -> str:
         """Return what values must be, ``""`` if they are; the ends of the support are allowed."""
-        fine, words = True, "they have to be finite"
+        fine, words = True, "they must be finite"
         if self.prior.name in POSITIVE:
-            fine, words = bool((value >= 0).all()), "they have to be 0 or more"
+            fine, words = bool((value >= 0).all()), "they must be 0 or more"
         elif self.prior.name == "Beta":
-            fine, words = bool(((value >= 0) & (value <= 1)).all()), "they have to lie in [0, 1]"
+            fine, words = bool(((value >= 0) & (value <= 1)).all()), "they must lie in [0, 1]"
         elif self.prior.name == "Dirichlet":
             fine = bool((value >= 0).all() and np.allclose(value.sum(axis=-1), 1))
-            words = f"along {self.dims[-1]} they have to be chances that add up to 1"
+            words = f"along {self.dims[-1]} they must be probabilities that add up to 1"
         return "" if fine and np.isfinite(value).all() else words
 
     def draw(self, rng: np.random.Generator) -> Floats:

@@ -50,8 +50,8 @@ def part_priors(
         if name not in allowed:
             hint = suggest(name, list(allowed)) if allowed else "it has none"
             raise ModelError(
-                f"prior {key!r}: {recipe.family} has no prior {name!r} that one rater group or "
-                f"rater can have alone; {hint}",
+                f"prior {key!r}: in {recipe.family}, a single rater group or rater cannot have a "
+                f"prior {name!r} of its own; {hint}",
                 code="prior-unknown",
             )
         whose = f"{recipe.family} of {owner}"

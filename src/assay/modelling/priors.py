@@ -38,7 +38,7 @@ def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
         named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ModelError(
-            f"{where}: {cut(text)} is no prior; write a distribution with numbers, e.g. "
+            f"{where}: {cut(text)} is not a prior. Write a distribution with numbers, e.g. "
             f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}",
             code="prior-syntax",
         ) from None
@@ -50,7 +50,7 @@ def _require_short(text: str, where: str) -> None:
     most = MAX_COUNTS if text.lstrip().startswith("Counts") else MAX_CHARACTERS
     if len(text) > most:
         raise ModelError(
-            f"{where}: {cut(text)} has {len(text):,} characters; at most {most:,} are allowed",
+            f"{where}: {cut(text)} has {len(text):,} characters, but at most {most:,} are allowed",
             code="prior-syntax",
             numbers={"characters": len(text), "most": most},
         )
@@ -65,7 +65,7 @@ def read_counts(value: Any, where: str) -> Any:
         nested = next((k for k, v in value.items() if isinstance(v, Mapping)), None)
         if nested is not None:
             raise ModelError(
-                f"{where}, label {cut(str(nested))}: counts by label stand one deep",
+                f"{where}, label {cut(str(nested))}: the counts of a label cannot be a dictionary",
                 code="prior-counts",
             )
         return {str(k): read_counts(v, f"{where}, label {str(k)[:60]}") for k, v in value.items()}
@@ -75,13 +75,13 @@ def read_counts(value: Any, where: str) -> Any:
         counts = np.zeros(0)
     if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
         raise ModelError(
-            f"{where}: counts are a square table (true class, reported class), e.g. "
+            f"{where}: counts must be a square table (true class, reported class), e.g. "
             "[[8, 2], [1, 9]], or one such table for each rater",
             code="prior-counts",
         )
     if not (np.isfinite(counts) & (counts > 0)).all():
         raise ModelError(
-            f"{where}: counts must be positive; write 0.1 for what hardly ever happens",
+            f"{where}: counts must be positive. Write 0.1 for answers that hardly ever occur",
             code="prior-counts",
         )
     return _frozen(counts.tolist())
@@ -169,7 +169,7 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     """
     if not isinstance(text, str):
         raise ModelError(
-            f"{where}: {written(text)} is no prior; write it as text: 'Normal(0, 1)'",
+            f"{where}: {written(text)} is not a prior. Write it as text: 'Normal(0, 1)'",
             code="prior-syntax",
         )
     if text.strip().lower().startswith("about"):
@@ -202,7 +202,8 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
         )
     if name == "Confusion" and not 0 < numbers["correct"] < 1:
         raise ModelError(
-            f"{where}: {cut(str(text))}; correct is a share between 0 and 1", code="prior-syntax"
+            f"{where}: {cut(str(text))}; correct must be a share between 0 and 1",
+            code="prior-syntax",
         )
     return Prior(name=name, values=tuple(numbers.values()))
 
@@ -217,7 +218,7 @@ def write_prior(value: Any, *, where: str = "prior") -> str:
         return str(value)
     if not isinstance(value, Mapping | Sequence) and np.ndim(value) == 0:
         raise ModelError(
-            f"{where}: {written(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'",
+            f"{where}: {written(value)} is not a prior. Write it as text, e.g. 'Normal(0, 1)'",
             code="prior-syntax",
         )
     return str(Prior(name="Counts", values=(read_counts(value, where),)))
@@ -246,7 +247,7 @@ def override(
         kinds = EXCHANGEABLE.get(defaults[name].name, (defaults[name].name,))
         if value.name not in kinds:
             raise ModelError(
-                f"{where}: {value} cannot take the place of {defaults[name]}; it can be "
+                f"{where}: {value} cannot replace {defaults[name]}; the prior can be "
                 f"{' or '.join(kinds)}",
                 code="prior-kind",
             )
@@ -260,7 +261,7 @@ def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
         return Prior(name="Normal", values=opinion_logit_normal(opinion))
     if default.name not in {"Beta", "Confusion"}:
         raise ModelError(
-            f"{where}: '{opinion}' cannot take the place of {default}, which is no probability",
+            f"{where}: '{opinion}' cannot replace {default}, which is not a probability",
             code="prior-kind",
         )
     alpha, beta = opinion_beta(opinion)
@@ -296,8 +297,8 @@ def _sources(priors: Priors) -> Sequence[Source]:
     )
     if not all(isinstance(one, Mapping | str | Path) for one in sources):
         raise ModelError(
-            f"`priors={written(priors)}`; give priors by name, {{'main': 'Normal(0, 1)'}}, the "
-            "path of a TOML file, or a list of these",
+            f"`priors={written(priors)}` cannot be used. Give a dictionary such as {{'main': "
+            "'Normal(0, 1)'}, the path of a TOML file, or a list of these",
             code="prior-file",
         )
     return sources
@@ -355,7 +356,7 @@ def _table(path: Path) -> dict[str, Any]:
     """Return the table ``[priors]`` of a file."""
     if "\0" not in str(path) and not path.exists():
         raise ModelError(
-            f"{path}: there is no such file; `priors=` takes priors by name or the path of a TOML "
+            f"{path}: there is no such file. `priors=` takes priors by name or the path of a TOML "
             f"file, e.g.\n{EXAMPLE_FILE}",
             code="prior-file",
         )
@@ -368,7 +369,8 @@ def _table(path: Path) -> dict[str, Any]:
     if others or not isinstance(priors, dict):
         seen = f"has {', '.join(others)}" if others else "has no table [priors]"
         raise ModelError(
-            f"{path} {seen}; all priors stand in one table, e.g.\n{EXAMPLE_FILE}", code="prior-file"
+            f"{path} {seen}. Write all priors into one table, e.g.\n{EXAMPLE_FILE}",
+            code="prior-file",
         )
     return priors
 

@@ -36,10 +36,10 @@ def build_model(
     prevalence : str
         ``loglinear`` or ``dirichlet``.
     reference : None, "gold", "groups" or str
-        What defines the truth: the consensus of all raters; known truth, with a perception layer
-        for each rater group; the agreement of three or more rater groups, with a layer for each
-        group with two raters on some item; or the consensus of this rater group, with a layer for
-        each other group.
+        What defines the truth. None: the consensus of all raters. ``"gold"``: known truth, with a
+        perception layer for each rater group. ``"groups"``: the agreement of three or more rater
+        groups, with a layer for each group with two raters on some item. A group: its consensus,
+        with a layer for each other group.
     priors : mapping of str to str, or path, or sequence of these, optional
         Priors by name that replace the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``, or for one
         rater group or rater, ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a

@@ -127,7 +127,7 @@ def menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
     fits &= ~menu.blocked
     if not fits.any(axis=1).all():
         raise ModelError(
-            "some ratings have answers that their gates or blocked rules forbid; read them with "
+            "some ratings have answers that gates or blocked rules forbid. Read them with "
             "read_ratings, which sets such rows aside, or read with `response={rule: 'warn'}`",
             code="forbidden-answers",
         )

@@ -68,7 +68,7 @@ def _read(text: object) -> tuple[str, Any]:
     """Return a formula without its tilde, and its tree, both checked."""
     if not isinstance(text, str):
         raise ModelError(
-            f"`formula={written(text)}`; write it as text, e.g. '~ language + length'",
+            f"`formula={written(text)}` is not a text. Write e.g. '~ language + length'",
             code="formula-syntax",
         )
     try:
@@ -95,7 +95,7 @@ def _model_of(tree: Any, text: str) -> Any:
         return found if isinstance(found, Model) else Model(found)
     except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(
-            f"`formula={cut(text)}` cannot be read: {error}; write e.g. '~ language + length'",
+            f"`formula={cut(text)}` cannot be read: {error}. Write e.g. '~ language + length'",
             code="formula-syntax",
         ) from None
 
@@ -111,8 +111,8 @@ def _require_size(model: Any, table: pd.DataFrame, formula: str) -> None:
         columns = min(float(np.prod(counts)), 1e15)
         if columns * len(table) > MAX_CELLS:
             raise ModelError(
-                f"`formula={cut(formula)}`: the term {term.name} has up to {columns:,.0f} columns "
-                f"for {len(table):,} items, which is too many; join rare classes, or leave it out",
+                f"`formula={cut(formula)}`: the term {term.name} has too many columns (up to "
+                f"{columns:,.0f}) for {len(table):,} items. Combine rare classes, or leave it out",
                 code="formula-data",
                 numbers={"columns": columns, "items": len(table)},
             )
@@ -231,15 +231,16 @@ def parse_recipe(text: str) -> Recipe:
     """
     if not isinstance(text, str):
         raise ModelError(
-            f"`raters={text!r}`; write a family by name, e.g. 'hierarchical'", code="recipe-syntax"
+            f"`raters={text!r}` is not a recipe. Write a family by name, e.g. 'hierarchical'",
+            code="recipe-syntax",
         )
     names = [name.strip() for name in text.split("+")]
     layers = [name for name in names if is_layer(name)]
     families = [name for name in names if name not in layers]
     if len(families) > 1:
         raise ModelError(
-            f"`raters={text!r}` names {len(families)} families ({', '.join(families)}); "
-            "a rater group has one, and any layers on top of it",
+            f"`raters={text!r}` names {len(families)} families ({', '.join(families)}), but a "
+            "rater group has one family, and any layers after it",
             code="recipe-families",
             numbers={"families": len(families)},
         )
@@ -266,8 +267,8 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
     if left_out:
         every = {**spec.raters, **dict.fromkeys(left_out, "hierarchical")}
         raise ModelError(
-            f"`raters=` says nothing of the rater groups {', '.join(left_out)}; give each group a "
-            f"family, e.g. `raters={every}`",
+            f"`raters=` has no recipe for the rater groups {', '.join(left_out)}. Give each group "
+            f"a family, e.g. `raters={every}`",
             code="groups-without-recipe",
             numbers={"groups": len(left_out)},
         )
@@ -288,8 +289,8 @@ def make_spec(
     require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
     if gold_chosen != "random" and reference != GOLD:
         raise ModelError(
-            f"`gold_chosen={gold_chosen!r}` says how the items of `reference='gold'` were chosen; "
-            f"with `reference={reference!r}` it says nothing. Leave it out",
+            f"`gold_chosen={gold_chosen!r}` applies to `reference='gold'` only, not to "
+            f"`reference={reference!r}`. Leave it out",
             code="gold-chosen-unused",
         )
     require_choice("replicates", replicates, REPLICATES)
@@ -300,13 +301,13 @@ def make_spec(
     catalogue_entry("prevalence", prevalence, called="prevalence")
     if reference is not None and not isinstance(reference, str):
         raise ModelError(
-            f"`reference={written(reference)}`; it must be 'gold', 'groups', or the name of a "
-            "rater group",
+            f"`reference={written(reference)}` is not allowed. Give 'gold', 'groups', or the name "
+            "of a rater group",
             code="reference-argument",
         )
     if formula is not None and prevalence != "loglinear":
         raise ModelError(
-            f"`formula=` needs `prevalence='loglinear'`; {prevalence} has no main effects to shift",
+            f"`formula=` needs `prevalence='loglinear'`, because {prevalence} has no main effects",
             code="formula-prevalence",
         )
     return Spec(

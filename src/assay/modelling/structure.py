@@ -233,7 +233,7 @@ def build_structure(
     """
     require_ratings("a model", ratings)
     if not len(ratings.items):
-        raise ModelError("there are no items; a model needs at least one", code="no-items")
+        raise ModelError("there are no items, but a model needs at least one", code="no-items")
     space = state_space(ratings.task)
     by_group = recipes_of(ratings, spec)
     layered = with_perception(ratings, spec, by_group)
@@ -387,9 +387,9 @@ def refuse_idle(structure: Structure, priors: Priors) -> None:
         lines = "".join(f"\n  {name}: {why}" for name, why in idle.items())
         has = some(list(used_priors(structure)), SHOWN)
         raise ModelError(
-            f"this model has no use for some of the priors that are named:{lines}\n"
-            f"Leave them out; it has {has}. Priors that some data need and others do not "
-            "can stand in a TOML file: `priors='priors.toml'`",
+            f"this model does not use some of the priors that you named:{lines}\n"
+            f"Leave them out; the model has {has}. In a TOML file, unused priors are allowed: "
+            "`priors='priors.toml'`",
             code="prior-unused",
         )
 
@@ -399,10 +399,10 @@ def _reason(key: str, structure: Structure, used: Iterable[str]) -> str:
     *owner, name = key.rsplit(".", 1)
     others = [other for other in used if other.rsplit(".", 1)[-1] == name]
     if not others:
-        return _lacking(structure).get(name, "there is nothing that it could be of")
+        return _lacking(structure).get(name, "the model has no such parameter")
     if owner:
-        return f"nothing of {owner[0]} reads it; the model has {some(others, SHOWN)}"
-    return f"all that it could be of have their own, {some(others, SHOWN)}"
+        return f"no parameter of {owner[0]} uses it; the model has {some(others, SHOWN)}"
+    return f"more specific priors replace it: {some(others, SHOWN)}"
 
 
 def _lacking(structure: Structure) -> dict[str, str]:

@@ -33,10 +33,14 @@ def score_calibration(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater, label, bin and class: ``rater``, ``label``, ``bin`` (from 0),
-        ``lowest_score`` and ``highest_score`` that the rater gave in the bin, ``n_ratings``,
-        ``class``, ``mean``, ``lower``, ``upper`` of :math:`P(\text{class} \mid \text{score})`, at
-        the average prevalence of the data. Bins without a score are left out.
+        A line per rater, label, bin and class, with these columns:
+
+        - ``rater``, ``label``, ``class``, and ``bin`` (from 0)
+        - ``lowest_score``, ``highest_score``, ``n_ratings``: of the rater in the bin
+        - ``mean``, ``lower``, ``upper``: of :math:`P(\text{class} \mid \text{score})`, at the
+          average prevalence of the data
+
+        Bins without a score are left out.
 
     Raises
     ------

@@ -24,11 +24,11 @@ def rater_consistency(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater with replicates: ``rater``, ``pairs`` (pairs of ratings of one item that
-        both answer some label), ``same`` (share of the pairs that agree on every label that both
-        answer; scores in one bin agree), and ``consistency``, ``lower``, ``upper``: the model's
-        probability that a repeated rating copies the earlier one instead of being a fresh one. It
-        is NaN if ratings were modelled as independent, as those of different labels always are.
+        A line per rater with replicates, ``rater``. ``pairs`` counts pairs of ratings of one item
+        that both answer some label. ``same`` is the share of the pairs that agree on every label
+        that both answer; scores in one bin agree. ``consistency``, with ``lower`` and ``upper``, is
+        the probability that a repeated rating copies the earlier one instead of being a fresh one.
+        It is NaN if ratings were modelled as independent, as those of different labels always are.
         Empty without replicates.
 
     Raises

@@ -20,8 +20,8 @@ def reliability_by_session(fit: Fit) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray
-        (chain, draw, rater, label, session): mean probability of the right answer over the classes
-        of the label, in [0, 1], from the parameters; NaN for raters without drift.
+        (chain, draw, rater, label, session), in [0, 1]; NaN for raters without drift. The mean
+        probability of the right answer over the classes of the label, from the parameters.
 
     Raises
     ------
@@ -67,9 +67,10 @@ def drift_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater and label: ``rater``, ``label``, ``first``, ``last`` (mean reliability in
-        the first and in the last session), ``change`` with ``lower`` and ``upper``, and
-        ``p_better``: the probability that the rater is better at the end than at the start.
+        A line per rater and label, with ``rater`` and ``label``. ``first`` and ``last`` are the
+        mean reliability in the first and in the last session, and ``change`` is their difference
+        with ``lower`` and ``upper``. ``p_better`` is the probability that the rater is better at
+        the end than at the start.
 
     Raises
     ------

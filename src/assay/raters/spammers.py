@@ -35,14 +35,20 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater and label: ``rater``, ``group``, ``label``, ``n_ratings``,
-        ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
-        less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1,
-        not adversarial, and answers that hardly depend on the truth), ``mode_weight`` (weight of
-        the posterior modes that the draws come from, among all modes found; both probabilities
-        are conditional on these modes), ``given_mode`` (the behaviour whose probability is at
-        least 0.95, else ``""``), and ``behaviour``: the same if the probability times the weight
-        is at least 0.95. Both are empty for a rater who gives only scores, since scores on one
+        A line per rater and label, with these columns:
+
+        - ``rater``, ``group``, ``label``, ``n_ratings``
+        - ``informedness``, with ``lower`` and ``upper``
+        - ``p_adversarial``: reliably wrong, that is right less than 0.9 times as often as by
+          guessing
+        - ``p_spammer``: informedness of at most 0.1, not adversarial, and answers that hardly
+          depend on the truth
+        - ``mode_weight``: weight of the posterior modes that the draws come from, among all modes
+          found; both probabilities are conditional on these modes
+        - ``given_mode``: the behaviour whose probability is at least 0.95, else ``""``
+        - ``behaviour``: the same if the probability times the weight is at least 0.95
+
+        Both behaviours are empty for a rater who gives only scores, since scores on one
         side of one half can be informative (:func:`assay.score_calibration`). They are also empty
         on a label whose classes may not match their names; ``doubt`` gives the reason
         (:func:`assay.label_doubts`).
@@ -58,18 +64,18 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
 
     .. math:: J_{jl} = \frac{\sum_k \theta_{jlkk} - 1}{K_l - 1},
 
-    1 for a perfect rater, 0 for a rater whose answers do not depend on the truth (constant answers
-    or guesses), below 0 for a rater who is wrong more often than by guessing, and at least
-    :math:`-1 / (K - 1)`. Adversarial is :math:`J < -0.1 / (K - 1)`. With more than two classes,
-    a rater who confuses classes also has J near 0, although the answers depend on the truth. So a
-    spammer's answers to two classes must also differ by at most 0.3 in total variation,
-    :math:`\tfrac12 \sum_m |\theta_{jlkm} - \theta_{jlk'm}|`, averaged over the pairs of classes
-    (with two classes, this is :math:`|J|`). ``theta`` is the recorded kind of
+    1 for a perfect rater, and 0 for a rater whose answers do not depend on the truth (constant
+    answers or guesses). It is below 0 for a rater who is wrong more often than by guessing, and at
+    least :math:`-1 / (K - 1)`. Adversarial is :math:`J < -0.1 / (K - 1)`. With more than two
+    classes, a rater who confuses classes also has J near 0, although the answers depend on the
+    truth. So a spammer's answers to two classes must also differ by at most 0.3 in total
+    variation, :math:`\tfrac12 \sum_m |\theta_{jlkm} - \theta_{jlk'm}|`. This is averaged over the
+    pairs of classes; with two classes, it is :math:`|J|`. ``theta`` is the recorded kind of
     :func:`assay.rater_reliability`.
 
     The probabilities are calibrated under the prior of the fit. The default prior makes
     adversarial raters rare. With one or three of them among eight raters of 30 ratings each, the
-    probabilities are far too low and few are named; those named are right (benchmark
+    probabilities are far too low. Few are named, and those named are right (benchmark
     ``claims``). In the family ``mace`` no rater can be adversarial: a reliably wrong rater is
     classified as a spammer.
 

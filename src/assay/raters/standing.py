@@ -40,11 +40,15 @@ def rater_standing(
     Returns
     -------
     pandas.DataFrame
-        A line per rater and label, and where there are several labels one per rater for
-        ``"all labels"``, the mean over them: ``rater``, ``label``; ``mean``, ``sd``, ``lower``,
-        ``upper`` of the probability of a right answer; ``p_worse`` = P(worse than the median
-        rater); ``p_below`` = P(below the threshold), NaN without one; ``level``, ``reference``,
-        ``doubt``. Both probabilities are NaN for a fit that is a mode alone (``map``, ``em``).
+        A line per rater and label. If there are several labels, a line per rater for
+        ``"all labels"`` has the mean over them. The columns:
+
+        - ``rater``, ``label``, ``level``, ``reference``, ``doubt``
+        - ``mean``, ``sd``, ``lower``, ``upper``: of the probability of a right answer
+        - ``p_worse``: P(worse than the median rater)
+        - ``p_below``: P(below the threshold), NaN without one
+
+        Both probabilities are NaN for a fit that is a mode alone (``map``, ``em``).
 
     Raises
     ------

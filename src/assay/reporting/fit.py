@@ -173,7 +173,7 @@ def gold_section(material: Material) -> Section | Gap | None:
     table = gold_table(found, material.ratings)
     unit = str(table.columns[0])
     loss, error = -found.elpd / known, found.se / known
-    together = "" if unit == "item" else f" All gold of a {unit} is left out together."
+    together = "" if unit == "item" else f"All gold of a {unit} is left out together. "
     shown = table.head(SHOWN_GOLD)
     words = shown.assign(**{c: shown[c].map("{:.2f}".format) for c in ("probability", "pareto_k")})
     columns = {name: HEADINGS.get(str(name), str(name).capitalize()) for name in table.columns}
@@ -184,9 +184,9 @@ def gold_section(material: Material) -> Section | Gap | None:
             prose(
                 f"The known truth of each of {known} items is predicted from the ratings, without "
                 f"its gold. The log loss is {loss:.3f} (standard error {error:.3f}): the geometric "
-                f"mean probability of the truth is {np.exp(-loss):.2f}.{together} If items with "
-                "gold are a random sample, other items are predicted about as well. Of two models "
-                "of the same ratings and gold, prefer the one with the lower loss "
+                f"mean probability of the truth is {np.exp(-loss):.2f}. {together}If items with "
+                "gold are a random sample, other items are predicted about as well. If you have "
+                "two models of the same ratings and gold, prefer the one with the lower loss "
                 "(assay.loo_gold, arviz.compare)."
             ),
             *_doubt(found, unit),
@@ -397,7 +397,7 @@ def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
     return [
         prose(
             "Raters are unanimous more often than the model expects, so they do not err "
-            "independently: some items are harder than others, or look like another class. A "
+            "independently. Some items are harder than others, or look like another class. A "
             "layer of difficulty (item_difficulty, item_difficulty_continuous, "
             "item_difficulty_by_class) models this, and may change shares and intervals."
         )

@@ -49,7 +49,7 @@ class Talk:
     def __str__(self) -> str:
         about = (
             f"Rater {self.rater} answers {self.reported_class!r} to {self.label} in "
-            f"{self.rate:.0%} of the cases where the truth is {self.true_class!r}; the other "
+            f"{self.rate:.0%} of the cases where the truth is {self.true_class!r}. The other "
             f"raters do so in {self.others:.0%} (P(more often) = {self.probability:.2f}). That is "
             f"about {counted(round(self.wrong), 'wrong answer')} more than at the others' rate."
         )

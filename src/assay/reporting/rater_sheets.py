@@ -56,11 +56,17 @@ def rater_decisions(
     Returns
     -------
     pandas.DataFrame
-        A line per rater, the least reliable first: ``rater``, ``n`` (ratings), ``agreement`` (raw,
-        with the other raters, mean over the labels), ``mean``, ``sd``, ``lower``, ``upper`` of the
-        probability of a right answer, ``p_worse`` = P(worse than the median rater), ``p_below`` =
-        P(below the threshold), ``decision`` (``"below"``, ``"meets it"`` or ``"undecided"``),
-        ``threshold``, ``level``, ``reference``, ``doubt``. All are undecided if the labels are in
+        A line per rater, the least reliable first, with these columns:
+
+        - ``rater``, ``threshold``, ``level``, ``reference``, ``doubt``
+        - ``n``: number of ratings
+        - ``agreement``: raw agreement with the other raters, mean over the labels
+        - ``mean``, ``sd``, ``lower``, ``upper``: of the probability of a right answer
+        - ``p_worse``: P(worse than the median rater)
+        - ``p_below``: P(below the threshold)
+        - ``decision``: ``"below"``, ``"meets it"`` or ``"undecided"``
+
+        All are undecided if the labels are in
         doubt, or the fit is a mode alone.
 
     Raises

@@ -159,7 +159,7 @@ def moved_most(first: Line, others: Sequence[Line], number: str) -> str:
 
 
 WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
-ROUGH = "effective sample size|chains do not agree"
+ROUGH = "effective sample size|chains disagree"
 """Warnings that are due to few draws; others are due to the design."""
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",

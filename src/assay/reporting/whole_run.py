@@ -184,8 +184,8 @@ def run(
     task : str, path or Task, optional
         As for :func:`assay.read_ratings`.
     method : {"nuts", "laplace", "map", "em"}
-        As for :func:`assay.fit`. ``em`` is for millions of ratings: by default it fits the model
-        of Dawid and Skene, whose mode takes seconds; its intervals omit the uncertainty of the
+        As for :func:`assay.fit`. ``em`` is for millions of ratings. By default it fits the model
+        of Dawid and Skene, whose mode takes seconds. Its intervals omit the uncertainty of the
         raters.
     raters : str or mapping of str to str, optional
         As for :func:`assay.fit`.

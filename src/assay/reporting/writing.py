@@ -201,10 +201,14 @@ def report(
     Notes
     -----
     A section that the input does not allow is listed under *checks that could not run*, with the
-    input that would enable it. Page one warns of the heaviest finding. Findings are ranked by
-    their effect on the conclusion: an untrustworthy fit, contradicted or undecided claims,
-    conclusions that depend on an assumption or that a majority vote would reverse, clear
-    differences, raters who err more than others.
+    input that would enable it. Page one warns of the finding with the largest effect on the
+    conclusion. Findings are ranked by this effect:
+
+    - an untrustworthy fit
+    - contradicted or undecided claims
+    - conclusions that depend on an assumption, or that a majority vote would reverse
+    - clear differences
+    - raters who err more than others
 
     Examples
     --------

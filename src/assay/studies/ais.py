@@ -243,8 +243,8 @@ def ais_study(
 
     Notes
     -----
-    The tables follow the kinds that Rashkin et al. report: rates by system (Tables 3 to 5),
-    agreement of raters (Table 6), audits by snapshot (Table 7), completion times (Table 8).
+    The tables are of the kinds that Rashkin et al. report. Tables 3 to 5 have rates by system,
+    Table 6 agreement of raters, Table 7 audits by snapshot, Table 8 completion times.
     Interpretable is a share of what is not flagged, attributable of what is interpretable.
 
     References
@@ -380,9 +380,9 @@ def _notes(
         ),
         (
             bool((ratings.audit == SOME_WRONG).any()),
-            "some audits found a rating wrong, and do not say in which answer: the shares of "
-            "single labels leave them out and are too high, that of all labels counts them; give "
-            "a column for each label with `audit=`",
+            "some audits found a rating wrong without saying which answer is wrong: the shares of "
+            "single labels leave them out, so they are too high. Give a column for each label with "
+            "`audit=`",
         ),
         (times.empty, "no completion times: name the column of seconds with `seconds=`"),
     ]

@@ -46,8 +46,8 @@ def loo_gold(fit: Fit) -> "ELPDData":
     Returns
     -------
     arviz_stats.ELPDData
-        ``elpd`` is the sum of the log probabilities; ``elpd_i`` and ``pareto_k`` are by item
-        with gold, or by cluster if there are clusters of items: all gold of a cluster is then
+        ``elpd`` is the sum of the log probabilities. ``elpd_i`` and ``pareto_k`` are by item
+        with gold, or by cluster if there are clusters of items. All gold of a cluster is then
         left out and predicted together. Compare models by
         ``arviz_stats.compare({"one": loo_gold(fit), "other": loo_gold(other)})``.
 
@@ -62,7 +62,7 @@ def loo_gold(fit: Fit) -> "ELPDData":
               p(g_i \mid y, g_{-i})^{-1} = E\left[ p(g_i \mid y_i, \theta)^{-1} \mid y, g \right],
 
     where the ratings :math:`y_i` of the item are kept, since they predict its truth. The
-    expectation uses Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
+    expectation uses Pareto smoothed importance sampling. ``pareto_k`` is 0 where the log
     probabilities of the draws differ by less than 0.1, so that weights are nearly equal. The
     standard error uses only the items with gold; conclusions about all items need a random sample.
 
@@ -88,14 +88,14 @@ def loo_gold(fit: Fit) -> "ELPDData":
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
     if view.attrs["method"] != "nuts":
         raise FitError(
-            "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(`method={view.attrs['method']!r}`); fit with `method='nuts'`",
+            "leave-one-out needs draws of the posterior, but this fit approximates it "
+            f"(`method={view.attrs['method']!r}`). Fit with `method='nuts'`",
             code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
         raise FitError(
-            f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
-            f"this fit has {counted(draws, 'draw')}; take more (`draws=`)",
+            f"leave-one-out needs at least {FEW_FOR_PSIS} draws in all, but this fit has "
+            f"{counted(draws, 'draw')}. Take more draws (`draws=`)",
             code="few-draws",
             numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
@@ -124,7 +124,7 @@ def gold_log_probability(view: FitView) -> xr.DataArray:
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError(
-            "no item's truth is known in this fit; give it by `truth=` when reading",
+            "this fit has no known truth. Give the truth when reading (`truth=`)",
             code="no-known-truth",
         )
     constant, values, posterior = view["constant_data"], view.draws, view["posterior"]
@@ -176,7 +176,7 @@ def stack_labels(fits: Mapping[str, Fit]) -> xr.Dataset:
     xarray.Dataset
         ``probability`` (item, label, class): as :func:`assay.label_probabilities`, of the mixture.
         ``weight`` (model): in [0, 1], adding up to 1. ``elpd`` (model): of :func:`assay.loo_gold`.
-        ``high_k`` (model): share of the gold with a Pareto k above 0.7; above a tenth, the score is
+        ``high_k`` (model): share of the gold with a Pareto k above 0.7. Above a tenth, the score is
         unreliable and the model has weight 0, unless all models are unreliable.
 
     Raises
@@ -220,10 +220,14 @@ def stack_labels(fits: Mapping[str, Fit]) -> xr.Dataset:
     shares = stacking_weights(scores, high)
     if doubted:
         text = (
-            f"How well {' and '.join(doubted)} would foretell gold that it has not seen cannot be "
-            f"told: Pareto k is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of "
-            "the gold, each of which decides much of the posterior. "
-            + ("Such a fit has weight 0." if len(doubted) < len(fits) else "Weights are rough.")
+            f"The prediction of new gold by {' and '.join(doubted)} cannot be estimated: Pareto k "
+            f"is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of the gold. Single items of gold "
+            "have a large influence on the posterior. "
+            + (
+                "Such a fit has weight 0."
+                if len(doubted) < len(fits)
+                else "The weights are unreliable."
+            )
         )
         numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
         warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
@@ -274,7 +278,7 @@ def _require_alike(fits: Mapping[str, FitView]) -> None:
         )
         if not same:
             raise FitError(
-                f"{first} and {name} are not fits of the same items and gold; stack fits of one "
+                f"{first} and {name} are not fits of the same items and gold. Stack fits of one "
                 "set of ratings that differ in `raters=`, `reference=`, `prevalence=` or `priors=`",
                 code="unlike-fits",
             )

@@ -120,8 +120,8 @@ def predictive_checks(
               {1 + D}\right)
 
     Such tails are conservative, since the model was fitted to the same data, including the items'
-    states. If the model is right, one line in a hundred has a tail of at most 0.2, and hardly any
-    of at most 0.05 (benchmark ``claims``, study ``checks``). A small tail is a gross misfit; a
+    states. If the model is right, one line in a hundred has a tail of at most 0.2. Hardly any has
+    one of at most 0.05 (benchmark ``claims``, study ``checks``). A small tail is a gross misfit; a
     large one is no proof of fit. If items differ in difficulty for all raters, average agreement
     and shares of answers still fit, and only unanimity shows the misfit, on large data. Compare
     models with difficulty by leaving clusters out. Raters of a group who agree more than the model

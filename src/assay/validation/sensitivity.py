@@ -121,8 +121,8 @@ def abstention_sensitivity(
     ratings = view.ratings
     if not ratings.abstained.any():
         raise FitError(
-            "no rating is an abstention: there is nothing that could hang on the truth. Ratings "
-            "that are discarded or skipped count if they stand in the file (docs: your file)",
+            "no rating is an abstention, so there is no dependence on the truth to vary. Discarded "
+            "or skipped ratings count if they are in the file (docs: your file)",
             code="no-abstentions",
         )
     view = view if draws is None else _thinned(view, require_count("draws", draws))
@@ -246,8 +246,8 @@ def _log_odds(chance: Any) -> Any:
 
 def _modelled_words(names: pd.Series) -> str:
     return (
-        f"the population of {', '.join(dict.fromkeys(names))} is the model's here, at least in "
-        "part: there are few clusters. The labels of these items do not move it; ask for "
+        f"the model predicts the population of {', '.join(dict.fromkeys(names))}, at least in "
+        "part, because there are few clusters. The labels of these items do not change it. Use "
         "`estimand='finite'`"
     )
 
@@ -322,8 +322,8 @@ def consensus_sensitivity(
     view = FitView.of(fit)
     if not is_consensus(view.attrs["reference"]):
         raise FitError(
-            f"the truth of this fit is {view.attrs['reference']}: how often raters are wrong about "
-            "it is learned; see assay.perception_table(fit)",
+            f"the truth of this fit is {view.attrs['reference']}, so the fit estimates how often "
+            "raters are wrong. See assay.perception_table(fit)",
             code="learned-truth",
         )
     require_choice("estimand", estimand, ESTIMANDS)

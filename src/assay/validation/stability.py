@@ -156,12 +156,17 @@ def stability(
     Returns
     -------
     pandas.DataFrame
-        A line per variant and contrast, or per variant, metric and system, the fit itself first:
-        ``kind``, ``variant``, ``metric``; ``a``, ``b``, ``estimand``, ``difference``,
-        ``difference_lower``, ``difference_upper``, ``p_greater``, or ``system``, ``estimand``,
-        ``mean``, ``lower``, ``upper``; ``doubt`` (why the metric may mislead), ``level``,
-        ``changes`` (in words; the reason if a variant could not run), ``basis`` (number of draws),
-        ``warnings`` (of the refit).
+        A line per variant and contrast, or per variant, metric and system. The fit itself is the
+        first variant. The columns:
+
+        - ``kind``, ``variant``, ``metric``, ``estimand``, ``level``
+        - of contrasts: ``a``, ``b``, ``difference``, ``difference_lower``, ``difference_upper``,
+          ``p_greater``
+        - of systems: ``system``, ``mean``, ``lower``, ``upper``
+        - ``doubt``: why the metric may mislead
+        - ``changes``: as text; the reason if a variant could not run
+        - ``basis``: number of draws
+        - ``warnings``: those of the refit
 
     Raises
     ------
@@ -173,7 +178,7 @@ def stability(
     A contrast changes if its interval excludes 0 only before or only after the refit, or excludes
     it on the other side (:func:`assay.comparison.decisions.settled`). A metric of a system changes
     if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
-    clusters' weights, so most changes are due to the variant; the rest is Monte Carlo error of the
+    clusters' weights, so most changes are due to the variant. The rest is Monte Carlo error of the
     few draws.
 
     Examples

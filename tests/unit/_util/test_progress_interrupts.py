@@ -127,7 +127,7 @@ def test_an_interrupt_while_a_fit_is_saved_leaves_what_was_there(
     press_while_stored(monkeypatch, "set")
     with pytest.raises(Unwritten, match=rf"{name} was not written") as said:
         assay.save(fit, tmp_path / name)
-    assert ("the old one is as it was" in str(said.value)) == old
+    assert ("the old file is unchanged" in str(said.value)) == old
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == [name] * old
     if old:
@@ -193,11 +193,11 @@ def test_an_interrupt_once_a_file_is_in_its_place_says_so(
 @pytest.mark.parametrize(
     ("options", "left"),
     [
-        ([], "the draws were finished, and are lost (--checkpoint FOLDER keeps them)"),
-        (["--method", "map"], "the draws were finished, and are lost"),
+        ([], "the draws were finished but are lost (--checkpoint FOLDER keeps them)"),
+        (["--method", "map"], "the draws were finished but are lost"),
         (
             ["--checkpoint", "chains"],
-            "the draws are finished and in chains: the same command takes them",
+            "the draws are finished in chains, and the same command uses them",
         ),
     ],
 )

@@ -519,9 +519,17 @@ class TestAudits:
     @pytest.mark.parametrize(
         ("audit", "gold", "said"),
         [
-            (["wrong", "", ""], ["yes", "yes"], "topically_relevant 'yes' was found wrong"),
-            (["", "right", ""], ["yes", "yes"], "misleading 'no' was found right"),
-            (["", "", "wrong"], ["yes", "no"], "'yes', misleading 'no' was found wrong"),
+            (
+                ["wrong", "", ""],
+                ["yes", "yes"],
+                "topically_relevant 'yes' by rater b on item 2 is wrong",
+            ),
+            (["", "right", ""], ["yes", "yes"], "misleading 'no' by rater b on item 2 is right"),
+            (
+                ["", "", "wrong"],
+                ["yes", "no"],
+                "'yes', misleading 'no' by rater b on item 2 is wrong",
+            ),
             (["right", "wrong", ""], ["yes", "yes"], ""),
             (["", "", "right"], ["", "no"], ""),
             (["", "", "wrong"], ["yes", ""], ""),
@@ -723,7 +731,7 @@ class TestLeaning:
         report = check(read_ratings(pd.concat([others, alone]), task="retrieval"))
         few = finding(report, "few-shared-items", "note")
         assert few.numbers == {"raters": 1, "of": 7, "items": 10}
-        assert few.text.endswith(": lonely (0 of 30)")
+        assert ": lonely (0 of 30). Their reliability" in few.text
 
 
 def test_what_a_check_promises_is_what_a_fit_asks_for() -> None:
@@ -733,4 +741,4 @@ def test_what_a_check_promises_is_what_a_fit_asks_for() -> None:
     table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
     told = finding(check(read_ratings(table, task="single", truth=known)), "known-truth", "note")
     assert told.numbers == {"items": 5, "of": 30}
-    assert f"with {ENOUGH} such items or more, a fit can estimate" in told.text
+    assert f"With {ENOUGH} such items or more, a fit can estimate" in told.text

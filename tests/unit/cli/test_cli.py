@@ -253,7 +253,7 @@ def test_a_check_names_the_options_of_the_command_line(tmp_path: Path) -> None:
     path.write_text("doc,rater,label\n" + "".join(f"{n},{r},x\n" for n in range(9) for r in "ab"))
     told = run("check", path, "--task", "single", "--item", "doc").stdout
     assert "named by --item" in told
-    assert "name groups with --group" in " ".join(told.split())
+    assert "Name groups with --group" in " ".join(told.split())
     assert "group=" not in told
 
 
@@ -410,11 +410,11 @@ def test_a_fit_says_what_the_reader_decided(
 
     told = notes_of("fit", "fit.nc")
     assert told[0] == "note: 1 of 121 rows set aside"
-    assert "upper and lower case only are one, Yes as yes; No as no" in told[1]
+    assert "only in upper and lower case are merged, Yes as yes; No as no" in told[1]
     assert told[2] == "note: ranks count from 0 in the file; here they count from 1"
     assert notes_of("report", "report.html") == told
     monkeypatch.setattr(shell, "SHOWN_NOTES", 1)
-    assert notes_of("fit", "fit.nc") == [told[0], "note: 2 more; assay check has all of them"]
+    assert notes_of("fit", "fit.nc") == [told[0], "note: 2 more; assay check shows all of them"]
 
 
 @pytest.mark.parametrize(
@@ -501,7 +501,7 @@ def test_a_metric_that_does_not_suit_the_task_is_named(
         done = run(command, fit_file, "--metric-file", path)
         assert done.exit_code == 0, done.output
         assert "metric 'cli_typo' is left out: it needs the labels topicaly_relevant" in done.stderr
-        assert "'cli_elsewhere' is for task grounding, and left out of retrieval" in done.stderr
+        assert "'cli_elsewhere' is left out: it is for task grounding, not retrieval" in done.stderr
 
 
 def test_the_command_stands_in_the_fit(fit_file: Path) -> None:
@@ -595,7 +595,7 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
     ),
     "no such rule": (
         ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
-        "is no rule of task retrieval",
+        "is not a rule of task retrieval",
     ),
     "standard input": (["check", "-", "--task", "single"], "1 problem in standard input"),
     "missing fit": (["metrics", "nowhere.nc"], "assay fit ratings.csv -o fit.nc"),

@@ -124,7 +124,7 @@ def test_it_fits_80_columns_and_wraps_no_metric(output: tuple[str, Path]) -> Non
 def test_it_says_what_is_next_and_what_is_assumed(output: tuple[str, Path]) -> None:
     text = " ".join(output[0].split())
     assert "assay check ratings.csv --task retrieval" in text
-    assert "share what is peculiar to rater and form" in text
+    assert "have the rater and the form in common" in text
     assert "effective sample size" in text
 
 

@@ -45,7 +45,7 @@ def test_a_warning_of_a_fit() -> None:
     flags = {"diverging": np.arange(400) < 3}
     (note,) = nuts_warnings(good, flags, draws=400, target_accept=0.95)
     assert str(assay.FitWarning.of(note)) == (
-        "3 of 400 transitions diverged: the sampler may have missed a corner of the posterior. "
+        "3 of 400 transitions diverged, so the sampler may have missed a part of the posterior. "
         "Take smaller steps (`target_accept=0.98`), or use tighter priors. [divergences]"
     )
 
@@ -67,7 +67,7 @@ def test_a_refusal() -> None:
     with pytest.raises(AssayError) as caught:
         assay.fit(ratings, raters="ordinal", method="map", draws=2, chains=1)
     assert str(caught.value) == (
-        "ordinal needs ordered classes; label kind has 3 classes without order. Write `ordered = "
-        "true` under the label in the task file, or use `raters='hierarchical'`"
+        "ordinal needs ordered classes, but label kind has 3 classes without order. Write "
+        "`ordered = true` under the label in the task file, or use `raters='hierarchical'`"
     )
     assert (caught.value.code, caught.value.numbers) == ("family-unfit", {"classes": 3})

@@ -66,7 +66,7 @@ def test_an_expression_names_its_labels_once_in_order() -> None:
         ("(a", "cannot be read"),
         ("exactly_one()", "cannot be read"),
         ("aa -> b", "did you mean a?"),
-        ("c -> a", "write c == low"),
+        ("c -> a", "Write c == low"),
         ("c == hihg", "did you mean high?"),
     ],
 )

@@ -70,14 +70,17 @@ def test_a_gate_may_name_a_later_label() -> None:
         (Task(name="t", labels=(A,), rules=(NEVER,)), "contradict"),
         (Task(name="t", labels=(A,), rules=(Rule(name="r", expression="a"),)), "a is no"),
         (Task(name="t", labels=(A, B, C), max_states=11), "more than 11 states"),
-        (Task(name="t", labels=(Label(name="a", classes=()),)), "read ratings with it first"),
+        (
+            Task(name="t", labels=(Label(name="a", classes=()),)),
+            "Read ratings with this task first",
+        ),
         (
             Task(
                 name="t",
                 labels=(A,),
                 rules=(Rule(name="r", expression="a and not a", truth="off", response="block"),),
             ),
-            "no answer that a rater could give",
+            "no answer for a rater to give",
         ),
     ],
 )

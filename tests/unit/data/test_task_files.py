@@ -59,7 +59,7 @@ def test_a_soft_rule_is_not_blocked_by_default(tmp_path: Path) -> None:
         ("[[labels]]\nname='a'\nclasses='x'", "must be a list"),
         ("labels = 3", "must be a list of tables"),
         ("", "no labels"),
-        ("[[labels]]\nname='a'\nasked_if='b'", "names 'b', which is no label"),
+        ("[[labels]]\nname='a'\nasked_if='b'", "names 'b', which is not a label"),
         ("[[labels]]\nname='a'\n[[rules]]\ntruth='hard'", "has no expression"),
         (
             "[[labels]]\nname='a'\n[[rules]]\nexpression='a'\ntruth='hrad'",

@@ -185,7 +185,9 @@ def fit_partitions(folder: Path, reading: dict[str, Any], **given: Any) -> xr.Da
 
 def mode_words(fit: xr.DataTree) -> list[tuple[str, bool]]:
     """How each mode names classes, and whether it says which ones trade places."""
-    return [(text.split(":")[0], "trade places" in text) for text in json.loads(fit.attrs["modes"])]
+    return [
+        (text.split(":")[0], "are exchanged" in text) for text in json.loads(fit.attrs["modes"])
+    ]
 
 
 def test_a_mode_that_calls_a_class_otherwise_is_known_over_partitions(tmp_path: Path) -> None:
@@ -200,7 +202,7 @@ def test_a_mode_that_calls_a_class_otherwise_is_known_over_partitions(tmp_path: 
     words = mode_words(fit_partitions(folder, {}, **given))
     assert words == mode_words(here)
     assert words[1] == (
-        "raters mostly call a class, or its hard items, by the name of another",
+        "most answers to a class, or to its hard items, name another class",
         True,
     )
 

@@ -439,9 +439,9 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
         ({"priors": {"penalty": "HalfNormal(1)"}}, ModelError, "no rule of the task is soft"),
         ({"reading": {"panels": "p.csv"}}, FitError, "columns of the partitions"),
         ({"folder": "nowhere"}, RatingsError, "a folder of .parquet files"),
-        ({"executor": None}, ArgumentError, "`executor=None`; it must be an executor"),
-        ({"executor": 3}, ArgumentError, "`executor=3`; it must be an executor"),
-        ({"client": "tcp://127.0.0.1:9"}, ArgumentError, "`client=` is now `executor="),
+        ({"executor": None}, ArgumentError, "`executor=None` is not an executor"),
+        ({"executor": 3}, ArgumentError, "`executor=3` is not an executor"),
+        ({"client": "tcp://127.0.0.1:9"}, ArgumentError, "`client=` is now called `executor="),
         ({"reading": {"item": "nothing"}}, FitError, "nothing"),
         ({"reference": "gold"}, ModelError, "at least 30 items; 0 have it"),
         ({"draws": 0}, FitError, "draws=0"),
@@ -701,7 +701,7 @@ def test_a_scheduler_without_workers_is_not_waited_for_forever(
     from distributed import LocalCluster
 
     monkeypatch.setattr(executor, "FIRST_WORKER", 0.5)
-    words = r"no worker has come to the Dask scheduler at .* in 0 seconds; start"
+    words = r"no worker has joined the Dask scheduler at .* in 0 seconds; start"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         dask_executor(empty.scheduler_address) as idle,
@@ -845,10 +845,10 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_is_no_executor_is_refused(client: Any) -> None:
     for given, said in ((client, "a Client"), ("tcp://a:1", "'tcp://a:1'"), ({}, "{}")):
         for method in ("nuts", "map"):
-            words = f"`executor={said}`; it must be an executor, which assay.dask_executor makes"
+            words = f"`executor={said}` is not an executor. assay.dask_executor makes"
             with pytest.raises(ArgumentError, match=words):
                 assay.fit(simulated(), executor=given, method=method)
-    with pytest.raises(ArgumentError, match=r"give `executor=assay\.dask_executor\(client\)"):
+    with pytest.raises(ArgumentError, match=r"Give `executor=assay\.dask_executor\(client\)"):
         assay.fit(simulated(), client=client, method="map")
 
 

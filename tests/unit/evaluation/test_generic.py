@@ -198,10 +198,10 @@ def test_names_say_kind_cut_off_and_event():
         ("precision_at_k[grade]", "precision_at_k[grade>=best]"),
         ("rate[tone]", "rate[tone=kind]"),
         ("rate[tone=kin]", "did you mean kind"),
-        ("ndcg[tone]", "needs classes in an order"),
-        ("mean[grade]", "needs classes that are numbers"),
+        ("ndcg[tone]", "needs ordered classes"),
+        ("mean[grade]", "needs numbers as classes"),
         ("mean[stars=5]", "mean[stars]"),
-        ("rate[tone>=kind]", "needs classes in an order"),
+        ("rate[tone>=kind]", "needs ordered classes"),
         ("mrr[colour]", "needs the label colour"),
     ],
 )

@@ -72,7 +72,7 @@ def test_other_file_may_not_take_the_name(write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 1", "registers no metric; it may hold"),
+        ("x = 1", "registers no metric. It may hold"),
         ("def f(:", r"mine\.py, line 1: SyntaxError"),
         ("\n\n1 / 0", r"mine\.py, line 3: ZeroDivisionError: division by zero"),
         ("import no_such_module_here", "line 1: ModuleNotFoundError"),
@@ -85,9 +85,9 @@ def test_problems_of_a_file_are_told_with_their_line(write, text, words):
 
 
 def test_path_that_is_no_python_file_is_told(tmp_path, write):
-    with pytest.raises(ModelError, match="is no Python", check=refusal("metric-file")):
+    with pytest.raises(ModelError, match="is not a readable Python", check=refusal("metric-file")):
         load_metrics(tmp_path / "absent.py")
-    with pytest.raises(ModelError, match=r"mine\.txt is no", check=refusal("metric-file")):
+    with pytest.raises(ModelError, match=r"mine\.txt is not", check=refusal("metric-file")):
         load_metrics(write(FILE, "mine.txt"))
 
 
@@ -114,6 +114,6 @@ def test_line_of_a_metric_is_its_own_and_not_that_of_what_it_calls(write):
 def test_metric_that_returns_no_numbers_is_named(write):
     path = write(FILE.replace("np.full(y.shape[:-2], 0.5)", "'half'"))
     with pytest.raises(
-        ModelError, match="'second_metric' returned what", check=refusal("metric-function")
+        ModelError, match="'second_metric' did not return", check=refusal("metric-function")
     ):
         panel_totals(load_metrics(path)[1], np.zeros((1, 3, 4), np.int16), np.ones((1, 3), bool))

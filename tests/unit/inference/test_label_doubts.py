@@ -74,10 +74,10 @@ def test_a_class_much_more_common_than_its_name_has_drifted() -> None:
     assert (doubt.label, doubt.classes) == ("grade", ("c",))
     assert (
         doubt.mark
-        == "class drift: 'c' (grade) is 30% of the items by this fit, and 6% of the answers"
+        == "class drift: 'c' (grade) is 30% of the items by this fit, but 6% of the answers"
     )
     assert "Raters call these items 'a' more often (80%) than 'c' (20%)" in doubt.warning
-    assert "The truth of 50 of these items (`truth=`) would settle it" in doubt.warning
+    assert "give the truth of 50 of these items (`truth=`)" in doubt.warning
 
 
 def test_a_class_as_common_as_its_name_has_not_drifted() -> None:
@@ -236,7 +236,7 @@ def test_known_truth_is_an_anchor_of_scores() -> None:
 def test_what_classes_are_named_by_is_an_assumption_where_no_truth_is_known() -> None:
     ratings = assay.simulate("single", classes=["a", "b"], n_items=40, n_raters=5, rng=2)
     said = names_said(fit_quietly(ratings, method="map"))
-    assert said.startswith(f"{WHICH_CLASS} rests on the prior that raters are mostly right")
+    assert said.startswith(f"{WHICH_CLASS} depends on the prior that raters are mostly right")
     known = assay.simulate("single", classes=["a", "b"], n_items=40, n_raters=5, gold=0.5, rng=2)
     assert names_said(fit_quietly(known, method="map")) == ""
     # The rules of this task hold its classes apart: no label can be mirrored.

@@ -55,7 +55,7 @@ def test_comparisons_of_a_mode_without_weight_are_no_conclusions(
     assert len(doubts) == (5 if doubtful else 0)
     fit = plain.copy(deep=True)
     fit.attrs["label_doubts"] = doubts_json(doubts)
-    mark = "the reported mode has less than 1% of it"
+    mark = "the reported mode has a weight below 1%"
     found = assay.compare(fit)
     assert found.pairs["doubt"].str.contains(mark, regex=False).all() == doubtful
     assert not any("is higher than" in text for text in found.sentences()) or not doubtful

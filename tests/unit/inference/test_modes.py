@@ -18,7 +18,7 @@ from assay.modelling.structure import build_structure
 
 RIGHT = "raters are mostly right: "
 WRONG = "raters are mostly wrong (a mirror image): "
-OTHERWISE = "raters mostly call a class, or its hard items, by the name of another: "
+OTHERWISE = "most answers to a class, or to its hard items, name another class: "
 
 
 @pytest.mark.parametrize(

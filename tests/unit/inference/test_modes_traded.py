@@ -35,7 +35,7 @@ def test_two_of_three_classes_trade_places() -> None:
     told = trades(structure, here, here[:, [0, 2, 1]])
     names = structure.ratings.task.labels[0]
     b, c = names.classes[1:]
-    assert told == f"{b} and {c} of {names.name} trade places (shares there: {b} 0.12, {c} 0.38)"
+    assert told == f"{b} and {c} of {names.name} are exchanged (shares there: {b} 0.12, {c} 0.38)"
 
 
 def test_modes_that_differ_on_few_items_have_the_same_names() -> None:
@@ -55,7 +55,7 @@ def test_one_label_of_several_is_turned() -> None:
     here = np.vstack([certain[[turned[0]] * 25], certain[[turned[1]] * 15]])
     there = np.vstack([certain[[turned[1]] * 25], certain[[turned[0]] * 15]])
     told = trades(structure, here, there)
-    assert told.startswith(f"no and yes of {labels[0].name} trade places")
+    assert told.startswith(f"no and yes of {labels[0].name} are exchanged")
 
 
 def against_each_other(seed: int) -> assay.Ratings:
@@ -88,13 +88,13 @@ def test_shares_of_a_label_are_of_the_items_that_its_gate_leaves_in_that_mode(cl
     here = certain[[shut] * closed + [state(0, 0)] * (20 - closed) + [state(0, 1)] * 10]
     there = certain[[state(0, 1)] * 20 + [state(0, 0)] * 10]
     told = trades(structure, here, there)
-    assert told.endswith("trade places (shares there: no 0.33, yes 0.67)")
+    assert told.endswith("are exchanged (shares there: no 0.33, yes 0.67)")
 
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")
 def test_nobody_is_surely_adversarial_where_another_mode_has_the_others_so() -> None:
     fit = assay.fit(against_each_other(1), **QUICK)
-    assert "no and yes of label trade places" in fit.attrs["warnings"]
+    assert "no and yes of label are exchanged" in fit.attrs["warnings"]
     weight = json.loads(fit.attrs["diagnostics"])["mode_weight"]
     assert 0.5 <= weight < 0.95
     kinds = assay.rater_kinds(fit)
@@ -109,7 +109,7 @@ def test_draws_with_two_readings_are_not_averaged_without_a_word(
 ) -> None:
     mode = Mode(x=np.zeros(1), height=0.0, precision=None, evidence=0.0, accuracy=0.8, chance=0.5)
     first = replace(mode, weight=0.95, visited=1 - visited)
-    other = replace(mode, weight=0.05, visited=visited, trades="b and c of label trade places")
+    other = replace(mode, weight=0.05, visited=visited, trades="b and c of label are exchanged")
     told = [note for note in mode_warnings([first, other]) if note.code == "mixed-modes"]
     assert bool(told) == said
     if said:

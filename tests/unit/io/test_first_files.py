@@ -203,7 +203,7 @@ def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> No
     rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
     panels = pd.DataFrame({"chunk_id": list("abcd"), "query_id": ["q1", "q1", "", ""]})
     ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
-    assert "1 item has no cluster: each is its own cluster" in ratings.accounting.notes
+    assert "1 item has no cluster, so each is its own cluster" in ratings.accounting.notes
 
 
 def test_check_asks_about_a_column_called_gold() -> None:
@@ -212,7 +212,7 @@ def test_check_asks_about_a_column_called_gold() -> None:
     )
     found = assay.check(read_ratings(table, task="single")).findings
     assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
-        "column Gold label is not used, although its name suggests known truth; if it holds "
+        "column Gold label is not used, although its name suggests known truth. If it holds "
         "the truth, add `truth='Gold label'`"
     ]
     told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
@@ -279,7 +279,7 @@ def test_classes_that_differ_in_case_are_one_and_a_note_says_so() -> None:
     assert ratings.task.labels[0].classes == ("Joy", "x")
     assert ratings.answers.ravel().tolist() == [0, 0, 1, 0, 0]
     (note,) = ratings.accounting.notes
-    assert "upper and lower case only are one, joy, JOY as Joy;" in note
+    assert "only in upper and lower case are merged, joy, JOY as Joy;" in note
     again = read_ratings(table[::-1], task="single")
     assert again.task.labels[0].classes == ("Joy", "x")
     assert read_ratings(table, task="single", truth=table[["item", "label"]][2:3]).truth[1, 0] == 1

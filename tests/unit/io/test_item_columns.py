@@ -64,7 +64,7 @@ def test_the_column_that_raters_do_not_repeat_is_the_item_and_the_question_the_c
     assert roles(ratings)["question"] == "cluster"
     assert (len(ratings.items), ratings.items["cluster"].nunique()) == (12, 6)
     line = ratings.accounting.roles.set_index("column").loc["answer_id"]
-    assert "raters rate one question more than once, no answer_id" in line["evidence"]
+    assert "raters rate one question more than once, but no answer_id" in line["evidence"]
     assert line["alternatives"] == "question"
 
 
@@ -98,7 +98,7 @@ def test_a_column_called_item_wins() -> None:
 def test_a_question_that_several_systems_answer_may_be_two_items() -> None:
     table = study().drop(columns="answer_id")
     said = refusal(table)
-    assert "the item may be the question, or what each system makes of it" in said
+    assert "the item may be the question, or the output of each system for it" in said
     assert "item=['question', 'system']" in said
     once = refusal(table.groupby(["question", "system"]).sample(1, random_state=1))
     assert "item=['question', 'system']" in once
@@ -111,7 +111,7 @@ def test_a_repeated_item_is_told_with_its_column_and_with_what_else_it_could_be(
     table = study(answer_id="Antwort", question="doc").drop(columns="system")
     said = refusal(table)
     assert "the item was taken from doc: its name is recognised" in said
-    assert "no rater would repeat one with `item='Antwort'" in said
+    assert "; with `item='Antwort'" in said
     assert 'replicate="row"' in said
 
 

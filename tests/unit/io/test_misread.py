@@ -220,7 +220,7 @@ def test_no_and_yes_of_the_truth_are_those_of_the_answers(
     ratings = read_ratings(table, task="single", truth="gold")
     assert ratings.task.labels[0].classes == said
     assert ratings.truth[:, 0].tolist() == code[::2]
-    assert "the truth of label is in other words than the answers" in notes(ratings)
+    assert "the truth of label uses other words than the answers" in notes(ratings)
     alone = table[["item", "gold"]].drop_duplicates().rename(columns={"gold": "label"})
     assert read_ratings(table, task="single", truth=alone).truth[:, 0].tolist() == code[::2]
 
@@ -252,7 +252,7 @@ def test_truth_that_may_not_be_known_is_told(word: str) -> None:
 @pytest.mark.parametrize("word", ["None", "nan", "N/A", "?"])
 def test_names_that_may_be_none_are_noted(word: str) -> None:
     ratings = read_ratings(BASE.assign(rater=[word, "b"] * 12), task="single")
-    assert f"taken for the name of a rater: {word!r} (12 rows)" in notes(ratings)
+    assert f"read as the name of a rater: {word!r} (12 rows)" in notes(ratings)
 
 
 def test_a_column_of_any_name_may_speak_of_statuses() -> None:
@@ -323,7 +323,7 @@ def test_accents_that_stand_apart_are_noted(form: str, tmp_path: Path) -> None:
     table.to_csv(tmp_path / "r.csv", index=False)
     table.to_parquet(tmp_path / "r.parquet")
     ratings = read_ratings(table if form == "frame" else tmp_path / f"r.{form}", task="single")
-    assert "as in M\u00fcller: names that look alike are one" in notes(ratings)
+    assert "as in M\u00fcller, so names that look alike are one" in notes(ratings)
     assert ratings.raters.index.tolist() == ["M\u00fcller", "b"]
 
 
@@ -338,7 +338,7 @@ def test_systems_and_classes_that_nearly_match_are_noted() -> None:
 
 def test_truth_that_mostly_says_what_no_answer_does_is_asked_about() -> None:
     table = BASE.assign(gold=["GREAT"] * 14 + ["x"] * 10)
-    assert "says GREAT, and no answer does" in refused(table, truth="gold")
+    assert "says GREAT, but no answer does" in refused(table, truth="gold")
 
 
 def test_names_that_differ_are_not_noted() -> None:
@@ -376,7 +376,7 @@ def test_the_way_in_without_options_ends_in_the_right_items(
     assert "--item query --item chunk" in meant.output
     typed += ["--cluster", ""]
     meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
-    assert "no rater would with --item query --item model --item chunk" in meant.output
+    assert "with --item query --item model --item chunk, no rater does" in meant.output
     typed = typed[:-2]
     third = CliRunner().invoke(
         app, [*typed, "--item", "query", "--item", "model", "--item", "chunk"]

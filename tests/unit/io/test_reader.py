@@ -459,7 +459,7 @@ class TestPanels:
         table = frame("item rater label\n1 a x\n2 a y\n3 a x\n4 a y")
         places = frame("system query rank item\ns q 1 1\ns q 2 2\ns q 3 3\nt q 1 2")
         ratings = read_ratings(table, task="single", panels=places)
-        assert "1 rated item stands in no panel" in notes(ratings)
+        assert "1 rated item is in no panel" in notes(ratings)
         design = build_design(ratings)
         shares = {e.name: e.share[design.item_context].tolist() for e in design.effects}
         assert shares["system"] == [[1, 0], [0.5, 0.5], [1, 0], [0.75, 0.25]]

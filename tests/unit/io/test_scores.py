@@ -85,7 +85,7 @@ class TestScores:
     def test_scores_alone_make_a_label_without_classes_binary(self) -> None:
         ratings = read_ratings(frame("item rater score\n1 m 0.1\n2 m 0.9"), task="single")
         assert ratings.task.classes["label"] == ("no", "yes")
-        assert "label has scores and no answers" in notes(ratings)
+        assert "label has scores but no answers" in notes(ratings)
 
     def test_another_scale_is_named_and_never_guessed(self) -> None:
         table = frame("item rater misleading misleading_score\n1 m no 20\n2 m yes 85%\n3 m no 0")
@@ -105,7 +105,7 @@ class TestScores:
         table = frame("item rater relevance confidence\n1 m yes high\n2 m no low")
         ratings = read_ratings(table, task="relevance")
         assert np.isnan(ratings.scores).all()
-        assert "column confidence holds no numbers: it is not used" in notes(ratings)
+        assert "column confidence holds no numbers, so it is not used" in notes(ratings)
 
     def test_classes_without_order_have_no_score(self) -> None:
         table = frame("item rater label score\n1 m x 0.5\n2 m y 0.5\n3 m z 0.5")
@@ -129,7 +129,7 @@ class TestScores:
         ratings = read_ratings(table, task="ais")
         np.testing.assert_array_equal(ratings.scores[:, 2], [nan, 0.9])
         assert ratings.answers[0].tolist() == [1, CLOSED, CLOSED]
-        assert "1 score stands behind a gate" in notes(ratings)
+        assert "1 score is left out, because" in notes(ratings)
 
 
 class TestConfidence:
@@ -184,7 +184,7 @@ class TestConfidence:
         table = frame("item rater relevance confidence\n1 m . 0.9\n2 m no 0.8")
         ratings = read_ratings(table, task="relevance")
         assert ratings.abstained.tolist() == [True, False]
-        assert "1 confidence stands beside no answer" in notes(ratings)
+        assert "1 confidence is left out" in notes(ratings)
 
 
 class TestOneLabelARow:

@@ -95,7 +95,7 @@ class TestSessions:
         table = table_of(session=["2", "1", "10", "1"]).assign(item=[1, 1, 1, 2])
         ratings = read(table)
         assert ratings.replicate.tolist() == [1, 0, 2, 0]
-        assert "several sessions are replicates" in notes(ratings)
+        assert "several sessions are read as replicates" in notes(ratings)
         with pytest.raises(RatingsError, check=refusal("repeated-ratings")):
             read(table.assign(session="1"))
 
@@ -171,7 +171,7 @@ class TestAudits:
         )  # fmt: skip
         ratings = read_ratings(table, task="ais")
         assert ratings.audit.tolist() == [[-1, -1, -1], [-1, -1, 1], [-1, -1, -1]]
-        assert "2 audits are of answers that are not there" in notes(ratings)
+        assert "2 audits are left out, because their answers are missing" in notes(ratings)
 
     def test_one_label_a_row(self) -> None:
         table = pd.DataFrame(

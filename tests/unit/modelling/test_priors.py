@@ -43,10 +43,10 @@ def test_priors_are_read_and_written(text: str, name: str, values: tuple[float, 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Normal", "is no prior"),
-        ("Normal(0, x)", "is no prior"),
-        ("Normal(0, 1) + 1", "is no prior"),
-        ("__import__('os')", "no distribution '__import__'|is no prior"),
+        ("Normal", "is not a prior"),
+        ("Normal(0, x)", "is not a prior"),
+        ("Normal(0, 1) + 1", "is not a prior"),
+        ("__import__('os')", "no distribution '__import__'|is not a prior"),
         ("Norml(0, 1)", "did you mean Normal"),
         ("Normal(0)", "takes mu, sigma"),
         ("Normal(0, 1, 2)", "takes mu, sigma"),
@@ -62,8 +62,8 @@ def test_priors_are_read_and_written(text: str, name: str, values: tuple[float, 
         ("Counts([[8, 2], [1]])", "square table"),
         ("Counts(5)", "square table"),
         ("Counts([[8, 0], [1, 9]])", "must be positive"),
-        ("Counts({'a': [[8, 2], [1, 9]], 'b': 3})", "main, label b: counts are a square"),
-        ("about 85 %", "write e.g. 'about 85 % accurate"),
+        ("Counts({'a': [[8, 2], [1, 9]], 'b': 3})", "main, label b: counts must be a square"),
+        ("about 85 %", "Write e.g. 'about 85 % accurate"),
     ],
 )
 def test_what_is_no_prior_is_said_in_words(text: str, words: str):
@@ -110,7 +110,7 @@ def test_arrays_are_written_as_counts():
     shown = Prior(name="Dirichlet", values=(np.array([[1.0, 2.5]]),))
     assert str(shown) == "Dirichlet([[1, 2.5]])"
     for value in (3, None):
-        with pytest.raises(ModelError, match="no prior", check=refusal("prior-syntax")):
+        with pytest.raises(ModelError, match="not a prior", check=refusal("prior-syntax")):
             write_prior(value, where="x")
     for counts in (np.ones(3), [[8, 2], [1]], {"a": [[8, 2], [1]]}, [[[8, 2], [1, 9]], [[8, 2]]]):
         with pytest.raises(ModelError, match="square table"):
@@ -133,7 +133,7 @@ def test_an_opinion_takes_the_place_of_a_probability():
     assert chosen["confusion"].values == pytest.approx((0.85, alpha + beta))
     assert chosen["mean_binary"].name == "Normal"
     assert chosen["main"] == defaults["main"]
-    with pytest.raises(ModelError, match="place of Normal", check=refusal("prior-kind")):
+    with pytest.raises(ModelError, match="cannot replace Normal", check=refusal("prior-kind")):
         override(defaults, {"main": words}, owner="x")
     swapped = override(defaults, {"confusion": "Counts([[8, 2], [1, 9]])"}, owner="x")
     assert swapped["confusion"].name == "Counts"
@@ -144,7 +144,7 @@ def test_override_keeps_to_the_kind():
     chosen = override(defaults, {"sd": "Exponential(2)", "elsewhere": "Beta(1, 1)"}, owner="x")
     assert str(chosen["sd"]) == "Exponential(2)"
     assert set(chosen) == set(defaults)
-    with pytest.raises(ModelError, match="cannot take the", check=refusal("prior-kind")):
+    with pytest.raises(ModelError, match="cannot replace", check=refusal("prior-kind")):
         override(defaults, {"main": "Beta(1, 1)"}, owner="x")
 
 

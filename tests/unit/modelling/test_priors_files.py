@@ -51,7 +51,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
     for words in (
         str(path),
         "main: no distribution 'Norml'",
-        "sd: 3 is no prior",
+        "sd: 3 is not a prior",
         "expert.accuracy:",
     ):
         assert words in message
@@ -61,8 +61,11 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('main = "Normal(0, 1)"', "has main; all priors stand in one table"),
-        ('[priors]\na = "Beta(1, 1)"\n[fit]\ndraws = 3', "has fit; all priors stand in one table"),
+        ('main = "Normal(0, 1)"', "has main. Write all priors into one table"),
+        (
+            '[priors]\na = "Beta(1, 1)"\n[fit]\ndraws = 3',
+            "has fit. Write all priors into one table",
+        ),
         ("", "has no table"),
         ("[priors\n", "mine.toml: .*line 1"),
     ],

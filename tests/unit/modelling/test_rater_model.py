@@ -164,7 +164,7 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
         ("one_coin", "nobody.accuracy", "there is no rater and no rater group .nobody."),
         ("one_coin", "misperceived", "is not used"),
         ("hierarchical", "human.sdd", "is not used"),
-        ("hierarchical", "human.consistency", "no prior 'consistency' that one rater group"),
+        ("hierarchical", "human.consistency", "cannot have a prior 'consistency'"),
     ],
 )
 def test_priors_that_nothing_reads_are_refused(
@@ -188,7 +188,7 @@ def test_audits_that_contradict_each_other_name_the_item(ratings: Ratings):
     answers[same] = 1
     audit = np.full(answers.shape, -1, np.int8)
     audit[same[0]], audit[same[1]] = 1, 0
-    said = r"truth of 1 item is .* contradict it or each other: item_4\. .* mend or clear"
+    said = r"audits of 1 item contradict each other or .*: item_4\. .* Correct or clear"
     with pytest.raises(ModelError, match=said):
         structure_of(replace(ratings, answers=answers, audit=audit))
 

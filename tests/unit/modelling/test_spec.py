@@ -99,7 +99,7 @@ def test_each_group_of_the_data_has_one_recipe():
         (("experts",), r"names a group 'expert' that no rater is in; did you mean experts"),
         (
             ("crowd", "expert"),
-            r"says nothing of the rater groups crowd.* `raters={'expert': 'pooled', 'crowd': 'hier",
+            r"has no recipe for the rater groups crowd.* `raters={'expert': 'pooled', 'crowd",
         ),
     ],
 )

@@ -27,7 +27,7 @@ TWO = {**ONE, "groups": {"crowd": 2, "expert": 2}}
 BINARY = {"classes": ("no", "yes")}
 EACH = {"crowd": "hierarchical", "expert": "pooled"}
 HARD = {"crowd": "pooled + item_difficulty", "expert": "one_coin + item_difficulty"}
-BOTH = "all that it could be of have their own, "
+BOTH = "more specific priors replace it: "
 
 # task and sizes, recipe, the priors that idle, and why
 IDLE: dict[str, tuple[dict[str, Any], Any, dict[str, str], str]] = {
@@ -51,10 +51,10 @@ IDLE: dict[str, tuple[dict[str, Any], Any, dict[str, str], str]] = {
     "no soft rule": (ONE, "pooled", {"penalty": "HalfNormal(1)"}, "no rule of the task is soft"),
     "no repeated rating": (ONE, "pooled", {"consistency": "Beta(2, 1)"}, "no rater rated an item"),
     "a family that another group has": (
-        TWO, EACH, {"expert.sd": "HalfNormal(2)"}, "nothing of expert reads it; the model has sd",
+        TWO, EACH, {"expert.sd": "HalfNormal(2)"}, "no parameter of expert uses it",
     ),
     "of the items, not of a group": (
-        TWO, EACH, {"expert.main": "Normal(0, 1)"}, "nothing of expert reads it; the model has mai",
+        TWO, EACH, {"expert.main": "Normal(0, 1)"}, "no parameter of expert uses it",
     ),
     "items have one difficulty": (
         TWO, HARD, {"crowd.hard_share": "Beta(1, 9)"}, "the model has hard_share",
@@ -67,7 +67,7 @@ IDLE: dict[str, tuple[dict[str, Any], Any, dict[str, str], str]] = {
     "both raters of a group have their own": (
         TWO, "one_coin",
         {"expert.accuracy": "Beta(9, 1)"} | {f"rater_{n}.accuracy": "Beta(8, 1)" for n in (3, 4)},
-        "  expert.accuracy: nothing of expert reads it",
+        "  expert.accuracy: no parameter of expert uses it",
     ),
 }  # fmt: skip
 
@@ -82,7 +82,7 @@ def test_a_prior_that_nothing_reads_is_refused_with_the_reason(name: str):
         refuse_idle(structure, priors)
     message = str(caught.value)
     assert words in message
-    assert f"it has {', '.join(used_priors(structure))}" in message
+    assert f"the model has {', '.join(used_priors(structure))}" in message
     for key in set(priors) - set(idle_priors(structure, priors)):
         assert f"  {key}:" not in message
 
@@ -201,14 +201,14 @@ def test_all_that_idles_is_said_at_once():
     with pytest.raises(ModelError) as caught:
         assay.simulate("single", **ONE, priors=named)
     assert "  mean_binary: no label has two classes\n  penalty: no rule" in str(caught.value)
-    assert "it has main, mean_correct, mean_other, sd." in str(caught.value)
+    assert "the model has main, mean_correct, mean_other, sd." in str(caught.value)
 
 
 def test_a_fit_says_which_priors_of_a_file_it_had_no_use_for(file: Path):
     tree = mode_of(assay.simulate("single", **ONE), priors=file)
-    told = [text for text in json.loads(tree.attrs["assumptions"]) if "no use" in text]
+    told = [text for text in json.loads(tree.attrs["assumptions"]) if "priors" in text]
     assert told == [
-        "Of your priors, the model has no use for these: mean_binary (no label has two classes)."
+        "The model does not use some of your priors: mean_binary (no label has two classes)."
     ]
     assert FitView.of(tree).spec.priors["mean_correct"] == "Normal(3, 1)"
 

@@ -17,43 +17,43 @@ from assay.modelling.priors import override, parse_prior, read_priors, write_pri
 
 LABEL = "[[labels]]\nname = 'a'\n"
 TASKS = {
-    LABEL + "asked_if = 3": "asked_if = 3; it must be a text in quotes",
-    LABEL + "asked_if = ['a']": "asked_if = ['a']; it must be a text",
-    LABEL + "ordered = 'yes'": "ordered is true or false",
-    LABEL + "description = 3": "description = 3; it must be a text",
+    LABEL + "asked_if = 3": "asked_if = 3, but it must be a text in quotes",
+    LABEL + "asked_if = ['a']": "asked_if = ['a'], but it must be a text",
+    LABEL + "ordered = 'yes'": "ordered must be true or false",
+    LABEL + "description = 3": "description = 3, but it must be a text",
     LABEL + "classes = [['x'], ['y']]": "classes must be a list of names",
     LABEL + "classes = [1979-05-27, 1979-05-28]": "classes must be a list of names",
     LABEL + "classes = [true, false]": "classes must be a list of names",
     LABEL + "classes = ['', 'x']": "classes must be a list of names",
     LABEL + "classes = ['x\\u0000', 'y']".replace("'x\\u0000'", '"x\\u0000"'): "control characters",
     '[[labels]]\nname = "a\\u001b[2J"': "control characters",
-    "[[labels]]\nname = '" + "a" * 1000 + "'": "name has 1,000 characters; at most 500",
+    "[[labels]]\nname = '" + "a" * 1000 + "'": "name has 1,000 characters, but at most 500",
     "[[labels]]\nname = 1979-05-27": "has no name",
     "[[labels]]\nname = ['a']": "has no name",
-    "metrics = 3\n" + LABEL: "metrics = 3; it must be a list of texts",
-    "metrics = [3]\n" + LABEL: "metrics = [3]; it must be a list of texts",
-    "metrics = 'a'\n" + LABEL: "metrics = 'a'; it must be a list of texts",
-    "name = 3\n" + LABEL: "name = 3; it must be a text",
+    "metrics = 3\n" + LABEL: "metrics = 3, but it must be a list of texts",
+    "metrics = [3]\n" + LABEL: "metrics = [3], but it must be a list of texts",
+    "metrics = 'a'\n" + LABEL: "metrics = 'a', but it must be a list of texts",
+    "name = 3\n" + LABEL: "name = 3, but it must be a text",
     "description = 1979-05-27\n" + LABEL: "description = datetime.date(1979, 5, 27)",
     "max_states = 10000000\n" + LABEL: "a whole number from 1 to 20,000",
     "max_states = 0\n" + LABEL: "a whole number from 1 to 20,000",
     "max_states = true\n" + LABEL: "a whole number from 1 to 20,000",
     "max_states = 1.5\n" + LABEL: "a whole number from 1 to 20,000",
     "max_states = " + "9" * 5000 + "\n" + LABEL: "is not valid TOML",
-    "[columns]\nitem = 3\n" + LABEL: "columns: item = 3; it must be a list of texts",
+    "[columns]\nitem = 3\n" + LABEL: "columns: item = 3, but it must be a list of texts",
     "[columns]\nitem = [3]\n" + LABEL: "columns: item = [3]",
     "columns = 3\n" + LABEL: "columns must be a table",
-    "a = " + "[" * 5000 + "]" * 5000: "brackets stand within each other too often",
+    "a = " + "[" * 5000 + "]" * 5000: "brackets are nested too deeply",
     "a = '" + "x" * 2_000_000 + "'": "is larger than 1,048,576 bytes",
     LABEL + "[[rules]]\nexpression = 3": "has no expression",
-    LABEL + "[[rules]]\nexpression = 'a'\nname = 3": "name = 3; it must be a text",
+    LABEL + "[[rules]]\nexpression = 'a'\nname = 3": "name = 3, but it must be a text",
     LABEL + "[[rules]]\nexpression = 'a'\ntruth = ['hard']": "truth = ['hard']; allowed",
     LABEL + "[[rules]]\nexpression = 'a'\ntruth = 3": "truth = 3; allowed",
     LABEL + "[[rules]]\nexpression = '" + "not " * 100_000 + "a'": "400,001 characters",
     LABEL + "[[rules]]\nexpression = '" + "not " * 2_000 + "a'": "more than 100 operators",
     LABEL + "[[rules]]\nexpression = '" + "(" * 4_000 + "a" + ")" * 4_000 + "'": "100 operators",
     LABEL + "classes = []\n[[rules]]\nexpression = 'a'": "whose classes come from the data",
-    "".join(f"[[labels]]\nname = 'a{n}'\n" for n in range(1_200)): "1,200 labels; at most 1000",
+    "".join(f"[[labels]]\nname = 'a{n}'\n" for n in range(1_200)): "1,200 labels, but at most 1000",
 }
 
 
@@ -85,24 +85,24 @@ def test_a_task_of_many_states_is_refused_at_once(tmp_path: Path) -> None:
 PRIORS = {
     "Normal(0, " + "9" * 5000 + ")": "at most 1,000",
     "Normal(0, " + "9" * 900 + ")": "takes numbers",
-    "(" * 300 + "1" + ")" * 300: "is no prior",
-    "-" * 900 + "1": "is no prior",
-    "Counts(" + "[" * 5000 + "]" * 5000 + ")": "is no prior",
-    "Counts(" + "-" * 50_000 + "1)": "is no prior",
-    "Counts(" + "1+" * 50_000 + "1)": "is no prior",
+    "(" * 300 + "1" + ")" * 300: "is not a prior",
+    "-" * 900 + "1": "is not a prior",
+    "Counts(" + "[" * 5000 + "]" * 5000 + ")": "is not a prior",
+    "Counts(" + "-" * 50_000 + "1)": "is not a prior",
+    "Counts(" + "1+" * 50_000 + "1)": "is not a prior",
     "Counts([[1, 2], [3, " + "9" * 900 + "]])": "square table",
-    "Counts({'a': {'b': [[1, 2], [3, 4]]}})": "counts by label stand one deep",
+    "Counts({'a': {'b': [[1, 2], [3, 4]]}})": "cannot be a dictionary",
     "Normal(0, 1j)": "takes numbers",
     "Normal(0, [1])": "takes numbers",
-    "Normal(0, \0)": "is no prior",
+    "Normal(0, \0)": "is not a prior",
     "Normal(**{'mu': 0})": "Normal takes mu, sigma",
-    "Normal({[]: 1}, 1)": "is no prior",
-    "__import__('os').system('true')": "is no prior",
-    "Normal(__import__('os'), 1)": "is no prior",
+    "Normal({[]: 1}, 1)": "is not a prior",
+    "__import__('os').system('true')": "is not a prior",
+    "Normal(__import__('os'), 1)": "is not a prior",
     "exec('1')": "no distribution 'exec'",
-    "Normal((lambda: 1)(), 1)": "is no prior",
+    "Normal((lambda: 1)(), 1)": "is not a prior",
     "Normal(0, 1e999)": "must be positive",
-    "about " + "9" * 5000 + " accurate": "is no opinion",
+    "about " + "9" * 5000 + " accurate": "is not an opinion",
 }
 
 
@@ -133,17 +133,17 @@ def test_extreme_opinions_are_settled_or_refused(default: str, opinion: str) -> 
     try:
         override({"mean_binary": parse_prior(default)}, {"mean_binary": opinion}, owner="x")
     except AssayError as error:
-        assert "opinion" in str(error) or "cannot be" in str(error)  # noqa: PT017
+        assert "opinion" in str(error) or "impossible" in str(error)  # noqa: PT017
 
 
 FILES = {
-    "[priors]\nmain = " + "[" * 5000 + "]" * 5000: "too often",
+    "[priors]\nmain = " + "[" * 5000 + "]" * 5000: "nested too deeply",
     "[priors]\nmain = " + "9" * 5000: "is not valid TOML",
-    "[priors]\nmain = 1979-05-27": "is no prior",
-    "[priors]\nmain = true": "is no prior",
+    "[priors]\nmain = 1979-05-27": "is not a prior",
+    "[priors]\nmain = true": "is not a prior",
     "[priors]\nmain = [1979-05-27]": "square table",
     "[priors]\nmain = ['a']": "square table",
-    "[priors]\n" + ".".join("a" * 300) + " = 'x'": "is no prior",
+    "[priors]\n" + ".".join("a" * 300) + " = 'x'": "is not a prior",
 }
 
 

@@ -136,9 +136,9 @@ def test_of_three_systems_the_best_is_named_with_its_probability(three: xr.DataT
 
 def test_a_fit_that_misleads_says_so_on_page_one(two: xr.DataTree) -> None:
     tree = two.copy()
-    tree.attrs = {**two.attrs, "warnings": '["The chains do not agree."]'}
+    tree.attrs = {**two.attrs, "warnings": '["The chains disagree."]'}
     cautions = front_of(tree, like=two).cautions
-    assert any("The chains do not agree." in text for text in cautions)
+    assert any("The chains disagree." in text for text in cautions)
 
 
 def test_claims_are_the_question_if_there_are_any(two: xr.DataTree) -> None:

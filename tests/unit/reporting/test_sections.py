@@ -135,7 +135,7 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
 def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
     table = rated().query("rater == 'llm'").drop(columns=["session", "group"]).assign(label="")
     ratings = assay.read_ratings(table, task="single", score="score")
-    with pytest.warns(assay.FitWarning, match="have no anchor"):
+    with pytest.warns(assay.FitWarning, match="Nothing defines the classes"):
         fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
     assert f"{SIZE} items have one rating." in texts(data_section(material))
@@ -489,7 +489,7 @@ def test_a_mode_alone_is_what_was_asked_for_and_its_intervals_are_too_narrow() -
 def test_rough_ends_of_intervals_are_no_reason_to_distrust_a_fit() -> None:
     ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
     fit = assay.fit(ratings, method="map", draws=20, chains=2, starts=1, rng=1, progress=False)
-    text = f"{LOW_ESS} 340 (share); below 400 the ends of intervals are rough."
+    text = f"{LOW_ESS} 340 (share); below 400 the ends of intervals are imprecise."
     fit.attrs["warnings"] = json.dumps([text])
     for least, lead in ((340.0, ""), (34.0, "Do not rely on this fit yet: ")):
         fit.attrs["diagnostics"] = json.dumps({"ess_results": least})

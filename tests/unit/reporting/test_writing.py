@@ -158,7 +158,7 @@ def test_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
     plain = make_page(material_of(fit))
     said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
     assert "(`truth=`)" in said
-    assert "name groups with `group=`" in said
+    assert "Name groups with `group=`" in said
     assert not re.search(r"--[a-z]", said)
 
 
@@ -346,9 +346,9 @@ def test_a_section_that_fails_is_a_gap(fit: xr.DataTree, monkeypatch: pytest.Mon
 
 def test_a_fit_that_is_not_to_be_trusted_is_the_first_finding(fit: xr.DataTree) -> None:
     tree = fit.copy()
-    tree.attrs = {**fit.attrs, "warnings": json.dumps(["The chains do not agree."])}
+    tree.attrs = {**fit.attrs, "warnings": json.dumps(["The chains disagree."])}
     page = make_page(material_of(tree, like=fit))
-    assert page.findings[0].text.endswith("The chains do not agree.")
+    assert page.findings[0].text.endswith("The chains disagree.")
 
 
 def test_a_mode_alone_is_called_that(page: Page) -> None:

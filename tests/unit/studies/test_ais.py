@@ -206,7 +206,7 @@ def test_a_study_prints_its_estimates_with_their_intervals(ratings: Ratings):
 def test_a_study_says_that_shares_without_vague_audits_are_too_high(ratings: Ratings):
     audit = np.full_like(ratings.audit, 1)
     audit[ratings.answers < 0] = -1
-    told = "the shares of single labels leave them out and are too high"
+    told = "the shares of single labels leave them out, so they are too high"
     assert not any(told in note for note in ais_study(replace(ratings, audit=audit), draws=5).notes)
     audit[0] = np.where(audit[0] == 1, SOME_WRONG, audit[0])
     study = ais_study(replace(ratings, audit=audit), draws=5)

@@ -70,7 +70,7 @@ def test_a_score_that_is_not_to_be_believed_has_no_weight(fits, monkeypatch) -> 
     assert found["weight"].to_numpy() == pytest.approx([0, 1, 0], abs=1e-6)
     assert found["high_k"].to_numpy() == pytest.approx([0, 0.1, 0.2])
     scored(monkeypatch, chances, [0.2, 0.2, 0.2])
-    with pytest.warns(FitWarning, match="Weights are rough"):
+    with pytest.warns(FitWarning, match="The weights are unreliable"):
         assert float(assay.stack_labels(fits)["weight"][2]) == pytest.approx(1, abs=1e-6)
 
 

@@ -66,8 +66,8 @@ def read(source: Source, task: Task | None) -> Export:
     if flagged:
         notes.append(
             Note(
-                f"{counted(flagged, 'output', 'were')} flagged by consensus, and the votes on them "
-                "are not in the file: left out",
+                f"{counted(flagged, 'output', 'were')} flagged by consensus and left out, because "
+                "the file has no votes on them",
                 code="votes-not-released", level="note", numbers={"outputs": flagged},
             )
         )  # fmt: skip

@@ -34,7 +34,7 @@ def read(source: Source, task: Task | None) -> Export:
     if WORKER not in source.columns:
         raise RatingsError.of(
             "aggregated-report",
-            "this is the aggregated report: one answer for each unit, and no judgements",
+            "this is the aggregated report, with one answer for each unit and no judgements",
             source.name,
             mend="export the full report, which has a row for each judgement",
         )
@@ -107,14 +107,14 @@ def _gold(
 def _note(study: Study, either: int, tainted: int) -> None:
     if either:
         study.note(
-            f"{counted(either, 'gold answer', 'allow')} several classes: which of them "
-            "is true is not known, so that they are no truth",
+            f"{counted(either, 'gold answer', 'allow')} several classes, so they are not used as "
+            "truth",
             code="gold-of-several", answers=either,
         )  # fmt: skip
     if tainted:
         study.note(
             f"{counted(tainted, 'judgement', 'are')} of workers that the platform did "
-            "not trust: they count as all others do, since reliability is estimated",
+            "not trust; they count like all others, because reliability is estimated",
             code="untrusted-kept", judgements=tainted,
         )  # fmt: skip
 

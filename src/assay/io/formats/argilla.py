@@ -39,7 +39,7 @@ def read(source: Source, task: Task | None) -> Export:
         _add_suggestions(study, item, record.get("suggestions"), place)
     if not told:
         study.note(
-            "this format does not say which responses are drafts or were discarded: all count. "
+            "this format does not say which responses are drafts or discarded, so all count. "
             "The data set as Parquet (`to_datasets`) has their status",
             code="status-lost",
         )

@@ -50,7 +50,7 @@ def read(source: Source, task: Task | None) -> Export:
         failed += _add_case(study, item, case, place, low)
     if failed:
         study.note(
-            f"{counted(failed, 'metric')} failed with an error: no answer",
+            f"{counted(failed, 'metric')} failed with an error and count as missing answers",
             code="metrics-failed", metrics=failed,
         )  # fmt: skip
     return study.export("deepeval", task)

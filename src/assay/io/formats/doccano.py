@@ -55,14 +55,14 @@ def read(source: Source, task: Task | None) -> Export:
             study.add(item, member.stem, [(LABEL, chosen)], place=place)
     if empty and study.places:
         study.note(
-            f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "
-            "none fits or nobody looked, so that these are not ratings",
+            f"{counted(empty, 'text', 'have')} no label in a file and are not ratings: the format "
+            "does not say whether no label applies or no rater read them",
             code="texts-without-label", texts=empty,
         )  # fmt: skip
     if not folder:
         study.note(
-            "one file is one rater: give the folder that has the files of all users, or the zip "
-            "file, to compare them",
+            "one file holds one rater. To compare raters, give the folder or the zip file with the "
+            "files of all users",
             code="one-file-one-rater",
         )
     return study.export("doccano", task)

@@ -57,7 +57,7 @@ def read(source: Source, task: Task | None) -> Export:
             unscored += _add_sample(study, header, sample, scorers, place, several=several)
     if unscored:
         study.note(
-            f"{counted(unscored, 'score', 'are')} missing, as the scorer gave none: no answer",
+            f"{counted(unscored, 'score', 'are')} missing, because the scorer gave none",
             code="scores-missing", scores=unscored,
         )  # fmt: skip
     return study.export("inspect", task)
@@ -88,7 +88,7 @@ def _logs(source: Source) -> Iterator[Log]:
         if not name:
             raise RatingsError.of(
                 "damaged-export", "the log has no header", source.name,
-                mend="take the log again from where inspect wrote it",
+                mend="copy the log again from the place where inspect wrote it",
             )  # fmt: skip
         files = [file for file in source.files if file.startswith(SAMPLES)]
         yield _record(source, name), (_record(source, file) for file in files)

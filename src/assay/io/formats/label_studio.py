@@ -41,13 +41,13 @@ def read(source: Source, task: Task | None) -> Export:
         _add_task(study, found, place)
     if study.shared:
         study.note(
-            f"{counted(study.shared, 'prediction', 'have')} one score for several answers: it is "
-            "taken for the confidence in each",
+            f"{counted(study.shared, 'prediction', 'have')} one score for several answers, which "
+            "is read as the confidence in each",
             code="shared-score", predictions=study.shared,
         )  # fmt: skip
     if drafts:
         study.note(
-            f"{counted(drafts, 'draft', 'are')} left out: they were never submitted",
+            f"{counted(drafts, 'draft', 'are')} left out, because they were never submitted",
             code="drafts-left-out", drafts=drafts,
         )  # fmt: skip
     return study.export("label_studio", task)

@@ -36,15 +36,15 @@ def read(source: Source, task: Task | None) -> Export:
     for place, row in zip(places, rows, strict=True):
         _add(study, row, place, controls, others)
     study.note(
-        "this format has no skipped annotations, predictions or ground truth: the export as JSON "
-        "has them",
+        "this format has no skipped annotations, predictions or ground truth, but the export as "
+        "JSON has them",
         code="format-loses",
     )
     if others:
         study.note(
-            f"{listed(others)} {'is' if len(others) == 1 else 'are'} taken for data of the tasks, "
-            f"and {listed(controls)} for {'a label' if len(controls) == 1 else 'labels'}: the "
-            "format does not say which is which",
+            f"{listed(others)} {'is' if len(others) == 1 else 'are'} read as data of the tasks, "
+            f"and {listed(controls)} as {'a label' if len(controls) == 1 else 'labels'}, because "
+            "the format does not distinguish them",
             code="controls-or-data",
         )
     return study.export("label_studio", task)

@@ -140,14 +140,14 @@ def _note_items(study: Study, items: Items, screens: Sequence[_Screen]) -> None:
     """Note what was taken for an item."""
     if len(screens) > 1:
         study.note(
-            f"a HIT shows {len(screens)} items, as inputs and answers are numbered alike",
+            f"a HIT shows {len(screens)} items: inputs and answers have the same numbers",
             code="hits-of-several", items=len(screens),
         )  # fmt: skip
     distinct = len(set(items.values()))
     if distinct < len(items):
         study.note(
-            f"{len(items)} screens show {distinct} different inputs: screens of the same input are "
-            "one item",
+            f"{len(items)} screens show {distinct} different inputs; screens with the same input "
+            "are one item",
             code="hits-are-items", screens=len(items),
         )  # fmt: skip
 

@@ -71,7 +71,7 @@ def read(source: Source, task: Task | None) -> Export:
         study.add(item, rater, said.answers.items(), place=said.place, status=said.status)
     if nameless and not folder:
         study.note(
-            f"{counted(nameless, 'task', 'name')} no annotator: one rater is taken for all of them",
+            f"{counted(nameless, 'task', 'name')} no annotator, so all of them count as one rater",
             code="nameless-annotators", tasks=nameless,
         )  # fmt: skip
     return study.export("prodigy", task)

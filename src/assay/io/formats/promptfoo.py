@@ -65,12 +65,12 @@ def read(source: Source, task: Task | None) -> Export:
         _add_result(study, item, result, place, by_model if graded else None, left)
     if failed:
         study.note(
-            f"{counted(failed, 'result', 'have')} no grading, as the provider failed: left out",
+            f"{counted(failed, 'result', 'have')} no grading and are left out: the provider failed",
             code="results-without-grading", results=failed,
         )  # fmt: skip
     if left:
         study.note(
-            f"assertions that no model decides are not read: {listed(sorted(left))}",
+            f"assertions that no model grades are not read: {listed(sorted(left))}",
             code="assertions-not-read", assertions=sum(left.values()),
         )  # fmt: skip
     return study.export("promptfoo", task)

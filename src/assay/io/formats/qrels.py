@@ -50,8 +50,8 @@ def read(source: Source, task: Task | None) -> Export:
             study.add(item, rater, answers, place=where)
     if len(files) == 1 and len(set(study.rows["rater"])) == 1:
         study.note(
-            "the second field is the same everywhere, so that one file is one assessor: give a "
-            "folder with a file for each assessor to compare them",
+            "the second field is the same everywhere, so one file holds one assessor. To compare "
+            "assessors, give a folder with a file for each",
             code="one-file-one-rater",
         )
     return study.export("qrels", task)

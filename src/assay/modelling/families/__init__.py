@@ -16,7 +16,7 @@ def family_class(name: str) -> type[Any]:
     """Return the class of a family by name; raise UnknownNameError without one."""
     if catalogue_entry("raters", name, called="rater family").get("layer", False):
         raise UnknownNameError(
-            f"{name} is a layer, to stand on a family: 'hierarchical + {name}'",
+            f"{name} is a layer and needs a family before it: 'hierarchical + {name}'",
             code="unknown-family",
         )
     module = import_module(f"assay.modelling.families.{name}")

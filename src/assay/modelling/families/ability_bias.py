@@ -150,8 +150,8 @@ class AbilityBias(Family):
         binary, rest = read.values()
         if binary.name != rest.name:
             raise ModelError(
-                f"priors sd and rest_sd are {binary.name} and {rest.name}; this model has labels "
-                "with two classes and with more, and the two have to be of one kind",
+                f"priors sd and rest_sd are {binary.name} and {rest.name}. Both must be of one "
+                "kind, because this model has labels with two classes and labels with more",
                 code="prior-kinds-mixed",
             )
         numbers = zip(binary.values, rest.values, strict=True)

@@ -63,8 +63,8 @@ class Family(ABC):
             for name in own:
                 if self.by_owner[name] == "group" and owner not in self.raters.groups:
                     raise ModelError(
-                        f"prior '{owner}.{name}': {name} belongs to a rater group, and {owner!r} "
-                        f"is none; {suggest(owner, self.raters.groups)}",
+                        f"prior '{owner}.{name}': {name} belongs to a rater group, but {owner!r} "
+                        f"is not a group; {suggest(owner, self.raters.groups)}",
                         code="unknown-group",
                     )
 
@@ -118,8 +118,8 @@ class Family(ABC):
         kinds = sorted({p.name for p in every})
         if len(kinds) > 1:
             raise ModelError(
-                f"priors {prior} of single rater groups or raters are {' and '.join(kinds)}; they "
-                "have to be of one kind for all",
+                f"priors {prior} of single rater groups or raters are {' and '.join(kinds)}. All "
+                "of them must be of one kind",
                 code="prior-kinds-mixed",
             )
         numbers = np.array([p.values for p in every], float)

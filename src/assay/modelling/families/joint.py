@@ -49,7 +49,7 @@ class Joint(Hierarchical, WholeFamily):
         task = self.layout.task
         if len(task.labels) < 2:
             raise ModelError(
-                f"joint is about answers to several labels; task {task.name} has one. Use "
+                f"joint needs answers to several labels, but task {task.name} has one. Use "
                 "`raters='hierarchical'`",
                 code="family-unfit",
             )

@@ -53,9 +53,9 @@ class Ordinal(Family):
         for label in self.layout.task.labels:
             if len(label.classes) > 2 and not label.ordered:
                 raise ModelError(
-                    f"ordinal needs ordered classes; label {label.name} has {len(label.classes)} "
-                    "classes without order. Write `ordered = true` under the label in the task "
-                    "file, or use `raters='hierarchical'`",
+                    f"ordinal needs ordered classes, but label {label.name} has "
+                    f"{len(label.classes)} classes without order. Write `ordered = true` under the "
+                    "label in the task file, or use `raters='hierarchical'`",
                     code="family-unfit",
                     numbers={"classes": len(label.classes)},
                 )

@@ -94,8 +94,8 @@ def _of_label(counts: Any, label: str, layout: ConfusionLayout) -> Any:
     names = layout.task.label_names
     if set(counts) != set(names):
         raise ModelError(
-            f"prior confusion has counts of {', '.join(counts)}; the labels of task "
-            f"{layout.task.name} are {', '.join(names)}, and each needs its counts",
+            f"prior confusion has counts of {', '.join(counts)}, but needs counts of every label "
+            f"of task {layout.task.name}: {', '.join(names)}",
             code="prior-counts",
         )
     return counts[label]
@@ -107,7 +107,7 @@ def _check_shape(counts: Floats, label: str, classes: int, raters: int | None) -
         shown = " or ".join(" x ".join(map(str, shape)) for shape in allowed)
         raise ModelError(
             f"prior confusion has counts {' x '.join(map(str, counts.shape))} for label {label}, "
-            f"which needs {shown} ([rater,] true class, reported class); give labels with "
-            "other classes their own counts, as Counts({'label': [[8, 2], [1, 9]], ...})",
+            f"which needs {shown} ([rater,] true class, reported class). Give labels with "
+            "other classes their own counts: Counts({'label': [[8, 2], [1, 9]], ...})",
             code="prior-counts",
         )

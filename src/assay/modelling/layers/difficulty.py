@@ -263,8 +263,8 @@ def difficulty_of(
     named = [name for name in KINDS if name in layers]
     if len(named) > 1:
         raise ModelError(
-            f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
-            "that see it share",
+            f"{' and '.join(named)} cannot be combined: an item has one difficulty, which all "
+            "groups that rate it share",
             code="two-difficulties",
         )
     if not named:

@@ -33,10 +33,10 @@ def layered_groups(
     if reference is None:
         if named:
             raise ModelError(
-                "perception needs to know whose truth is meant: without it, what a group "
-                "misperceives cannot be told from what is true. Give `reference='gold'` (known "
-                "truth of some items), the name of a rater group whose consensus counts as the "
-                "truth, or `reference='groups'` (what three rater groups or more agree on)",
+                "perception needs a reference that defines the truth; otherwise the misperception "
+                "of a group cannot be separated from the truth. Give `reference='gold'` (known "
+                "truth of some items) or `reference='groups'` (the agreement of three rater groups "
+                "or more). Or name the rater group whose consensus counts as the truth",
                 code="perception-without-reference",
             )
         return ()
@@ -47,17 +47,17 @@ def layered_groups(
         alone = sorted(named.difference(meeting))
         if alone:
             raise ModelError(
-                f"no item has ratings of two raters of the group {alone[0]!r}: with "
-                f"`reference={GROUPS!r}`, what it misperceives cannot be told from their own "
-                "errors. Leave perception out of its recipe",
+                f"no item has ratings of two raters of the group {alone[0]!r}. With "
+                f"`reference={GROUPS!r}`, its misperception cannot be separated from the errors of "
+                "single raters. Leave perception out of its recipe",
                 code="reference-too-few-items",
             )
         return tuple(name for name in groups if name in meeting)
     _require_group(reference, groups)
     if reference in named:
         raise ModelError(
-            f"the reference {reference!r} cannot have a perception layer: its consensus is the "
-            "truth by definition",
+            f"the reference {reference!r} cannot have a perception layer, because its consensus is "
+            "the truth by definition",
             code="reference-with-perception",
         )
     return tuple(name for name in groups if name != reference)
@@ -78,7 +78,7 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
         if enough < ENOUGH:
             raise ModelError(
                 f"`reference={GOLD!r}` needs the known truth of at least {ENOUGH} items; {enough} "
-                "have it. Give it by `truth=` when reading, or use `reference=None`"
+                "have it. Give the truth when reading (`truth=`), or use `reference=None`"
                 + _namesake(reference, sizes),
                 code="reference-too-few-items",
                 numbers={"items": enough, "needed": ENOUGH},
@@ -88,19 +88,20 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
         if not groups_tell(ratings):
             raise ModelError(
                 f"`reference={GROUPS!r}` needs {ENOUGH} items that {WITNESSES} rater groups rated, "
-                "and one group of whom two raters rated one item; there "
+                "and one group with two raters of the same item. There "
                 f"{does(enough, 'are')} {counted(enough, 'such item')} and "
                 f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
-                "the groups by `group=` when reading; of two, the one whose consensus counts as "
-                "the truth; or use `reference=None` (one consensus)" + _namesake(reference, sizes),
+                "the groups when reading (`group=`), or use `reference=None` (one consensus). If "
+                "there are two groups, name the one whose consensus counts as the truth"
+                + _namesake(reference, sizes),
                 code="reference-too-few-items",
                 numbers={"items": enough, "needed": ENOUGH},
             )
         return
     if enough < ENOUGH:
         raise ModelError(
-            f"`reference={reference!r}` needs at least {ENOUGH} items that this group rated twice "
-            f"or more and others rated too; there are {enough}. Use `reference=None` (one "
+            f"`reference={reference!r}` needs at least {ENOUGH} items with two ratings of this "
+            f"group and a rating of another group; there are {enough}. Use `reference=None` (one "
             "consensus)",
             code="reference-too-few-items",
             numbers={"items": enough, "needed": ENOUGH},
@@ -117,7 +118,7 @@ def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
 def _require_group(reference: str, groups: Collection[str]) -> None:
     if reference not in groups:
         raise ModelError(
-            f"`reference={reference!r}` is no rater group; "
+            f"`reference={reference!r}` is not a rater group; "
             f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}",
             code="unknown-group",
         )

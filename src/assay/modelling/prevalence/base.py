@@ -70,8 +70,8 @@ class Prevalence(ABC):
         contexts = self.design.contexts
         if contexts * len(self.log_weight) * len(self.space.states) > MAX_TABLE:
             raise ModelError(
-                f"`formula={formula!r}` tells {contexts:,} kinds of items apart, too many for one "
-                "table of prevalences; round or cut its columns, so that items share their values",
+                f"`formula={formula!r}` distinguishes {contexts:,} kinds of items, too many for a "
+                "table of prevalences. Round its columns, or combine their values into classes",
                 code="too-many-contexts",
                 numbers={"contexts": contexts},
             )

@@ -72,17 +72,17 @@ def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
         if name not in items.columns:
             there = ", ".join(str(column) for column in items.columns)
             raise ModelError(
-                f"`formula={cut(formula)}` reads {name!r}, which the items do not have (they have "
-                f"{there}); read it with the ratings: `covariates={named!r}`. "
-                "System and rank have effects without a formula",
+                f"`formula={cut(formula)}` uses {name!r}, but the items have only {there}. Read it "
+                f"with the ratings: `covariates={named!r}`. System and rank have effects without a "
+                "formula",
                 code="formula-unknown-column",
             )
         blank = items[name].isna() | (items[name].astype("str") == "")
         if blank.any():
             raise ModelError(
                 f"`formula={cut(formula)}`: {int(blank.sum())} of {len(items)} items have no "
-                f"{name}, e.g. {str(items.index[blank][0])!r}; fill it in, or give them a class of "
-                "their own",
+                f"{name}, e.g. {str(items.index[blank][0])!r}. Fill in the values, or give these "
+                "items a class of their own",
                 code="formula-data",
                 numbers={"items": int(blank.sum()), "of": len(items)},
             )
@@ -96,14 +96,14 @@ def _scaled(column: Floats, name: str) -> tuple[Floats, bool]:
     if not np.isfinite(column).all():
         raise ModelError(
             f"the formula's term {name} is not a number for {int((~np.isfinite(column)).sum())} "
-            "items; e.g. the logarithm of 0: use log1p",
+            "items, such as the logarithm of 0. Use log1p",
             code="formula-data",
             numbers={"items": int((~np.isfinite(column)).sum())},
         )
     centred, spread = column - column.mean(), float(column.std())
     if spread < SAME * max(1.0, float(np.abs(column).max())):
         raise ModelError(
-            f"the formula's term {name} is the same for all items; leave it out",
+            f"the formula's term {name} is the same for all items. Leave it out",
             code="formula-data",
         )
     if np.isin(column, (0, 1)).all():
@@ -117,8 +117,8 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
         slope, _, factor = str(name).partition("|")
         if slope != "1":
             raise ModelError(
-                f"`formula={cut(formula)}`: the effect of {slope} by {factor} is not available; "
-                f"write (1 | {factor}) for levels alone, or {slope} * {factor}",
+                f"`formula={cut(formula)}`: the effect of {slope} by {factor} is not available. "
+                f"Write (1 | {factor}) for levels alone, or {slope} * {factor}",
                 code="formula-term",
             )
         level = found[name].argmax(axis=1)

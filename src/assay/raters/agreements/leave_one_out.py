@@ -30,10 +30,10 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater and label: ``rater``, ``group``, ``label``, ``n_shared`` (items that the
-        rater and another one answered), ``agreement`` (mean share of the others' answers that
-        equal the rater's; NaN without such items), ``agreement_lower``, ``agreement_upper``,
-        ``level``.
+        A line per rater and label, with ``rater``, ``group``, ``label`` and ``level``.
+        ``n_shared`` counts the items that the rater and another rater answered. ``agreement`` is
+        the mean share of the other raters' answers that equal the rater's, with
+        ``agreement_lower`` and ``agreement_upper``; NaN without such items.
 
     Raises
     ------
@@ -51,9 +51,9 @@ def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
 
     over the :math:`m_j` items that :math:`j` and another rater answered. Only a rater's first
     rating of an item counts. Intervals are Wilson's at the effective sample size
-    :math:`A_j (1 - A_j) / v_j`, at most :math:`m_j`, with :math:`v_j` the linearised variance
-    between clusters and the quantile of Student's t, with one degree of freedom less than
-    clusters; NaN for fewer than two clusters.
+    :math:`A_j (1 - A_j) / v_j`, at most :math:`m_j`. Here :math:`v_j` is the linearised variance
+    between clusters. The quantile is that of Student's t, with one degree of freedom less than
+    clusters. Intervals are NaN for fewer than two clusters.
 
     References
     ----------

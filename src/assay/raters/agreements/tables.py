@@ -129,8 +129,8 @@ def agreement(
     ----------
     ratings : Ratings
     fit : xarray.DataTree, optional
-        A fit of these ratings: the table then shows the agreement that the model expects of the
-        same raters on the same items, from at most 200 posterior predictive sets of answers.
+        A fit of these ratings. The table then shows the agreement that the model expects, from at
+        most 200 posterior predictive sets of answers of the same raters to the same items.
     labels : str or sequence of str, optional
         Labels, and ``"all labels"`` for whole vectors; both by default.
     level : float
@@ -163,11 +163,11 @@ def agreement(
 
     .. math:: \bar P = \frac1m \sum_{i: r_i \ge 2} \sum_k \frac{n_{ik}(n_{ik}-1)}{r_i(r_i-1)}
 
-    is ``percent``; Fleiss' kappa and Gwet's AC1 are :math:`(\bar P - P_e) / (1 - P_e)` with
-    :math:`P_e = \sum_k p_k^2`, :math:`p_k` the share of class k among the pooled answers to items
-    with two or more, and with :math:`P_e = \sum_k \pi_k (1 - \pi_k) / (K - 1)`, :math:`\pi_k` the
-    mean over all items with an answer of :math:`n_{ik} / r_i`. ``cohen_kappa`` is the mean over
-    pairs of raters, weighted by the items that they share.
+    is ``percent``. Fleiss' kappa and Gwet's AC1 are :math:`(\bar P - P_e) / (1 - P_e)`. Kappa has
+    :math:`P_e = \sum_k p_k^2`, where :math:`p_k` is the share of class k among all answers to items
+    with two or more. AC1 has :math:`P_e = \sum_k \pi_k (1 - \pi_k) / (K - 1)`, where :math:`\pi_k`
+    is the mean of :math:`n_{ik} / r_i` over all items with an answer. ``cohen_kappa`` is the mean
+    over pairs of raters, weighted by the items that they share.
 
     Only a rater's first rating of an item counts. Agreement on a gated label is that of the raters
     who were asked; in whole vectors, "not asked" is an answer. Missing answers do not count.
@@ -190,7 +190,7 @@ def agreement(
     """
     require_ratings(
         "agreement", ratings,
-        instead="a fit stands beside the ratings that it was made from: "
+        instead="give a fit together with its ratings: "
         "`assay.agreement(ratings, fit=fit)`",
     )  # fmt: skip
     require_level(level)

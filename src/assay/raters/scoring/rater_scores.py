@@ -64,9 +64,9 @@ def score_rater(
         A fit, whose label draws are the truth; label draws themselves; ratings with known truth;
         or the class of each item.
     scores : str, mapping, pandas.Series or pandas.DataFrame
-        The score of each item; or a table with the columns ``score`` and perhaps ``item`` (else
-        the index), ``guess`` (0/1, bool or a class) and ``confidence``; or the name of a rater
-        who has scores in the ratings.
+        The score of each item, or the name of a rater who has scores in the ratings. Or a table
+        with the columns ``score`` and perhaps ``item`` (else the index), ``guess`` (0/1, bool or a
+        class) and ``confidence``.
     label : str, optional
         Which label; not needed if there is only one.
     positive : str or sequence of str, optional
@@ -99,11 +99,15 @@ def score_rater(
     xarray.Dataset
         A variable (chain, draw) per measure; NaN where it is undefined. Its attributes hold the
         description, the estimand, the share of undefined draws and, in ``note``, what it leaves
-        out. The dataset's attributes hold the ``reference`` (whose truth it is), the positive
-        classes, the numbers of items with a score, of items tied in their ranking and of items
-        without a score, the number of rankings (``n_rankings``) and of those with one item
-        (``n_rankings_of_one``), whether labels were drawn again (``informed``, 0 or 1), and which
-        measures are ``left_out``, if any, and why (``left_out_because``).
+        out. The dataset's attributes hold
+
+        - the ``reference`` (what defines the truth) and the positive classes
+        - the numbers of items with a score, of items tied in their ranking and of items without a
+          score
+        - the number of rankings (``n_rankings``), and of those with one item
+          (``n_rankings_of_one``)
+        - whether labels were drawn again (``informed``, 0 or 1)
+        - the measures that are ``left_out``, if any, and the reason (``left_out_because``)
 
     Raises
     ------
@@ -121,13 +125,13 @@ def score_rater(
     truth, not the sampling of items. ``population`` also weights clusters with the Bayesian
     bootstrap (:class:`~assay.evaluation.estimands.ClusterWeights`), within strata and by design
     weight. Measures of all items count the weight of each item. Measures of rankings and
-    ``finite`` cannot: where weights differ within a ranking, such a measure is an error if it is
-    named, and otherwise left out.
+    ``finite`` cannot. If weights differ within a ranking, such a measure is an error if it is
+    named, and is otherwise left out.
 
     Label draws of a fit do not depend on scores that the fit has not used. Where the truth is
     uncertain, they agree with these scores too rarely, as if the scores added nothing to the
-    ratings. With three raters of 85 % accuracy, no interval of F1, Brier score or AUROC covered
-    the true value in 40 simulated sets (benchmark ``informed_scores``). The ``note`` says so where
+    ratings. With three raters of 85 % accuracy, no interval of F1, Brier score or AUROC covered the
+    true value in 40 simulated sets (benchmark ``informed_scores``). The ``note`` reports this where
     two draws differ on more than one item in a hundred.
 
     With ``informed`` the labels are drawn again by Bayes' rule
@@ -138,9 +142,9 @@ def score_rater(
     hard. The two results bracket the unknown value. A fit has used the scores in its ratings.
 
     A draw leaves out items whose label is unknown or does not apply in it. Ties count a half in the
-    AUROC, are one threshold in ``average_precision``, and average over all orders in nDCG and MAP,
-    with ``_lowest`` and ``_highest`` as the extremes. Measures of order are undefined in a ranking
-    of one item, and their means leave it out.
+    AUROC, and are one threshold in ``average_precision``. nDCG and MAP average over all orders of
+    ties, with ``_lowest`` and ``_highest`` as the extremes. Measures of order are undefined in a
+    ranking of one item, and their means leave it out.
 
     Examples
     --------

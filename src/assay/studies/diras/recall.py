@@ -97,8 +97,8 @@ def recall_of_runs(
     -----
     The documents of a query fall into cells: those of one sampling stratum that the same runs list
     among their first k. In a cell the judged documents are a random sample of all, whatever the
-    runs are. So its unjudged documents are predicted from the judged ones, in each draw of the
-    truth, by a logistic model with effects of cell and query
+    runs are. So the judged documents predict the unjudged ones, in each draw of the truth. The
+    model is logistic, with effects of cell and query
     (:class:`~assay.studies.diras.cells.CellModel`):
 
     .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
@@ -169,8 +169,8 @@ def _relevant(
             "pairs-without-truth",
             f"{len(unknown)} of {len(place)} pairs are not in the truth: {some(unknown)}",
             "the pairs",
-            mend="fit ratings of all pairs of the sample, or leave the pairs out that nobody rated "
-            "and sample anew",
+            mend="fit ratings of all pairs of the sample, or draw a new sample without the unrated "
+            "pairs",
         )
     yes = np.append(_positive(truth, positive), False)
     have = len(truth.codes)

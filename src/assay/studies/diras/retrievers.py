@@ -47,7 +47,7 @@ def _bm25(documents: Sequence[str], queries: Sequence[str]) -> Iterator[Floats]:
     indexed = words(documents)
     if not any(indexed):
         raise FitError(
-            "No document has a word of two letters or more, so that BM25 finds nothing. Give "
+            "No document has a word of two letters or more, so BM25 finds nothing. Give "
             "texts, or a function that embeds them: `retriever=`",
             code="texts-without-words",
         )

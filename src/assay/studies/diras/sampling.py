@@ -47,8 +47,8 @@ def sample_pairs(
     documents, queries : path or DataFrame
         A row for each, with an id and a text: CSV, JSON, JSON lines, Parquet, Excel.
     retriever : "bm25" or callable
-        What ranks the documents: BM25, or any function from a list of texts to an array (text,
-        dimension), such as the ``encode`` of a SentenceTransformer, whose cosines rank them.
+        Method of ranking: BM25, or the cosines of embeddings. For these, give a function from a
+        list of texts to an array (text, dimension), such as ``encode`` of a SentenceTransformer.
     per_query : int
         Pairs drawn for each query, at least 2.
     top : int
@@ -65,11 +65,16 @@ def sample_pairs(
     Returns
     -------
     pandas.DataFrame
-        A row for each pair: ``item`` (the name of the pair), ``query_id``, ``query``,
-        ``document_id``, ``document``, ``stratum``, ``stratum_size`` (documents of the query in
-        it), ``inclusion_probability``, ``weight`` (its inverse), ``retriever_rank`` (from 1),
-        ``retriever_score``; with ``query_stratum`` also that column. :func:`read_ratings` reads
-        item, cluster, stratum and weight by their names.
+        A row for each pair, with these columns:
+
+        - ``item``: name of the pair
+        - ``query_id``, ``query``, ``document_id``, ``document``
+        - ``stratum``, and ``stratum_size``: number of documents of the query in it
+        - ``inclusion_probability``, and ``weight``: its inverse
+        - ``retriever_rank`` (from 1), ``retriever_score``
+        - the column of ``query_stratum``, if given
+
+        :func:`read_ratings` reads item, cluster, stratum and weight by their names.
 
     Raises
     ------
@@ -82,9 +87,9 @@ def sample_pairs(
 
     Notes
     -----
-    Of a query with N documents, n pairs and k documents at the top, ⌈n/2⌉ pairs are drawn without
-    replacement from the top and the others from the rest. Where one part has too few documents,
-    the other gives more. Let m of the M queries of a stratum be drawn. Then
+    A query has N documents, n pairs and k documents at the top. Then ⌈n/2⌉ pairs are drawn without
+    replacement from the top, and the others from the remaining documents. Where one part has too
+    few documents, the other gives more. Let m of the M queries of a stratum be drawn. Then
 
     .. math:: \pi = \frac{m}{M} \frac{n_\mathrm{top}}{k} \quad\text{or}\quad
               \pi = \frac{m}{M} \frac{n_\mathrm{rest}}{N - k}.

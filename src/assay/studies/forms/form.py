@@ -64,7 +64,7 @@ def _notes(task: Task, to: str) -> list[Note]:
         notes.append(
             Note(
                 f"{tool} does not block answers that break a rule: the form shows {some(rules)} as "
-                f"text. Say so when you read its ratings: `response={off}`",
+                f"text. Read its ratings with `response={off}`",
                 code="form-without-rules",
                 numbers={"rules": len(rules)},
             )
@@ -73,8 +73,8 @@ def _notes(task: Task, to: str) -> list[Note]:
     if open_:
         notes.append(
             Note(
-                f"{tool} shows {some(open_)} whatever was answered before: the form says as text "
-                "when to answer.",
+                f"{tool} shows {some(open_)} regardless of earlier answers. The form says as text "
+                "when to answer them.",
                 code="form-without-gates",
                 numbers={"labels": len(open_)},
             )

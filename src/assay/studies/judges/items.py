@@ -114,7 +114,7 @@ def _definitions(source: object, frame: pd.DataFrame, cluster: str, table: Table
             return [str(text) for text in frame[DEFINITION]]
         raise RatingsError.of(
             "texts-column",
-            "the prompt needs a definition for each query, and the items have no column definition",
+            "the prompt needs a definition for each query, but the items have no column definition",
             table.source,
             mend="give a file with a definition for each query: `definitions=`",
         )

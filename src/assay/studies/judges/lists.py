@@ -103,8 +103,8 @@ class RankedItems:
             return []
         return [
             Note(
-                f"{broken} of {windows} windows have no order that can be read. Their documents "
-                "stay as they were, and the column windows_without_order counts them.",
+                f"{broken} of {windows} windows have no readable order. Their documents keep their "
+                "places, and the column windows_without_order counts them.",
                 code="unparsed-answers",
                 numbers={"answers": windows, "unparsed": broken},
             )

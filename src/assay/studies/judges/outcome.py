@@ -126,7 +126,7 @@ def notes_on_answers(
         notes.append(
             Note(
                 f"{len(unread)} of {counted(answered, 'answer')} lack a class for some label: "
-                f"{some(unread, 3)}. They are kept as they are, and are no ratings.",
+                f"{some(unread, 3)}. They are kept in full but are not ratings.",
                 code="unparsed-answers",
                 numbers={"answers": answered, "unparsed": len(unread)},
             )

@@ -80,8 +80,8 @@ def load_prompt(prompt: "str | Path | Prompt | None", task: Task) -> Prompt:
     if path.suffix != ".toml":
         if str(prompt) not in names:
             raise UnknownNameError(
-                f"no prompt is called {str(prompt)!r}; {suggest(str(prompt), names)} (a file of "
-                "your own is given by its path, which ends in .toml)",
+                f"no prompt is called {str(prompt)!r}; {suggest(str(prompt), names)} (give a "
+                "file of your own by its path, which ends in .toml)",
                 code="unknown-prompt",
             )
         path = catalogue_path("prompts", f"{prompt}.toml")

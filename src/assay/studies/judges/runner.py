@@ -270,6 +270,6 @@ def raise_stop(stop: StoppedError | None, log: Log) -> None:
     """Raise `FitError` if a run stopped for a reason other than its budget."""
     if stop is not None and not isinstance(stop, BudgetReachedError):
         raise FitError(
-            f"{stop}. The log {log.path} has {len(log.answers)} answers. Call again to go on",
+            f"{stop}. The log {log.path} has {len(log.answers)} answers. Call again to continue",
             code="endpoint-failed",
         )

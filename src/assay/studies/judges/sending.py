@@ -114,7 +114,7 @@ def send(
                 stop = finish(lambda: asker.run(jobs, limits.concurrency)) if jobs else None
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
-                    f"the log {log.path} has {len(log.answers)} answers; call again to go on"
+                    f"the log {log.path} has {len(log.answers)} answers; call again to continue"
                 ) from None
     raise_stop(stop, log)
     return Sent(log=log, notes=(*notes, *_notes_on_run(asker, stop)))
@@ -126,7 +126,7 @@ def _notes_on_log(log: Log) -> list[Note]:
         notes.append(
             Note(
                 f"{counted(log.damaged, 'line')} of {log.path} cannot be read, such as one that "
-                "was cut off. They are passed over.",
+                "was cut off. They are skipped.",
                 code="log-damaged",
                 numbers={"lines": log.damaged},
             )
@@ -139,7 +139,7 @@ def _notes_on_run(asker: Asker, stop: StoppedError | None) -> list[Note]:
     if isinstance(stop, BudgetReachedError):
         notes.append(
             Note(
-                f"The run stopped: {stop}. All answers are kept. A higher `max_cost=` goes on.",
+                f"The run stopped: {stop}. All answers are kept. To continue, raise `max_cost=`.",
                 code="budget-reached",
                 numbers={"spent": asker.purse.spent},
             )
@@ -149,7 +149,7 @@ def _notes_on_run(asker: Asker, stop: StoppedError | None) -> list[Note]:
         notes.append(
             Note(
                 f"{counted(len(asker.failures), 'request', 'have')} no answer: {whys}. "
-                "Another call asks them again.",
+                "Another call sends them again.",
                 code="failed-requests",
                 numbers={"requests": len(asker.failures)},
             )

@@ -95,8 +95,8 @@ def test_a_label_config_gives_classes_gates_and_options_and_the_export_follows_i
     ("text", "said"),
     [
         ("<View><Text name='t' value='$t'/></View>", "has no <Choices>"),
-        ("<View>", "is no XML"),
-        ("<!DOCTYPE x [<!ENTITY a 'b'>]><View/>", "is no label config"),
+        ("<View>", "is not XML"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]><View/>", "is not a label config"),
     ],
 )
 def test_a_config_that_asks_for_no_classes_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -235,7 +235,7 @@ def test_older_files_say_completions_and_skipped(tmp_path: Path) -> None:
 
 
 def test_a_csv_says_which_columns_it_takes_for_labels_and_a_task_decides() -> None:
-    assert "sentiment for a label" in notes_of(read("label_studio_plain.csv"))["controls-or-data"]
+    assert "sentiment as a label" in notes_of(read("label_studio_plain.csv"))["controls-or-data"]
     task = assay.load_task(FIXTURES / "label_studio_rich.xml")
     for name in ("label_studio_rich.csv", "label_studio_rich_min.json"):
         assert read(name, task=task).task.label_names == task.label_names

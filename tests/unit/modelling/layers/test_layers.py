@@ -132,7 +132,7 @@ def test_continuous_difficulty_has_the_mean_of_each_system():
 
 
 def test_an_item_has_one_difficulty():
-    with pytest.raises(ModelError, match="cannot both be"):
+    with pytest.raises(ModelError, match="cannot be combined"):
         structure_of(
             raters={
                 "human": "pooled + item_difficulty",
@@ -239,7 +239,7 @@ def test_bias_by_system_needs_two_systems_and_answers_by_class():
     alone = assay.simulate("retrieval", n_items=10, rng=1)
     with pytest.raises(ModelError, match="at least two", check=refusal("too-few-systems")):
         build_structure(alone, make_spec("system_bias"))
-    with pytest.raises(ModelError, match="scores have no", check=refusal("layer-unfit")):
+    with pytest.raises(ModelError, match="not with scores", check=refusal("layer-unfit")):
         structure_of(raters="scored + system_bias")
 
 

@@ -83,7 +83,7 @@ def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
         check_reference(fewer, "model")
     with pytest.raises(
         ModelError,
-        match=r"'Human'` is no rater group; did you mean human\?",
+        match=r"'Human'` is not a rater group; did you mean human\?",
         check=refusal("unknown-group"),
     ):
         check_reference(fewer, "Human")
@@ -187,7 +187,7 @@ def test_families_that_err_together_are_not_taken_for_independent(together) -> N
 def test_whose_truth_it_is_is_told(together) -> None:
     fit = together["groups"]
     assert fit.attrs["reference"] == "consensus of the rater groups"
-    assert "The truth is what the rater groups agree on" in fit.attrs["assumptions"]
+    assert "The truth is the agreement of the rater groups" in fit.attrs["assumptions"]
     assert FitView.of(fit).spec.reference == "groups"
     table = assay.perception_table(fit)
     assert list(table["group"]) == ["a", "b", "c"]
@@ -200,10 +200,10 @@ def test_whose_truth_it_is_is_told(together) -> None:
 @pytest.mark.parametrize(
     ("gold", "audited", "said"),
     [
-        (0, False, ": each is taken to misperceive items on its own, and how often"),
-        (7, False, ", and the known truth of 7 items: each group is taken"),
-        (1, True, ", and the known truth of 1 item and what audits say of single answers: each"),
-        (0, True, ", and what audits say of single answers: each group is taken"),
+        (0, False, ". Each group is assumed to misperceive items independently. These"),
+        (7, False, ", and the known truth of 7 items. Each group is assumed"),
+        (1, True, ", and the known truth of 1 item and the audits of single answers. Each"),
+        (0, True, ", and the audits of single answers. Each group is assumed"),
     ],
 )
 def test_groups_beside_known_truth_are_not_said_to_be_all_that_tells(
@@ -215,8 +215,8 @@ def test_groups_beside_known_truth_are_not_said_to_be_all_that_tells(
     known = replace(ratings, truth=truth, audit=audit.astype(ratings.audit.dtype))
     structure = build_structure(known, make_spec(reference="groups"))
     assumed, *_ = stated_assumptions(structure, count_data(known, structure.parts, known.systems))
-    assert assumed.startswith(f"The truth is what the rater groups agree on{said}")
-    assert ("cannot be told from these data" in assumed) == (not (gold or audited))
+    assert assumed.startswith(f"The truth is the agreement of the rater groups{said}")
+    assert ("data do not identify how often all groups" in assumed) == (not (gold or audited))
 
 
 @pytest.mark.parametrize("gold", [0, 7])

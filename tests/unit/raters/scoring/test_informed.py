@@ -160,7 +160,7 @@ def test_a_fit_that_saw_the_scores_keeps_its_labels(study) -> None:
         np.testing.assert_array_equal(by_value[name], draws[name])
 
 
-@pytest.mark.filterwarnings("ignore:240 ratings have scores and no answer")
+@pytest.mark.filterwarnings("ignore:240 ratings have scores but no answer")
 def test_who_gave_the_scores(study) -> None:
     ratings, score, _ = study
     positive = np.array([False, True])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given, require_choice, require_count, require_flag
-from assay.evaluation.estimands import MIN_CLUSTERS, Estimand
+from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
 from assay.fits.summary import summarize
 from assay.fits.view import Fit
 from assay.raters.scoring.informed import (
@@ -183,6 +183,7 @@ def score_draws(
     weights of clusters where the truth is known, which has one draw.
     """
     require_flag("informed", informed)
+    require_choice("estimand", estimand, ESTIMANDS)
     known = truth if isinstance(truth, Truth) else read_truth(truth, label=label, clusters=clusters)
     if estimand == "population" and len(known.codes) == 1:
         codes = np.repeat(known.codes, draws_of_known, axis=0)

@@ -162,7 +162,7 @@ def test_what_may_be_thousands_is_no_decimal_comma() -> None:
     table = pd.DataFrame(
         {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "weight": ["1,250", "900"]}
     )
-    assert "write decimal points: 1.250" in refused(table, task="single")
+    assert "write 1250 if the comma separates thousands" in refused(table, task="single")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ _HOME = {
     "label_probabilities": "fits.labels",
     "lapse_shares": "raters.effects",
     "load": "fits.storage",
+    "load_example": "io.examples",
     "load_metrics": "evaluation",
     "load_task": "data.task_files",
     "loo_gold": "validation.loo",

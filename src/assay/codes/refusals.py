@@ -56,6 +56,10 @@ REFUSALS = {
         "or leave the layer out."
     ),
     "empty-truth": "The truth holds no item. Give the class of each item.",
+    "example-not-fetched": (
+        "The files of an example cannot be fetched, or are not those of the catalogue. Put them "
+        "into the folder that the message names."
+    ),
     "executor-argument": (
         "`executor=` is not an executor. Make one with assay.dask_executor(address)."
     ),
@@ -288,6 +292,7 @@ REFUSALS = {
         "No entry of the catalogue has this name. Use one that the message lists."
     ),
     "unknown-encoding": "`encoding=` names no encoding. Give one such as cp1252.",
+    "unknown-example": "No example has this name. Use one that the message lists.",
     "unknown-format": "`format=` names no format. Give one of those that the message lists.",
     "unknown-family": (
         "A layer stands in the place of a family. Write a family first, such as 'hierarchical'."

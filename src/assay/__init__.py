@@ -18,6 +18,7 @@ _HOME = {
     "Ratings": "data.ratings",
     "Task": "data.task",
     "abstention_sensitivity": "validation.sensitivity",
+    "add_groups": "fits.arviz_groups",
     "agreement": "raters.agreements",
     "ais_study": "studies.ais",
     "ask_model": "studies.judges",

@@ -50,6 +50,7 @@ from assay.evaluation import (
 from assay.evaluation import (
     variance_budget as variance_budget,
 )
+from assay.fits.arviz_groups import add_groups as add_groups
 from assay.fits.labels import (
     label_draws as label_draws,
 )
@@ -161,6 +162,7 @@ __all__ = [
     "Ratings",
     "Task",
     "abstention_sensitivity",
+    "add_groups",
     "agreement",
     "ais_study",
     "ask_model",

@@ -1,6 +1,7 @@
 """Sphinx configuration: warnings are errors (`sphinx-build -W`), nothing is fetched."""
 
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 
 project = "assay"
 author = "The assay developers"
@@ -14,10 +15,14 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
+# Formulas are drawn without a network where this package is installed (group docs).
+extensions += [name for name in ["sphinx-mathjax-offline"] if find_spec(name)]
 exclude_patterns = ["_build", "jupyter_execute"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"assay {version}"
 
 myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]

@@ -50,6 +50,7 @@ from assay.evaluation import (
 from assay.evaluation import (
     variance_budget as variance_budget,
 )
+from assay.fits.arviz_groups import add_groups as add_groups
 from assay.fits.labels import (
     label_draws as label_draws,
 )
@@ -66,6 +67,7 @@ from assay.fits.summary import summarize as summarize
 from assay.inference.fit import fit as fit
 from assay.inference.label_doubts import label_doubts as label_doubts
 from assay.io import read_ratings as read_ratings
+from assay.io.examples import load_example as load_example
 from assay.modelling.priors import read_priors as read_priors
 from assay.modelling.pymc_model import build_model as build_model
 from assay.plots import (
@@ -163,6 +165,7 @@ __all__ = [
     "Ratings",
     "Task",
     "abstention_sensitivity",
+    "add_groups",
     "agreement",
     "ais_study",
     "ask_model",
@@ -189,6 +192,7 @@ __all__ = [
     "label_probabilities",
     "lapse_shares",
     "load",
+    "load_example",
     "load_metrics",
     "load_task",
     "loo_gold",

@@ -77,7 +77,10 @@ def test_wheel_finds_its_catalogue_away_from_the_checkout(
     wheel: zipfile.ZipFile, tmp_path: Path
 ) -> None:
     wheel.extractall(tmp_path)
-    code = "import assay; print(assay.__file__); print(assay.load_task('ais').name)"
+    code = (
+        "import assay; print(assay.__file__); print(assay.load_task('ais').name); "
+        "[assay.load_example(name) for name in ('caries', 'judge_study')]"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

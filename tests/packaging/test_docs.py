@@ -16,6 +16,12 @@ def test_reference_covers_every_public_name() -> None:
     assert sorted(documented) == sorted(assay.__all__)
 
 
+def test_pages_name_functions_that_there_are() -> None:
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]:
+        named = set(re.findall(r"\bassay\.([a-z]\w*)\(", page.read_text(encoding="utf-8")))
+        assert named <= set(assay.__all__), page.name
+
+
 def test_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     # The doctrees go below the output folder, so that nothing is written into docs/.
     done = subprocess.run(

@@ -1,20 +1,54 @@
-"""Every notebook runs from its first cell to its last."""
+"""Every notebook runs from its first cell to its last, and is kept with its outputs."""
 
 import json
+import logging
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_notebook_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Code cells run in order in one namespace, as a kernel would run them."""
+
+def code_cells(path: Path) -> list[dict[str, Any]]:
+    """The cells that a kernel runs."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+@pytest.fixture
+def own_settings() -> Iterator[None]:
+    """Keep what a notebook sets (options of pandas, levels of loggers, figures) within it."""
+    import matplotlib as mpl
+    import pandas as pd
+
+    level = logging.getLogger("pymc").level
+    with pd.option_context("display.precision", 6), mpl.rc_context({"backend": "agg"}):
+        yield
+    logging.getLogger("pymc").setLevel(level)
+
+
+@each_notebook
+def test_the_notebook_runs(
+    path: Path, own_settings: None, fits_once: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Code cells run in order in one namespace, as a kernel would run them."""
     namespace: dict[str, object] = {"__name__": "__main__"}
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    code = ["".join(cell["source"]) for cell in code_cells(path)]
     assert code
     for number, source in enumerate(code, start=1):
         exec(compile(source, f"{path.name}, code cell {number}", "exec"), namespace)
     capsys.readouterr()
+
+
+@each_notebook
+def test_the_notebook_has_its_outputs_and_a_figure(path: Path) -> None:
+    """Written by docs/run_notebooks.py."""
+    cells = code_cells(path)
+    assert all(cell["execution_count"] for cell in cells)
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not [output for output in outputs if output["output_type"] == "error"]

@@ -9,6 +9,7 @@ from assay.cli import (
     ais_command,
     decision_commands,
     diras_commands,
+    example_command,
     export_commands,
     fit_commands,
     judge_command,
@@ -25,6 +26,7 @@ __all__ = [
     "app",
     "decision_commands",
     "diras_commands",
+    "example_command",
     "export_commands",
     "fit_commands",
     "judge_command",
@@ -37,8 +39,8 @@ __all__ = [
 ]
 
 IN_ORDER = (
-    "demo", "judge", "check", "agreement", "run", "fit", "metrics", "compare", "decide", "raters",
-    "sheets", "labels", "export", "report", "methods", "ais",
+    "demo", "example", "judge", "check", "agreement", "run", "fit", "metrics", "compare", "decide",
+    "raters", "sheets", "labels", "export", "report", "methods", "ais",
 )  # fmt: skip
 """Commands in the order of work, as ``assay --help`` lists them."""
 app.registered_commands.sort(

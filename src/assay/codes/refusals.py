@@ -62,6 +62,10 @@ REFUSALS = {
         "or leave the layer out."
     ),
     "empty-truth": "The truth holds no item. Give the class of each item.",
+    "example-not-fetched": (
+        "The files of an example cannot be fetched, or are not those of the catalogue. Put them "
+        "into the folder that the message names."
+    ),
     "executor-argument": (
         "`executor=` is not an executor. Make one with assay.dask_executor(address)."
     ),
@@ -312,6 +316,7 @@ REFUSALS = {
         "No entry of the catalogue has this name. Use one that the message lists."
     ),
     "unknown-encoding": "`encoding=` is not a known encoding. Give one such as cp1252.",
+    "unknown-example": "No example has this name. Use one that the message lists.",
     "unknown-format": "`format=` is not a known format. Use one that the message lists.",
     "unknown-family": (
         "A recipe begins with a layer instead of a family. Write a family first, such as "

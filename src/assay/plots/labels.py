@@ -61,6 +61,14 @@ def plot_labels(
     ------
     ModelError
         If ``count`` is no whole number above 0.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_labels(fit, count=3).get_xlabel()
+    'posterior probability of each class'
     """
     require_count("count", count)
     figure = draw_labels(least_certain(labels_frame(fit), count), width=width, ax=ax)
@@ -119,6 +127,13 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH, ax: "Axes | None" 
     ------
     ModelError
         If it is given anything else.
+
+    Examples
+    --------
+    >>> import assay
+    >>> found = assay.agreement(assay.load_example("rater_audit"))
+    >>> plot_agreement(found).get_xlabel()
+    'coefficient, 95% interval'
     """
     if not isinstance(found, Agreement):
         raise ModelError(

@@ -71,6 +71,14 @@ def plot_comparison(
     ------
     ModelError, FitError
         If it is given anything else, or a fit of fewer than two systems.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_comparison(fit).get_xlabel()
+    'difference: density, 95% interval'
     """
     comparison = found if isinstance(found, Comparison) else compare(found)
     titles = metric_titles(comparison.draws)
@@ -169,6 +177,15 @@ def plot_budget(
     ------
     ModelError
         If it is given anything else.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_budget(fit).figure.savefig("budget.png")  # doctest: +SKIP
+    >>> plot_budget(fit).get_xlim()
+    (np.float64(0.0), np.float64(1.0))
     """
     import matplotlib as mpl
 
@@ -239,6 +256,15 @@ def plot_metrics(
     ------
     FitError
         If ``level`` is out of range, or the tree is not a fit.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> axes = plot_metrics(fit)
+    >>> [name.get_text() for name in axes.get_yticklabels()]
+    ['system_1', 'system_2']
     """
     require_level(level)
     view = FitView.of(fit)

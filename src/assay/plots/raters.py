@@ -72,6 +72,15 @@ def plot_calibration(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax:
     ------
     FitError
         If no rater gives scores.
+
+    Examples
+    --------
+    >>> import assay
+    >>> two = {"n_raters": 2, "ratings_per_item": 2}
+    >>> ratings = assay.simulate("relevance", raters="scored", n_items=40, **two, rng=1)
+    >>> fit = assay.fit(ratings, raters="scored", method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_calibration(fit).size
+    2
     """
     view = FitView.of(fit)
     table = upper_classes(score_calibration(view, level=level), view.task)
@@ -176,6 +185,15 @@ def plot_raters(
         If ``kind`` is none of the two.
     FitError
         If ``level`` is out of range, or the tree is not a fit.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> axes = plot_raters(fit)
+    >>> [name.get_text() for name in axes.get_yticklabels()]
+    ['rater_1', 'rater_2', 'rater_3']
     """
     view = FitView.of(fit)
     frame = reliability_frame(view, kind, level)
@@ -288,6 +306,14 @@ def plot_confusions(
         If ``kind`` is none of the two, or ``raters`` are no names.
     UnknownNameError
         If no rater has a name.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_confusions(fit, raters=["rater_1", "rater_2"]).size
+    2
     """
     frame = reliability_frame(fit, kind)
     if raters is None:
@@ -409,6 +435,15 @@ def plot_drift(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: Any =
     ------
     FitError
         If no rater drifts, or ``level`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import assay
+    >>> drifting = "dawid_skene + drift"
+    >>> ratings = assay.simulate("single", raters=drifting, n_items=30, sessions=3, rng=1)
+    >>> fit = assay.fit(ratings, raters=drifting, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> plot_drift(fit).get_ylabel()
+    'mean P(right answer)'
     """
     import matplotlib as mpl
 

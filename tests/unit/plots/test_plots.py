@@ -39,6 +39,11 @@ def fit() -> xr.DataTree:
     return assay.fit(ratings, method="map", draws=50, chains=2, starts=1, rng=1)
 
 
+@pytest.mark.parametrize("name", plots.__all__)
+def test_every_figure_has_an_example(name: str) -> None:
+    assert f"{name}(" in getattr(plots, name).__doc__.split("Examples")[1]
+
+
 def words(figure: Any) -> list[str]:
     """All texts of a figure."""
     import matplotlib.text

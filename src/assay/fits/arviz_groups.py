@@ -9,15 +9,10 @@ from assay._util.random import generator_of
 from assay._util.typing import Floats
 from assay._util.validation import require_choice, require_count
 from assay.data.states import Vectors
-from assay.fits.datatree import (
-    array_of_draws,
-    group,
-    parameter_draws,
-    posterior_dataset,
-    structure_of,
-)
+from assay.fits.datatree import posterior_dataset
 from assay.fits.latent_states import predict_states, running_prevalence
 from assay.fits.predict import predict_answers, replicates
+from assay.fits.view import Fit, FitView
 from assay.modelling.prior_densities import prior_log_densities
 from assay.modelling.structure import Structure
 
@@ -25,7 +20,7 @@ GROUPS = ("prior", "prior_predictive", "posterior_predictive", "log_prior")
 
 
 def add_groups(
-    fit: xr.DataTree,
+    fit: Fit,
     groups: Sequence[str] | str = GROUPS,
     *,
     draws: int = 200,
@@ -86,14 +81,15 @@ def add_groups(
     names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups))
     for name in names:
         require_choice("groups", name, GROUPS)
-    structure = structure_of(fit)
+    view = FitView.of(fit)
+    structure = view.structure
     makers: Mapping[str, Callable[[], xr.Dataset]] = {
         "prior": lambda: posterior_dataset(structure, _prior(structure, draws, rng), 1),
-        "prior_predictive": lambda: _answers(fit, _before(structure, draws, rng)),
-        "posterior_predictive": lambda: _answers(fit, predict_answers(fit, draws=draws, rng=rng)),
-        "log_prior": lambda: _log_prior(fit, structure),
+        "prior_predictive": lambda: _answers(view, _before(structure, draws, rng)),
+        "posterior_predictive": lambda: _answers(view, predict_answers(view, draws=draws, rng=rng)),
+        "log_prior": lambda: _log_prior(view),
     }
-    found = fit.copy()
+    found = view.tree.copy()
     for name in names:
         found[name] = xr.DataTree(makers[name]())
     return found
@@ -113,21 +109,21 @@ def _before(structure: Structure, draws: int, rng: int | np.random.Generator) ->
     return replicates(structure, values, states, draws, generator)
 
 
-def _answers(fit: xr.DataTree, every: Iterable[Vectors]) -> xr.Dataset:
+def _answers(view: FitView, every: Iterable[Vectors]) -> xr.Dataset:
     stacked = np.stack(list(every))[None]
-    label = group(fit, "observed_data")["label"].values
+    label = view["observed_data"]["label"].values
     coords = {"chain": [0], "draw": np.arange(stacked.shape[1]), "label": label}
     return xr.Dataset({"answers": (("chain", "draw", "rating", "label"), stacked)}, coords)
 
 
-def _log_prior(fit: xr.DataTree, structure: Structure) -> xr.Dataset:
+def _log_prior(view: FitView) -> xr.Dataset:
     """Return the log prior densities; a block's axes are those of its parameter."""
-    posterior = group(fit, "posterior")
+    posterior = view["posterior"]
     found = {}
-    for name, values in prior_log_densities(structure, parameter_draws(fit)).items():
+    for name, values in prior_log_densities(view.structure, view.draws).items():
         dims = posterior[name].dims[2 : values.ndim + 1] if name in posterior else ("lean_term",)
         coords = {str(d): posterior[d].values for d in dims if d in posterior.coords}
         if name not in posterior:
             coords = {"lean_term": np.arange(values.shape[-1])}
-        found[name] = array_of_draws(fit, values, name, coords).drop_attrs()
+        found[name] = view.by_chain(values, name, coords).drop_attrs()
     return xr.Dataset(found)

@@ -18,6 +18,8 @@ from assay.comparison.decisions import OPEN, conclusion, settled
 from assay.comparison.systems import compare_draws
 from assay.data.states import MISSING
 from assay.evaluation import expected_width
+from assay.fits import view
+from assay.fits.view import FitView
 
 INF = np.inf
 Z = 1.959963985
@@ -157,8 +159,8 @@ def draws(monkeypatch):
             return xr.Dataset({metric: variable}, coords, attributes)
 
         monkeypatch.setattr(claim_tests, "metrics", metrics)
-        monkeypatch.setattr(claim_tests, "ratings_of", lambda fit: RATINGS)
-        return xr.DataTree()
+        monkeypatch.setattr(view, "ratings_of", lambda tree: RATINGS)
+        return FitView(xr.DataTree())
 
     return make
 
@@ -257,8 +259,8 @@ def test_ratings_that_are_scores_alone_count_as_ratings_of_their_items(draws, mo
     answered = check_claim(fit, "B > A on m", estimand="finite").would_decide
     scores = np.where(RATINGS.answers == 1, 0.9, 0.1)
     alone = replace(RATINGS, answers=np.full_like(RATINGS.answers, MISSING), scores=scores)
-    monkeypatch.setattr(claim_tests, "ratings_of", lambda fit: alone)
-    assert check_claim(fit, "B > A on m", estimand="finite").would_decide == answered
+    monkeypatch.setattr(view, "ratings_of", lambda tree: alone)
+    assert check_claim(FitView(fit.tree), "B > A on m", estimand="finite").would_decide == answered
     assert answered.ratings_per_item > 2
     assert "of each item (there are 2)" in answered.sentence
 

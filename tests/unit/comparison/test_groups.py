@@ -12,6 +12,7 @@ import assay
 from assay._util.errors import FitError, ModelError
 from assay.comparison import compare, group_contrasts, groups
 from assay.comparison.groups import MEAN_OF_GROUPS, pool
+from assay.fits import view
 from assay.fits.datatree import ratings_of
 
 RNG = np.random.default_rng
@@ -121,7 +122,7 @@ def test_clusters_of_a_group_are_those_of_the_two_systems(fit):
     )
     keep = apart["system"].isin(["system_10", "system_21", "system_22"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "ratings_of", lambda _: replace(ratings, panels=apart[keep]))
+        patch.setattr(view, "ratings_of", lambda _: replace(ratings, panels=apart[keep]))
         table = group_contrasts(fit, metric="helpfulness_rate", estimand="finite")
     held = apart[keep].groupby("system")["cluster"].nunique()
     mean = table[table["group"] == MEAN_OF_GROUPS].set_index(["a", "b"])["clusters"]

@@ -345,7 +345,8 @@ def said_of_agreement(reference: str | None, *, across: float) -> str:
     table = pd.DataFrame(lines, columns=["group", "quantity", "observed", "tail"])
     table = table.assign(check="agreement", label="x", expected=0.8, lower=0.78, upper=0.82)
     spec = make_spec(reference=reference)
-    return str(misfit_section(SimpleNamespace(predictive=table, spec=spec, level=0.95)).blocks)
+    material = SimpleNamespace(predictive=table, view=SimpleNamespace(spec=spec), level=0.95)
+    return str(misfit_section(material).blocks)
 
 
 def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing() -> None:

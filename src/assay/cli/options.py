@@ -182,12 +182,12 @@ class Fitting:
         return self
 
     def covariates(self) -> list[str]:
-        """Return the columns in the formula."""
+        """Return the columns in the formula; the number of answers needs none."""
         if self.formula is None:
             return []
-        from assay.modelling.spec import covariate_names
+        from assay.modelling.spec import N_ANSWERS, covariate_names
 
-        return covariate_names(self.formula)
+        return [name for name in covariate_names(self.formula) if name != N_ANSWERS]
 
     def fit(
         self, sources: list[Path], task: str | None, reading: "Reading", *, progress: bool

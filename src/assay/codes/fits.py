@@ -1,6 +1,10 @@
 """Notes that a fit carries, and doubts about its labels."""
 
 FITS = {
+    "answers-counted-twice": (
+        "Raters' disagreement called for more answers, and `n_answers` uses the answers again. Fit "
+        "without it."
+    ),
     "chains-disagree": (
         "Chains of the sampler disagree (R-hat), so the draws do not represent the posterior. Take "
         "more draws."

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from assay._util.errors import Note, Numbers
 from assay._util.text import sentence
 from assay._util.typing import Floats
-from assay.checks.departures.search import Departure
+from assay.checks.departures.search import Departure, answers_called_for
 from assay.checks.departures.teams import teams_of
 from assay.checks.disagreement import check_score_directions
 from assay.checks.double_sampling import Design
@@ -36,6 +36,7 @@ from assay.inference.label_doubts import LabelDoubt, doubts_json, find_doubts, m
 from assay.inference.label_switching import exchange_warnings
 from assay.inference.modes import Mode
 from assay.inference.settings import MODES_ALONE
+from assay.modelling.spec import counts_answers
 from assay.modelling.structure import Structure
 
 
@@ -107,6 +108,7 @@ def diagnose(
     notes += design_warnings(spec, evidence.design)
     notes += gold_warnings(spec, evidence.unlike_gold)
     notes += _contradicted_gold(structure)
+    notes += _counted_twice(structure)
     notes += [doubt.note() for doubt in about_data]
     notes += [] if alone else evidence.group_errors()
     notes += _opposite_scores(structure)
@@ -130,6 +132,18 @@ def _contradicted_gold(structure: Structure) -> list[Note]:
         return []
     numbers: Numbers = {"items": len(found.table), "expected": found.expected, "p": found.p}
     return [Note(f"{gold_error_warning(found)}.", code="gold-contradicted", numbers=numbers)]
+
+
+def _counted_twice(structure: Structure) -> list[Note]:
+    """Warn of the number of answers as a covariate where disagreement called for more answers."""
+    if not counts_answers(structure.spec.formula) or not answers_called_for(structure.ratings):
+        return []
+    text = (
+        "Items on which raters disagree have more answers, so the number of answers depends on the "
+        "answers. As a covariate (`formula=`), `n_answers` uses them twice, and the results are "
+        "too certain. Fit without it."
+    )
+    return [Note(text, code="answers-counted-twice")]
 
 
 def _opposite_scores(structure: Structure) -> list[Note]:

@@ -26,6 +26,10 @@ MAX_CELLS = 5 * 10**7
 """Largest number of items times columns of a term; columns are products of classes."""
 
 
+N_ANSWERS = "n_answers"
+"""Covariate that needs no column: the number of raters who answered an item."""
+
+
 def check_formula(text: object) -> str:
     """Return a formula with its tilde; raise ModelError if it is not allowed.
 
@@ -38,6 +42,11 @@ def check_formula(text: object) -> str:
 def covariate_names(formula: str) -> list[str]:
     """Return the columns of a formula, in order; raise ModelError if it is not allowed."""
     return column_names(_read(formula)[1])
+
+
+def counts_answers(formula: str | None) -> bool:
+    """Return whether a formula has the number of answers of an item as a covariate."""
+    return formula is not None and N_ANSWERS in covariate_names(formula)
 
 
 def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any], Any]:

@@ -224,7 +224,7 @@ def test_the_number_of_answers_mends_skipping(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = study(rng)
     found.who = rng.random(found.shape) < np.where(found.truth == 1, 0.35, 0.7)[:, None]
-    ratings = found.ratings(found.answers(rng), n_answers=found.who.sum(axis=1))
+    ratings = found.ratings(found.answers(rng))
     every = np.arange(len(found.truth))
     plain = loss(fitted(ratings), found.truth, every)
     assert loss(fitted(ratings, formula="~ n_answers"), found.truth, every) < plain

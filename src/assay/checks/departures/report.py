@@ -107,8 +107,8 @@ MEANINGS: dict[Code, Meaning] = {
             found="Items with more answers get different answers{about}: raters skip items "
             "depending on the truth",
             means="Shares of all items are biased",
-            mend="If equally many answers to each item were requested, give the number received "
-            "in a column (`covariates=['n_answers']`), and fit with `formula='~ n_answers'`",
+            mend="If equally many answers to each item were requested, fit with "
+            "`formula='~ n_answers'`, the number of answers of an item",
             mark="skipping by the answer: items with more answers get different answers",
             covariates=("n_answers",),
         ),

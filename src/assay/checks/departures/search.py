@@ -112,6 +112,12 @@ def _search(ratings: Ratings) -> Search:
     return Search(tests={test.code: test.p for test in tests}, found=tuple(holm(tests)))
 
 
+def answers_called_for(ratings: Ratings) -> bool:
+    """Return whether items got more answers because raters disagreed on them."""
+    rows = label_rows(ratings, np.random.default_rng(SEED))
+    return any(called_for(one) for one in rows.values())
+
+
 def holm(tests: list[Departure]) -> Iterator[Departure]:
     """Yield the tests that are significant by Holm's rule and large enough."""
     for n, test in enumerate(sorted(tests, key=lambda one: one.p)):

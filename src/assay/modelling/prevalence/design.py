@@ -17,7 +17,7 @@ from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay._util.validation import cut
 from assay.data.ratings import Ratings
-from assay.modelling.spec import covariate_names, evaluate_formula
+from assay.modelling.spec import N_ANSWERS, counts_answers, covariate_names, evaluate_formula
 
 SAME = 1e-12
 """SD below which a column is constant."""
@@ -63,6 +63,15 @@ def find_covariates(formula: str | None, items: pd.DataFrame) -> Covariates:
         values=np.stack(values, axis=1) if values else np.zeros((len(items), 0)),
         groupings=_groupings(groups, formula),
     )
+
+
+def _items_with_counts(ratings: Ratings, formula: str | None) -> pd.DataFrame:
+    """Return the items, with the number of their answers if the formula needs it."""
+    items = ratings.items
+    if not counts_answers(formula) or N_ANSWERS in items.columns:
+        return items
+    counts = np.bincount(ratings.item[ratings.answered], minlength=len(items))
+    return items.assign(**{N_ANSWERS: counts})
 
 
 def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
@@ -240,7 +249,7 @@ def build_design(
     """
     groupings = _design_groupings(ratings)
     if covariates is None:
-        covariates = find_covariates(formula, ratings.items)
+        covariates = find_covariates(formula, _items_with_counts(ratings, formula))
     for name, (found, codes) in covariates.groupings.items():
         groupings[name] = found, np.eye(len(found))[codes]
     parts = [*(share for _, share in groupings.values()), covariates.values]

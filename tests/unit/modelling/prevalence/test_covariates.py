@@ -1,5 +1,6 @@
 """Covariates: formulas, the columns that they read, and what a fit makes of them."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,42 @@ def test_the_command_line_reads_the_columns_of_its_formula(tmp_path: Path):
     wrong = CliRunner().invoke(cli.app, [*command, "--formula", "~ lenght"])
     assert wrong.exit_code == 1
     assert "length" in wrong.output
+
+
+def counted(called: bool) -> Ratings:
+    """Two ratings an item, and a third on some: where the two disagree, or at random."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for i in range(300):
+        said = (rng.random(3) < 0.75) == (i % 2)
+        more = said[0] != said[1] if called else rng.random() < 0.4
+        rows += [
+            {"item": i, "rater": "abc"[k], "label": "yes" if said[k] else "no"}
+            for k in range(3 if more else 2)
+        ]
+    return assay.read_ratings(pd.DataFrame(rows), task="single")
+
+
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+@pytest.mark.parametrize("called", [False, True])
+def test_the_number_of_answers_is_a_covariate_but_not_where_answers_called_for_more(called: bool):
+    ratings = counted(called)
+    fit = assay.fit(
+        ratings, raters="pooled", formula="~ n_answers", method="map", draws=2, chains=1, starts=1
+    )
+    assert fit["posterior"]["covariate"].values.tolist() == ["n_answers (per SD)"]
+    warned = {note["code"] for note in json.loads(fit.attrs["warnings"])}
+    assert ("answers-counted-twice" in warned) == called
+    column = fit["constant_data"]["design"].values[:, 0]
+    assert np.corrcoef(column, np.bincount(ratings.item))[0, 1] == pytest.approx(1)
+
+
+def test_the_command_line_needs_no_column_for_the_number_of_answers(tmp_path: Path):
+    path = tmp_path / "r.csv"
+    counted(called=False).to_frame().to_csv(path, index=False)
+    done = CliRunner().invoke(
+        cli.app,
+        ["fit", str(path), "--task", "single", "--formula", "~ n_answers", "--raters", "pooled",
+         "--method", "map", "--draws", "2", "-o", str(tmp_path / "fit.nc"), "-q"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output

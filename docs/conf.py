@@ -36,7 +36,7 @@ autodoc_typehints = "none"  # numpydoc's sections have the types, with shapes an
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Pages link to the cards of models/raters, and cards to each other, so that the links also work in the repository.
+# Pages link to the files of cards, and cards to each other: the links work in the repository too.
 CARD = re.compile(r"\]\(\.\./models/raters/(\w+)\.md\)")
 OTHER_CARD = re.compile(r"\]\((\w+)\.md\)")
 FIELD = re.compile(r"(\w+(?:, \w+)*) : (.*)")

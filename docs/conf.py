@@ -1,5 +1,7 @@
 """Sphinx configuration: warnings are errors (`sphinx-build -W`), nothing is fetched."""
 
+import re
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
 
@@ -33,3 +35,34 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections have the types, with shapes and dims
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+# Pages link to the files of cards, and cards to each other: the links work in the repository too.
+CARD = re.compile(r"\]\(\.\./models/raters/(\w+)\.md\)")
+OTHER_CARD = re.compile(r"\]\((\w+)\.md\)")
+FIELD = re.compile(r"(\w+(?:, \w+)*) : (.*)")
+
+
+def link_to_cards(app, docname, source):
+    """Name the page of a card in the place of its file, which lies outside of this folder."""
+    card = OTHER_CARD if docname.startswith("families/") else CARD
+    source[0] = card.sub(r"](/families/\1)", source[0])
+
+
+def list_fields(app, what, name, obj, options, lines):
+    """Make the fields of a result, ``name : meaning``, numpydoc's section of attributes."""
+    if not is_dataclass(obj) or "Attributes" in lines:
+        return
+    text, listed = [], []
+    for line in lines:
+        if found := FIELD.fullmatch(line):
+            listed += [found[1], f"    {found[2]}"]
+        else:
+            (listed if listed and line.startswith(" ") else text).append(line)
+    named = {name for line in listed if line[0] != " " for name in line.split(", ")}
+    listed += [one.name for one in fields(obj) if one.name not in named and one.name[0] != "_"]
+    lines[:] = [*text, "", "Attributes", "----------", *listed, ""]
+
+
+def setup(app):
+    app.connect("source-read", link_to_cards)
+    app.connect("autodoc-process-docstring", list_fields, priority=400)  # before numpydoc

@@ -37,6 +37,9 @@ def test_sdist_carries_scripts_of_benchmarks_and_none_of_their_results(tmp_path:
     assert "benchmarks/worlds/scenarios.py" in benchmarks
     assert [name for name in benchmarks if "/results/" in name] == []
     assert "models/tasks/single.toml" in names
+    # Folders that docs/ links to are in their own place, and only there.
+    assert {"models/raters/pooled.md", "notebooks/own_model.ipynb"} <= set(names)
+    assert [name for name in names if name.startswith(("docs/families", "docs/notebooks/"))] == []
 
 
 def wheel_from_tree(folder: Path) -> Path:

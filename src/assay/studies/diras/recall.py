@@ -111,9 +111,9 @@ def recall_of_runs(
     in the draws in which it has none. A run that does not list a query has the value 0 there.
 
     The estimators of Hájek have no prediction. That of recall is the ratio of the weighted sums of
-    the judged documents, which is 1 where no document outside the list was judged relevant. nDCG
-    and average precision weight the judged documents of the list (Yilmaz et al. 2008), and are left
-    out for a query of whose list none was judged.
+    the judged documents. It is 1 where no document outside the list was judged relevant. Those of
+    nDCG and average precision weight the judged documents of the list (Yilmaz et al. 2008). They
+    leave out a query of whose list no document was judged.
 
     References
     ----------

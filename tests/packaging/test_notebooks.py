@@ -31,7 +31,15 @@ def own_settings() -> Iterator[None]:
     logging.getLogger("pymc").setLevel(level)
 
 
-@each_notebook
+@pytest.mark.parametrize(
+    "path",
+    [
+        # Compiling a model of one's own takes a minute.
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem == "own_model" else [])
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_the_notebook_runs(
     path: Path, own_settings: None, fits_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,6 +69,13 @@ def test_replay_runs_python_and_commands_in_order(replaying: ModuleType) -> None
         ("one 1\n...\n", "one 1\ntwo 2\n", True),
         ("1 rater\n", "2 raters\n", False),
         ("x  y\n", "x y\n\n", True),
+        (
+            "smallest effective sample size 1312 (9 for it)\n",
+            "smallest effective sample size 900 (8 for it)\n",
+            True,
+        ),
+        ("about 90 more clusters\n", "about 150 more clusters\n", True),
+        ("about 90 more items\n", "about 150 more items\n", False),
     ],
 )
 def test_numbers_may_differ_in_their_last_digits(

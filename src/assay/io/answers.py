@@ -184,7 +184,7 @@ def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return free columns of few values, or of multiple choices."""
     free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
-    return [c for c in free if has_few(frame[c]) or _has_options(frame[c])]
+    return [c for c in free if has_few(frame[c]) or has_options(frame[c])]
 
 
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
@@ -216,7 +216,7 @@ def _likely_one(
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
-    answers = [c for c in free if (c in few and _is_filled(frame[c])) or _has_options(frame[c])]
+    answers = [c for c in free if (c in few and _is_filled(frame[c])) or has_options(frame[c])]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
     several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
     if len(several) > 1:
@@ -231,7 +231,7 @@ def _is_filled(cells: "pd.Series[str]") -> bool:
     return bool(2 * cells.isin(empty).sum() < len(cells))
 
 
-def _has_options(cells: "pd.Series[str]") -> bool:
+def has_options(cells: "pd.Series[str]") -> bool:
     """Whether cells hold several of a few options."""
     words = [str(word) for word in pd.unique(cells.head(FIRST_ROWS))]
     found = joined_answers(words, Label(name="label", classes=()))

@@ -146,6 +146,8 @@ def test_ctrl_c_says_where_the_answers_are(items: Path, tmp_path: Path) -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", "assay", *map(str, words)], cwd=tmp_path,
             stderr=subprocess.PIPE, text=True,
+            # A run in the background ignores the signal, and so would its processes.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and len(told.bodies) < 3:

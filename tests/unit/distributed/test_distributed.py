@@ -469,7 +469,7 @@ def test_a_cluster_in_two_files_is_named_with_them(
     folder = write_partitions(table, tmp_path / "ratings", (1, 1))
     stray = table[table["cluster"] == table["cluster"].iloc[0]]
     stray.assign(item="other " + stray["item"]).to_parquet(folder / "part-2.parquet")
-    words = f"cluster {stray['cluster'].iloc[0]} stands in part-0.parquet and in part-2.parquet"
+    words = f"cluster {stray['cluster'].iloc[0]} is in part-0.parquet and in part-2.parquet"
     with pytest.raises(FitError, match=words):
         assay.fit_dataset(
             folder,

@@ -11,7 +11,7 @@ from refusals import refusal
 import assay
 from assay._util.errors import ArgumentError, FitError
 from assay.fits.arviz_groups import GROUPS
-from assay.fits.datatree import structure_of
+from assay.fits.view import FitView
 from assay.modelling.parameters import Parameter
 from assay.modelling.prior_densities import log_density
 from assay.modelling.priors import Prior
@@ -60,7 +60,7 @@ def test_log_priors_are_those_of_pymc(whole: xr.DataTree) -> None:
     from assay.modelling.pymc_model import model_of
 
     few = xr.DataTree.from_dict({"posterior": whole["posterior"].to_dataset().isel(draw=[0, 7])})
-    with model_of(structure_of(whole)):
+    with model_of(FitView.of(whole).structure):
         wanted = compute_log_prior(few, extend_inferencedata=False, progressbar=False)
     found = whole["log_prior"].to_dataset().isel(draw=[0, 7])
     assert set(wanted.data_vars) == set(found.data_vars) - {"lean"}

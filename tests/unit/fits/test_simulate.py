@@ -119,7 +119,7 @@ def test_gates_close_questions():
     ],
 )
 def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
-    with pytest.raises(ModelError, match=r"cannot be|too few|values has|whole number"):
+    with pytest.raises(ModelError, match=r"impossible|cannot be|too few|values has|whole number"):
         assay.simulate("retrieval", **options)
 
 

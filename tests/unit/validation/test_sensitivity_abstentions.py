@@ -121,7 +121,7 @@ def test_what_cannot_be_asked_is_said() -> None:
         abstention_sensitivity(fit, odds_ratio=(0.0,))
     with pytest.raises(ModelError, match="every state"):
         abstention_sensitivity(fit, when="label == a or label == b")
-    with pytest.raises(TaskError, match="no class"):
+    with pytest.raises(TaskError, match="not a class"):
         abstention_sensitivity(fit, when="label == c")
     clustered = assay.simulate("retrieval", n_items=40, n_clusters=4, missing=0.3, rng=1)
     few = assay.fit(clustered, method="map", draws=20, chains=1, starts=1, progress=False)

@@ -229,7 +229,7 @@ def test_guesses_at_classes_without_order_are_not_for_raters_of_scores():
     with pytest.raises(ModelError, check=refusal("family-unfit", classes=3)):
         assay.simulate("single", classes=["a", "b", "c"], raters="scored", n_items=5, rng=1)
     few = assay.simulate("single", classes=["a", "b", "c"], n_items=5, n_raters=3, rng=1)
-    with pytest.raises(ModelError, match="or use `raters='hierarchical'"):
+    with pytest.raises(ModelError, match="with `raters='hierarchical'"):
         build_structure(few, make_spec("scored"))
     silent = replace(few, answers=np.full_like(few.answers, -1))
     assert len(build_structure(silent, make_spec("scored")).parts) == 1
@@ -308,8 +308,11 @@ def test_without_tilt_misperception_does_not_move_the_prevalence():
 @pytest.mark.parametrize(
     ("raters", "alike"),
     [
-        ("hierarchical", "human and model misperceive all items equally"),
-        ({"human": "pooled", "model": "hierarchical + item_difficulty"}, "human misperceive all"),
+        ("hierarchical", "The model assumes that human and model misperceive all items equally"),
+        (
+            {"human": "pooled", "model": "hierarchical + item_difficulty"},
+            "The model assumes that human misperceive all",
+        ),
         ("hierarchical + item_difficulty_continuous", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""Unused columns that group the clusters, such as topics of queries."""
+"""What is said of unused columns that group the clusters (found by ``assay.io.larger_units``)."""
 
 from assay.checks.findings import Finding, findings_on
 from assay.data.ratings import LargerUnit, Ratings

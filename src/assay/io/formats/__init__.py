@@ -2,7 +2,8 @@
 
 How a format is added
 ---------------------
-Put a file into this package that ends with a constant ``FORMAT``. Nothing else needs a change::
+Put a file into this package that ends with a constant ``FORMAT``. No other code needs a change,
+and ``docs/formats.md`` gets a row::
 
     def detect(source: Source) -> str:
         if source.kind == "json" and {"annotations", "data"} <= set(source.columns):

@@ -49,6 +49,10 @@ class Discordance:
     McNemar's test. A system that shares no cluster with another has two clusters of its own that
     differ: a rate of :math:`x` in :math:`n` is then Beta(:math:`x + 1, n - x + 1`).
 
+    The share of one of :math:`K` classes has the prior mean :math:`1 / K`: a cluster without the
+    class, of weight :math:`\mathrm{Gamma}(K - 2)`, joins these for all systems. So the rate is
+    Beta(:math:`x + 1, n - x + K - 1`), and the shares of all classes sum to 1.
+
     The mass is that of the whole population, not of a stratum. The weights depend on the systems'
     names, the draw and a seed alone, so that fits of different tasks share them.
 
@@ -83,12 +87,17 @@ class Block:
     values : numerators and denominators of one discordant cluster (2, metric, draw, slot);
         the first slots are the systems
     shape : of the gamma weights (metric, draw)
+    plain : numerators and denominators of a cluster on which no system has the rarer outcome
+        (2, metric, draw, system)
+    plain_shape : of its gamma weights (metric,), 0 for a prior share of 1/2
     """
 
     name: str
     systems: Ints
     values: Floats
     shape: Floats
+    plain: Floats
+    plain_shape: Floats
 
     def totals(self, seed: int | None) -> Floats:
         """Return the weighted sum over the relabelled clusters, (2, metric, draw, system)."""
@@ -98,7 +107,16 @@ class Block:
         weights = self._weights(len(orders), seed)
         for order, weight in zip(orders, weights, strict=True):
             found += weight[..., None] * self.values[..., order[: len(self.systems)]]
-        return found
+        return found + self._plain_weight(seed)[..., None] * self.plain
+
+    def _plain_weight(self, seed: int | None) -> Floats:
+        """Return the gamma weights (metric, draw) of the plain cluster, or their means."""
+        shape = np.broadcast_to(self.plain_shape[:, None], self.shape.shape)
+        if seed is None or not self.plain_shape.any():
+            return np.asarray(shape)
+        draws = np.arange(self.shape.shape[1])
+        chances = uniforms(cluster_keys((f"plain: {self.name}",), seed), draws)[:, 0]
+        return np.where(shape > 0, gammaincinv(np.where(shape > 0, shape, 1.0), chances), 0.0)
 
     def _weights(self, count: int, seed: int | None) -> Iterator[Floats]:
         """Yield the gamma weights (metric, draw) of each relabelled cluster, or their means."""
@@ -225,7 +243,14 @@ def _block(
         order = rng.permuted(np.tile(np.arange(slots), (draws, 1)), axis=1)
         values[:, m] = np.take_along_axis(picked, np.broadcast_to(order, picked.shape), axis=-1)
         shape[m] = 1 / (slots * _share_of_pairs(divided(*values[:, m])))
-    return Block(name=layout.systems[systems[0]], systems=systems, values=values, shape=shape)
+    shares = np.array([metric.prior_share for metric in chosen])
+    # A denominator of all systems: one that has none cannot show the rarer outcome.
+    plain = np.repeat(values[1:, ..., : len(systems)], 2, axis=0)
+    plain[0] *= (shares > 0.5)[:, None, None]
+    return Block(
+        name=layout.systems[systems[0]], systems=systems, values=values, shape=shape, plain=plain,
+        plain_shape=1 / np.minimum(shares, 1 - shares) - 2,
+    )  # fmt: skip
 
 
 def _widened(ends: Floats, values: Floats) -> Floats:

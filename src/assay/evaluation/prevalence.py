@@ -47,6 +47,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
             better="neither",
             additive=True,
             title=f"Share of {label.name} {sign} {word}",
+            prior_share=1 - 1 / len(label.classes) if other else 1 / len(label.classes),
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

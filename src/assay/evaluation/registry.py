@@ -37,6 +37,8 @@ class Metric:
     better : whether a higher or a lower value is better; ``neither`` ranks no system
     additive : whether a panel's value is the mean over its items (of a ratio: sums over them), so
         that design weights within a panel can count
+    prior_share : share of events in the prior of the population; 1/K for one of K classes, so that
+        the shares of all classes sum to 1
     pooled : whether the function also takes ``pool`` (panel, position): ``y`` then also holds the
         other items of the panel's cluster, at positions where ``mask`` is false
     """
@@ -53,6 +55,7 @@ class Metric:
     title: str = ""
     unit: str = ""
     pooled: bool = False
+    prior_share: float = 0.5
 
     @property
     def shown_title(self) -> str:

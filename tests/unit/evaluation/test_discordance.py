@@ -17,6 +17,7 @@ from assay.evaluation.draws import LabelDraws
 from assay.evaluation.fitted import draws_dataset
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.population import expected_population, population_draws
+from assay.evaluation.prevalence import prevalence_metrics
 from assay.evaluation.registry import Metric, registered
 
 DRAWS = 40_000
@@ -277,3 +278,64 @@ def test_metrics_of_ones_own_take_part():
     layout, _ = paired({"A": [0] * 50, "B": [0] * 50})
     (block,) = prior_of(layout, mean, draws=30).blocks
     assert np.unique(block.values[0]).round(9).tolist() == [0.4, 0.6]
+
+
+SHADE = Task(name="shades", labels=(Label(name="shade", classes=("a", "b", "c", "d")),))
+
+
+def shares_of(codes: np.ndarray, systems: int) -> np.ndarray:
+    """Draws (class, draw, system) of the shares of four classes; codes (system, cluster)."""
+    names = [f"q{n:04d}" for n in range(codes.shape[1])]
+    layout = one_item_panels({f"s{k}": names for k in range(systems)})
+    states = np.broadcast_to(codes.ravel().astype(np.int16), (DRAWS, codes.size))
+    table = np.arange(4, dtype=np.int16)[:, None]
+    y = LabelDraws(states=states, codes=table)
+
+    def predicted(count: int):
+        rng = np.random.default_rng(4)
+        while True:
+            drawn = rng.integers(4, size=(count, codes.size)).astype(np.int16)
+            yield LabelDraws(states=drawn, codes=table)
+
+    chosen = prevalence_metrics(SHADE)
+    prior = discordance(chosen, SHADE, layout, predicted, draws=DRAWS, seed=1)
+    return population_draws(chosen, SHADE, y, layout, [1], prior)[0]
+
+
+def test_shares_of_four_classes_have_a_prior_that_sums_to_one():
+    codes = np.repeat([0, 1, 2], [20, 15, 5])[None]
+    found = shares_of(codes, 1)[..., 0]
+    for share, events in zip(found, (20, 15, 5, 0), strict=True):
+        exact = beta(events + 1, 40 - events + 3)
+        assert share.mean() == pytest.approx(exact.mean(), abs=0.002)
+        for level in (0.05, 0.5, 0.95):
+            assert (share < exact.ppf(level)).mean() == pytest.approx(level, abs=0.01)
+    assert found.mean(axis=1).sum() == pytest.approx(1, abs=0.002)
+
+
+def test_the_other_classes_have_the_rest():
+    codes = np.repeat([0, 1, 2], [20, 15, 5])[None]
+    one = prevalence_metrics(SHADE)[2]
+    rest = prevalence_metrics(SHADE, other=True)[2]
+    names = [f"q{n:04d}" for n in range(40)]
+    layout = one_item_panels({"s": names})
+    table = np.arange(4, dtype=np.int16)[:, None]
+    y = LabelDraws(states=np.broadcast_to(codes[0].astype(np.int16), (DRAWS, 40)), codes=table)
+
+    def predicted(count: int):
+        rng = np.random.default_rng(4)
+        while True:
+            drawn = rng.integers(4, size=(count, 40)).astype(np.int16)
+            yield LabelDraws(states=drawn, codes=table)
+
+    prior = discordance([one, rest], SHADE, layout, predicted, draws=DRAWS, seed=1)
+    found = population_draws([one, rest], SHADE, y, layout, [1], prior)[0, ..., 0]
+    assert found.mean(axis=1).sum() == pytest.approx(1, abs=0.002)
+
+
+def test_classes_of_two_systems_keep_the_mid_p_and_sum_to_one():
+    codes = np.repeat([0, 1], [20, 20])[None].repeat(2, axis=0)
+    codes[0, :2], codes[1, :2] = 3, 0
+    found = shares_of(codes, 2)
+    assert found.mean(axis=1).sum(axis=0) == pytest.approx(1, abs=0.003)
+    assert p_greater(found[3]) == pytest.approx(beta.sf(0.5, 3, 1), abs=0.01)

@@ -48,7 +48,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
     several = len(material.ratings.systems) > 1
     question, best, sure = _of_systems(material) if several else _of_one(material)
     if material.claims:
-        question, best = _of_claims(material)
+        question, best, sure = _of_claims(material)
     table, picture = _shown(material) if several else (_metrics_table(material), None)
     return Front(
         question=question,
@@ -69,15 +69,28 @@ def shortest(*texts: str) -> str:
     return next((text for text in texts if len(text.split()) <= MOST_WORDS), texts[-1])
 
 
-def _of_claims(material: Material) -> tuple[str, str]:
-    """Return the question and the answer if there are claims."""
+def _of_claims(material: Material) -> tuple[str, str, str]:
+    """Return question, answer and certainty of the first claim, if there are claims."""
     first, *others = material.verdicts
     chance = f"P {chance_said(first.probability)}"
     best = f"{first.verdict.capitalize()}: {first.claim.text} ({chance})."
     if others:
         held = sum(r.verdict == "supported" for r in material.verdicts)
         best = f"{held} of {len(material.verdicts)} claims are supported. {best}"
-    return f"Is it true that {first.claim.text}?", shortest(best, f"{first.verdict.capitalize()}.")
+    subject = material.titles.get(first.metric, first.metric)
+    if first.claim.other is not None:
+        subject = f"{first.claim.subject} on {subject}"
+    elif first.claim.system is not None:
+        subject = f"{subject} of {first.claim.system}"
+    told = interval(first.mean, first.lower, first.upper)
+    sure = f"{subject} is {told}, {percent(first.level)} interval."
+    if np.isnan(first.probability):
+        sure = f"{subject} is undefined in all draws."
+    return (
+        f"Is it true that {first.claim.text}?",
+        shortest(best, f"{first.verdict.capitalize()}."),
+        sure,
+    )
 
 
 def _of_systems(material: Material) -> tuple[str, str, str]:
@@ -252,9 +265,10 @@ def _more_data(material: Material) -> str:
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
     if decides and decides.ratings_per_item:
         more = about_more(decides.ratings_per_item, "rating")
-        return f"about {more} of each item would decide the claim"
+        return f"about {more} of each item would decide the claim if the estimate stays"
     if decides and decides.clusters:
-        return f"about {about_more(decides.clusters, 'cluster')} would decide the claim"
+        more = about_more(decides.clusters, "cluster")
+        return f"about {more} would decide the claim if the estimate stays"
     if not material.budget:
         return ""
     widths = material.widths

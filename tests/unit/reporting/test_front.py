@@ -144,7 +144,13 @@ def test_a_fit_that_misleads_says_so_on_page_one(two: xr.DataTree) -> None:
 def test_claims_are_the_question_if_there_are_any(two: xr.DataTree) -> None:
     front = front_of(two, claims=("B > A on precision_at_k[relevant]",))
     assert front.question == "Is it true that B > A on precision_at_k[relevant]?"
-    assert dict(front.sentences)["Answer"].startswith("Supported: B > A")
+    said = dict(front.sentences)
+    assert said["Answer"].startswith("Supported: B > A")
+    pair = assay.compare(two, metric="precision_at_k[relevant]").pairs.iloc[0]
+    size = abs(pair["difference"])
+    assert said["How sure"].startswith("B - A on ")
+    assert f"is {size:.2f} (" in said["How sure"]
+    assert said["How sure"].endswith("95% interval.")
 
 
 def test_numbers_of_a_column_have_as_many_decimals(two: xr.DataTree) -> None:

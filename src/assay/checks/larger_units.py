@@ -12,9 +12,8 @@ def describe_larger_unit(ratings: Ratings, unit: LargerUnit) -> Finding:
     """Describe an unused column that groups the clusters."""
     numbers = {"units": unit.units, "p": unit.p}
     if unit.matters:
-        return _on_clusters(
-            "warning", alike_warning(ratings, unit), code="alike-clusters", numbers=numbers
-        )
+        text = alike_warning(ratings, unit)
+        return _on_clusters("warning", text, code="alike-clusters", numbers=numbers)
     text = (
         f"column {unit.column} groups the clusters ({unit.units} values). If conclusions are about "
         f"new values of it, read with {_as_cluster(ratings, unit)}"

@@ -308,6 +308,14 @@ def storable(name: object) -> bool:
     return not NO_FILE.search(text)
 
 
+def system_of_items(ratings: Ratings) -> Ints:
+    """Return the position of each item's first system in ``ratings.systems``, -1 without one."""
+    panels = ratings.panels.drop_duplicates("item")
+    system = np.full(len(ratings.items), -1)
+    system[panels["item"]] = pd.Index(ratings.systems).get_indexer(pd.Index(panels["system"]))
+    return system
+
+
 def covariate_columns(items: pd.DataFrame) -> list[str]:
     """Return the columns of the items that a formula may use."""
     return [str(name) for name in items.columns if name not in ITEM_COLUMNS]

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from assay._util.arrays import divided
 from assay._util.typing import Floats, Ints
-from assay.data.ratings import LargerUnit, Ratings
+from assay.data.ratings import LargerUnit, Ratings, system_of_items
 
 LEAST_CLUSTERS = 20
 LEAST_UNITS = 5
@@ -74,13 +75,9 @@ def _cluster_values(ratings: Ratings, cluster: Ints, clusters: int) -> Floats:
     A column for each answer but the first of a label, and for each of these and each system but
     the first its difference to the mean of the systems. What is unknown is the mean.
     """
-    panels = ratings.panels.drop_duplicates("item")
-    system = np.zeros(len(ratings.items), np.int64)
-    names = ratings.systems
-    if names:
-        system[panels["item"].to_numpy()] = pd.Index(names).get_indexer(pd.Index(panels["system"]))
-    place = cluster[ratings.item] * max(1, len(names)) + system[ratings.item]
-    shape = (clusters, max(1, len(names)))
+    system = system_of_items(ratings)[ratings.item] + 1  # 0 without a system
+    shape = (clusters, 1 + len(ratings.systems))
+    place = cluster[ratings.item] * shape[1] + system
     found = []
     for n, label in enumerate(ratings.task.labels):
         told = ratings.answers[:, n] >= 0
@@ -89,11 +86,10 @@ def _cluster_values(ratings: Ratings, cluster: Ints, clusters: int) -> Floats:
             said = np.bincount(
                 place[told], weights=ratings.answers[told, n] == code, minlength=count.size
             ).reshape(shape)
-            share = np.divide(said, count, out=np.full(shape, np.nan), where=count > 0)
-            mean = said.sum(axis=1) / np.maximum(count.sum(axis=1), 1)
-            found.append(np.where(count.sum(axis=1) > 0, mean, np.nan))
-            apart = share - share.mean(axis=1, keepdims=True)
-            found += list(apart[:, 1:].T)
+            found.append(divided(said.sum(axis=1), count.sum(axis=1)))
+            if len(ratings.systems) > 1:
+                share = divided(said[:, 1:], count[:, 1:])
+                found += list((share - share.mean(axis=1, keepdims=True))[:, 1:].T)
     values = np.stack(found, axis=1)
     known = np.isfinite(values)
     values = np.where(known, values, 0.0)

@@ -1,6 +1,7 @@
 """Columns that group the clusters: topics of queries, conversations of turns."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +94,14 @@ def test_ranked_lists_keep_their_panels_if_the_advice_is_followed() -> None:
     )
     assert (named.items["cluster"].nunique(), named.systems) == (TOPICS, ["A", "B"])
     assert named.panels["panel"].nunique() == 120
+
+
+def test_items_without_a_system_count_for_their_cluster_alone() -> None:
+    frame = topics(1, sd=1.0)
+    ratings = read(frame)
+    lost = replace(ratings, panels=ratings.panels.assign(
+        system=ratings.panels["system"].where(ratings.panels["item"] > 3, "")
+    ))  # fmt: skip
+    item = pd.factorize(frame["query"] + frame["system"])[0]
+    (unit,) = find_larger_units(lost, {"topic": frame["topic"]}, item)
+    assert unit.p <= ALIKE_P

@@ -10,7 +10,6 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from scipy.stats import pearson3
 
 from assay._util.typing import Bools, Floats, Ints
@@ -19,7 +18,7 @@ from assay.checks.departures.halo import halo
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
 from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
 from assay.checks.departures.skipping import called_for, skipping
-from assay.data.ratings import Ratings
+from assay.data.ratings import Ratings, system_of_items
 
 Code = Literal[
     "rater-by-cluster", "rater-by-system", "rater-by-rank", "dependent-raters", "graded-items",
@@ -143,8 +142,7 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
     """Return the rows of the labels that can be tested, by the position of the label."""
     panels = ratings.panels.drop_duplicates("item")
     place = panels["item"].to_numpy()
-    system, rank = np.full(len(ratings.items), -1), np.zeros(len(ratings.items), np.int64)
-    system[place] = pd.Index(ratings.systems).get_indexer(pd.Index(panels["system"]))
+    system, rank = system_of_items(ratings), np.zeros(len(ratings.items), np.int64)
     rank[place] = np.minimum(panels["rank"].to_numpy(), LAST_RANK)
     rank, cluster = codes(rank), codes(ratings.items["cluster"])
     known = _some_clusters(ratings, cluster, rng)

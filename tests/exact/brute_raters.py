@@ -147,8 +147,12 @@ def speaker(
     kept = [[math.exp(-by) for by in rows] for rows in taken]
     changed = as_rated(structure, voice, tilted(confusion, tilt), kept)
     if voice.family != "joint":
-        seen = Rater(structure.ratings, changed, voice.values)
-        return with_lapses(structure, voice, seen) if "lapses" in voice.layers else seen
+        seen = [(1.0, Rater(structure.ratings, changed, voice.values))]
+        if "halo" in voice.layers:
+            seen = by_impression(structure, voice, changed)
+        if "lapses" in voice.layers:
+            seen = with_lapses(structure, voice, seen)
+        return seen[0][1] if len(seen) == 1 else Mixture(seen)
 
     def residual(state: Vector, option: Vector) -> float:
         return association(structure, voice, state, option, taken)
@@ -156,12 +160,42 @@ def speaker(
     return Rater(structure.ratings, changed, voice.values, residual=residual)
 
 
-def with_lapses(structure: Structure, voice: Voice, seen: Rater) -> Mixture:
+Kinds = list[tuple[float, Rater]]
+
+
+def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> Kinds:
+    """Ratings without an impression of the item, and with either of two opposite ones."""
+    task, g = structure.ratings.task, 0 if voice.family in SHARED else voice.group_place
+    loads = dict(
+        zip(voice.levels["halo_answer"], voice.values["halo_loading"][g], strict=True)
+    )
+    share = float(voice.values["halo_share"][g])
+    found = []
+    for impression, weight in ((0, 1 - share), (-1, share / 2), (1, share / 2)):
+        moved: Confusion = []
+        for la, rows in zip(task.labels, confusion, strict=True):
+            top = len(la.classes) - 1
+            if la.ordered or top == 1:
+                by = [loads[la.name] * (k / top - 0.5) for k in range(top + 1)]
+            else:
+                own = [loads[f"{la.name}={name}"] for name in la.classes]
+                by = [one - math.fsum(own) / len(own) for one in own]
+            odds = [
+                [p * math.exp(impression * b) for p, b in zip(row, by, strict=True)]
+                for row in rows
+            ]
+            moved.append([[o / math.fsum(row) for o in row] for row in odds])
+        found.append((weight, Rater(structure.ratings, moved, voice.values)))
+    return found
+
+
+def with_lapses(structure: Structure, voice: Voice, seen: Kinds) -> Kinds:
     """Ratings that have seen the item, and blind ones."""
     j, g = (0, 0) if voice.family in SHARED else (voice.rater, voice.group_place)
     share = lapse_share(voice.values, j, g)
     confusion = blind(structure.ratings.task, voice.values, j, g)
-    return Mixture([(1 - share, seen), (share, Rater(structure.ratings, confusion, voice.values))])
+    lapse = Rater(structure.ratings, confusion, voice.values)
+    return [*((weight * (1 - share), kind) for weight, kind in seen), (share, lapse)]
 
 
 def as_rated(structure: Structure, voice: Voice, confusion: Confusion, kept: Tilt) -> Confusion:

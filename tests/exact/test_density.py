@@ -30,6 +30,7 @@ RECIPES: dict[str, dict] = {
     "by class": {"raters": "one_coin + item_difficulty_by_class + drift"},
     "drift": {"raters": "pooled + drift"},
     "lapses": {"raters": "hierarchical + lapses + item_difficulty"},
+    "halo": {"raters": "hierarchical + halo + item_difficulty"},
     "bias": {"raters": "dawid_skene + system_bias"},
     "gold": {"raters": "hierarchical", "reference": "gold"},
     "default, gold": {"reference": "gold"},

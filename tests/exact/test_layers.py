@@ -81,6 +81,13 @@ def test_layers_on_the_default(name: str, layers: str):
     check(ratings_of(name, 3), 3, raters=f"hierarchical + {layers}")
 
 
+@pytest.mark.parametrize("layers", ["halo", "halo + item_difficulty + lapses + drift"])
+@pytest.mark.parametrize("family", ["hierarchical", "pooled", "ability_bias", "one_coin"])
+@pytest.mark.parametrize("name", ["retrieval", "ais", "gated"])
+def test_halo(name: str, family: str, layers: str):
+    check(ratings_of(name, 3), 3, raters=f"{family} + {layers}")
+
+
 @pytest.mark.parametrize("layers", [name for name in LAYERS if "_by_" not in name])
 def test_layers_on_raters_who_share_a_confusion(layers: str):
     check(ratings_of("ais", 3), 3, raters=f"pooled + {layers}")

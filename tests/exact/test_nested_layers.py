@@ -33,6 +33,10 @@ POINTS = {
     "lapses, none": ("lapses", {"lapse_mean": -700.0, "lapse_sd": 0.0}),
     "system_bias, none": ("system_bias", {"system_bias_sd": 0.0}),
 }
+OF_SEVERAL_LABELS = {
+    "hardly a share": {"halo_share": 1e-15},
+    "no loading": {"halo_loading": 0.0},
+}
 TASK_OF_JOINT = ("retrieval", "ais", "gated")
 
 
@@ -72,6 +76,20 @@ def agree(ratings: Ratings, plain: dict, richer: dict, point: dict[str, float]) 
 def test_a_layer_that_does_nothing(name: str, case: str):
     layer, point = POINTS[case]
     agree(ratings_of(name), {}, {"raters": f"hierarchical + {layer}"}, point)
+
+
+@pytest.mark.parametrize("case", OF_SEVERAL_LABELS)
+@pytest.mark.parametrize("name", TASK_OF_JOINT)
+def test_a_halo_that_does_nothing(name: str, case: str):
+    richer = {"raters": "hierarchical + halo"}
+    agree(ratings_of(name), {}, richer, OF_SEVERAL_LABELS[case])
+
+
+@pytest.mark.parametrize("raters", ["hierarchical + halo", "joint + halo", "scored + halo"])
+def test_a_halo_needs_several_labels_and_a_family_without_one(raters: str):
+    task = "retrieval" if "joint" in raters else "relevance"
+    with pytest.raises(ModelError, match="halo", check=refusal("layer-unfit")):
+        both(ratings_of(task, scores="scored" in raters), {}, {"raters": raters})
 
 
 @pytest.mark.parametrize("case", [c for c in POINTS if "bias" not in c and "lapses" not in c])

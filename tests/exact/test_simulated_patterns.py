@@ -236,6 +236,13 @@ STUDIES = {
         values={"lapse_mean": -0.5, "lapse_sd": 0.5, "strategy_sd": 1.0},
         wrong={"lapse_mean": -1.0},
     ),
+    "halo": Study(
+        task=task_named("retrieval"),
+        slots=((0, 0), (1, 0)),
+        spec={"raters": "hierarchical + halo"},
+        values={"halo_loading": 2.5, "halo_share": 0.5},
+        wrong={"halo_share": 0.25},
+    ),
     "continuous difficulty": Study(
         task=BINARY,
         slots=((0, 0), (1, 0), (2, 0), (2, 1)),

@@ -100,8 +100,8 @@ DATA = {
         "`reference='groups'`."
     ),
     "halo": (
-        "Answers of one rating to several labels are correlated beyond the truth. Fit with "
-        "`raters='joint'`."
+        "Answers of one rating to several labels are correlated beyond the truth. Fit with the "
+        "layer `halo`, which the default has for three such labels or more."
     ),
     "incomplete-panels": (
         "Some panels hold items without an answer. The model predicts the labels of these items."

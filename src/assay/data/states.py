@@ -7,6 +7,7 @@ Vectors hold class codes; :data:`NOT_ASKED` marks a label that the gates close.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,23 @@ class StateSpace:
 @lru_cache(maxsize=64)
 def _space(key: str) -> StateSpace:
     return _enumerate_space(task_from_json(key))
+
+
+def free_pairs(task: Task) -> list[tuple[int, int]]:
+    """Return the pairs of labels without a gate, or a rule of the interface, between them."""
+    acting = [rule for rule in task.rules if rule.response != "off"]
+    ties = [frozenset(task.expression(rule.expression).labels) for rule in acting]
+    ties += [
+        frozenset({la.name, *task.expression(la.asked_if).labels})
+        for la in task.labels
+        if la.asked_if
+    ]
+    names = task.label_names
+    return [
+        (one, other)
+        for one, other in combinations(range(len(names)), 2)
+        if not any({names[one], names[other]} <= tie for tie in ties)
+    ]
 
 
 def state_space(task: Task) -> StateSpace:

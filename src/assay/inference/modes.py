@@ -285,11 +285,12 @@ def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> d
 
     The likelihood depends on the loadings only up to a common sign.
     """
-    if "cluster_loading" not in values:
-        return values
-    ahead = density.constrain(mode.x)["cluster_loading"]
-    flip = np.where(values["cluster_loading"] @ ahead < 0, -1.0, 1.0)
-    return values | {"cluster_loading": values["cluster_loading"] * flip[:, None]}
+    ahead, aligned = density.constrain(mode.x), dict(values)
+    for name in values:
+        if name.rpartition(".")[2] in ("cluster_loading", "halo_loading"):
+            along = (values[name] * ahead[name]).sum(axis=-1, keepdims=True)
+            aligned[name] = values[name] * np.where(along < 0, -1.0, 1.0)
+    return aligned
 
 
 GAIN = 0.1

@@ -28,7 +28,7 @@ def prior_centre(density: Density) -> Floats:
     values = {}
     for parameter in density.parameters:
         centre = parameter.centre
-        if parameter.name == "cluster_loading":
+        if parameter.name.rpartition(".")[2] in ("cluster_loading", "halo_loading"):
             centre = centre + 0.5 * np.asarray(parameter.prior.values[1], float)
         values[parameter.name] = centre
     return unconstrain(density, values)

@@ -16,7 +16,7 @@ from assay.data.states import MISSING, state_space
 from assay.modelling.confusion import confusion_layout
 from assay.modelling.families import Raters, WholeFamily, family_class
 from assay.modelling.families.scored import Scored
-from assay.modelling.layers import Drift, Lapses, Loading, SystemBias, difficulty_of
+from assay.modelling.layers import Drift, Halo, Lapses, Loading, SystemBias, difficulty_of
 from assay.modelling.layers.difficulty import BY_CLASS, BY_RATER
 from assay.modelling.prior_names import PartPriors
 from assay.modelling.rater_model import AnswerPart, Part, ScorePart, score_products
@@ -116,12 +116,17 @@ def _systems(ratings: Ratings) -> Ints:
     return np.where(system < 0, len(names), system)[ratings.item]
 
 
-NO_LAPSES = {
-    "mace": "its spam models the same answers as lapses",
-    "scored": "it models scores, but lapses are answers by class",
-    "joint": "its answers to an item depend on each other, but those of a lapse are independent",
+UNFIT = {
+    ("lapses", "mace"): "its spam models the same answers as lapses",
+    ("lapses", "scored"): "it models scores, but lapses are answers by class",
+    ("lapses", "joint"): (
+        "its answers to an item depend on each other, but those of a lapse are independent"
+    ),
+    ("halo", "mace"): "its honest ratings are right on all labels",
+    ("halo", "scored"): "it models scores of single labels",
+    ("halo", "joint"): "it models the same dependence",
 }
-"""Families that do not allow lapses, and the reasons."""
+"""Layers of whole ratings that do not suit a family, and the reasons."""
 
 
 def build_parts(
@@ -168,7 +173,7 @@ def _build(
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
     raters = replace(raters, crowd=crowd)
-    _refuse_lapses(recipe)
+    _refuse_unfit(recipe)
     scored = recipe.family == "scored"
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
@@ -237,15 +242,17 @@ def _read_answers(
         whole=isinstance(family, WholeFamily),
         unasked=family.unasked,
     )
-    lapses = None
-    if "lapses" in recipe.layers:
-        lapses = Lapses(
+    layers = {
+        name: layer(
             layout=layout,
             raters=raters.as_one() if family.shared else raters,
             unit_rater=units.rater,
             priors=priors.layers,
         )
-    own = {"family": family, "responses": responses, "lapses": lapses}
+        for name, layer in (("halo", Halo), ("lapses", Lapses))
+        if name in recipe.layers
+    }
+    own = {"family": family, "responses": responses, **layers}
     return _Reading(own=own, row=responses.row, kind=_answered_kind(ratings.answers))
 
 
@@ -306,13 +313,13 @@ def _loading(
     )
 
 
-def _refuse_lapses(recipe: Recipe) -> None:
-    if "lapses" in recipe.layers and recipe.family in NO_LAPSES:
-        why = NO_LAPSES[recipe.family]
-        raise ModelError(
-            f"lapses cannot be combined with {recipe.family}: {why}. Leave the layer out",
-            code="layer-unfit",
-        )
+def _refuse_unfit(recipe: Recipe) -> None:
+    for layer in recipe.layers:
+        if why := UNFIT.get((layer, recipe.family)):
+            raise ModelError(
+                f"{layer} cannot be combined with {recipe.family}: {why}. Leave the layer out",
+                code="layer-unfit",
+            )
 
 
 def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:

@@ -69,7 +69,7 @@ Residual = Callable[["Menu"], Any]
 class Menu:
     """The answer vectors that a rater could record on the answered labels.
 
-    options : answer vectors, with blocked ones (option, label)
+    options : answer vectors (option, label); with blocked ones only if these are repaired
     entries : position of each factor in a rater's flat confusions; the last one is 1
         (state, option, label)
     warned : warned rules that each option breaks (option, warned rule)
@@ -83,7 +83,9 @@ class Menu:
     repair: Floats
 
 
-def build_menu(layout: ConfusionLayout, space: StateSpace, answered: Bools) -> Menu:
+def build_menu(
+    layout: ConfusionLayout, space: StateSpace, answered: Bools, resolve: Resolve = "retry"
+) -> Menu:
     """Return the menu for the answered labels.
 
     A partial vector breaks a rule if all complete vectors that extend it do.
@@ -100,6 +102,8 @@ def build_menu(layout: ConfusionLayout, space: StateSpace, answered: Bools) -> M
 
     blocked = every(space.blocked)
     warned = np.array([every(w) for w in space.warned.T], float).reshape(-1, len(options)).T
+    if resolve == "retry":
+        options, warned, blocked = options[~blocked], warned[~blocked], blocked[~blocked]
     entries = layout.entries(space.states, options)
     distance = (options[:, None, :] != options[None, :, :]).sum(axis=-1).astype(float)
     distance[:, blocked] = np.inf
@@ -117,13 +121,12 @@ def menu_log_probability(
     menu: Menu,
     flat: Any,
     values: Mapping[str, Any],
-    resolve: Resolve,
     xp: Any,
     residual: Residual | None = None,
 ) -> Any:
     """Return log p(option | state), (..., unit, state, option).
 
-    ``flat`` holds the confusions (..., unit, entry). Blocked options have ``NEVER`` or less.
+    ``flat`` holds the confusions (..., unit, entry). Blocked options have ``NEVER``.
     """
     logp = sum_of_entries(append_constant(flat, [0.0], xp), menu.entries, xp)
     if residual is not None:
@@ -131,10 +134,8 @@ def menu_log_probability(
     if menu.warned.shape[1]:
         omega = xp.matmul(xp.log(values["warn_omega"]), menu.warned.T)
         logp = logp + omega[..., None, None, :]
-    if resolve == "retry":
-        logp = logp + np.where(menu.blocked, NEVER, 0.0)
     logp = logp - logsumexp(logp, xp)[..., None]
-    if resolve == "retry" or not menu.blocked.any():
+    if not menu.blocked.any():
         return logp
     keep = ~menu.blocked
     mended = xp.log(xp.matmul(xp.exp(logp), menu.repair[:, keep]) + TINY)

@@ -19,7 +19,7 @@ from assay.modelling.families.family import Raters
 from assay.modelling.families.lean import LeanPrior
 from assay.modelling.families.scored import Scored
 from assay.modelling.interface_rules import Menu, Residual, build_menu, menu_log_probability
-from assay.modelling.layers import Difficulty, Drift, Lapses, Loading, SystemBias
+from assay.modelling.layers import Difficulty, Drift, Halo, Lapses, Loading, SystemBias
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 from assay.modelling.replicates import Repeats
@@ -202,16 +202,18 @@ class Part(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswerPart(Part):
-    """Raters with a family of confusions, perhaps with lapses."""
+    """Raters with a family of confusions, perhaps with a halo or lapses."""
 
     family: Family
     responses: Responses
+    halo: Halo | None = None
     lapses: Lapses | None = None
 
     def family_parameters(self) -> list[Parameter]:
-        """Return the unknowns of confusions, lapses and responses."""
-        lapses = [] if self.lapses is None else self.lapses.parameters()
-        return [*self.family.parameters(), *lapses, *self.responses.parameters()]
+        """Return the unknowns of confusions, layers of whole ratings, and responses."""
+        layers = [layer for layer in (self.halo, self.lapses) if layer is not None]
+        more = [parameter for layer in layers for parameter in layer.parameters()]
+        return [*self.family.parameters(), *more, *self.responses.parameters()]
 
     @property
     def lean(self) -> LeanPrior | None:
@@ -252,7 +254,8 @@ class AnswerPart(Part):
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Return P(reported class of a label | perceived state), summed over answer vectors."""
         layout = self.family.layout
-        menu = build_menu(layout, self.responses.space, np.ones(len(layout.classes), bool))
+        everything = np.ones(len(layout.classes), bool)
+        menu = build_menu(layout, self.responses.space, everything, self.responses.resolve)
         chance = self.menu_chances(values, menu, tilt)
         shares = [
             np.stack(
@@ -268,8 +271,7 @@ class AnswerPart(Part):
         for weight, confusion in self._components(values, tilt, np):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
             residual = self._residual(values, tilt, np)
-            resolve = self.responses.resolve
-            chance = np.exp(menu_log_probability(menu, flat, values, resolve, np, residual))
+            chance = np.exp(menu_log_probability(menu, flat, values, np, residual))
             if weight is not None:
                 chance = chance * np.exp(weight)[..., None, None]
             total = chance if total is None else total + chance
@@ -288,7 +290,8 @@ class AnswerPart(Part):
         none = np.full((len(ratings), len(answered)), np.nan)
         if not answered.any():
             return np.full(none.shape, MISSING, np.int16), none
-        menu = build_menu(self.family.layout, self.responses.space, answered)
+        space, resolve = self.responses.space, self.responses.resolve
+        menu = build_menu(self.family.layout, space, answered, resolve)
         chance = self.menu_chances(values, menu, tilt)[0]
         steps = chance[self.unit[ratings], states].cumsum(axis=1)
         picked = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
@@ -297,8 +300,10 @@ class AnswerPart(Part):
     def _components(
         self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return the kinds of ratings of the family, and lapses."""
+        """Return the kinds of ratings of the family, by impression, and lapses."""
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
+        if self.halo is not None:
+            kinds = self.halo.mix(kinds, values, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
 
     def _residual(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Residual | None:

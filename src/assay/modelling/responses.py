@@ -50,7 +50,6 @@ class ProductRows:
         self,
         flat: Any,
         values: Mapping[str, Any],
-        resolve: Resolve,
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
@@ -104,12 +103,11 @@ class MenuRows:
         self,
         flat: Any,
         values: Mapping[str, Any],
-        resolve: Resolve,
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
         """Return log p(answers of a row | state), (..., row, state)."""
-        logp = menu_log_probability(self.menu, flat, values, resolve, xp, residual)
+        logp = menu_log_probability(self.menu, flat, values, xp, residual)
         if self.option is not None:
             return logp.swapaxes(-1, -2)[..., self.unit, self.option, :]
         assert self.among is not None
@@ -201,7 +199,7 @@ class Responses:
         answers of a rating, by menu.
         """
         flat = merge_axes(self.full_confusion(log_confusion, values, xp), 2)
-        parts = [b.table(flat, values, self.resolve, xp, residual) for b in self.blocks]
+        parts = [b.table(flat, values, xp, residual) for b in self.blocks]
         return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
 
 
@@ -268,10 +266,11 @@ def _blocks(
             yield product_rows(layout, space, unit[plain], answers[plain], units), plain
     else:
         by_menu = draft
-        everything = build_menu(layout, space, np.ones(answers.shape[1], bool))
+        everything = build_menu(layout, space, np.ones(answers.shape[1], bool), ratings.resolve)
         for rows in (np.flatnonzero(~partial), np.flatnonzero(partial & ~draft)):
             if len(rows):
                 yield menu_rows(everything, unit[rows], answers[rows]), rows
     for answered in np.unique(answers[by_menu] != MISSING, axis=0):
         rows = np.flatnonzero(by_menu & ((answers != MISSING) == answered).all(axis=1))
-        yield menu_rows(build_menu(layout, space, answered), unit[rows], answers[rows]), rows
+        menu = build_menu(layout, space, answered, ratings.resolve)
+        yield menu_rows(menu, unit[rows], answers[rows]), rows

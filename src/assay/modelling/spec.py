@@ -4,6 +4,7 @@ import io
 from collections.abc import Collection, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from assay._util.errors import ModelError, suggest
 from assay._util.validation import cut, require_choice, written
 from assay.data.ratings import UNNAMED
+from assay.data.states import free_pairs
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
 from assay.modelling.formula_trees import RefusedError, column_names, read_tree
@@ -142,6 +144,8 @@ GOLD, GROUPS = "gold", "groups"
 """References that are not rater groups."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Default: a model without difficulty would be too certain of split votes."""
+DEFAULT_OF_SEVERAL = f"{DEFAULT_RATERS} + halo"
+"""Default for several two-class labels that identify a halo."""
 DEFAULT_OF_MORE = "ability_bias + item_difficulty"
 """Default if a label has more than two classes, which could otherwise drift to explain biases."""
 DEFAULT_OF_UNNAMED = "pooled + item_difficulty"
@@ -220,11 +224,24 @@ def raters_for(
     if raters is not None:
         return raters
     more = any(len(label.classes) > 2 for label in task.labels)
-    named = DEFAULT_OF_MORE if more else DEFAULT_RATERS
+    several = DEFAULT_OF_SEVERAL if identifies_halo(task) else DEFAULT_RATERS
+    named = DEFAULT_OF_MORE if more else several
     if UNNAMED not in groups:
         return named
     others = {group: named for group in groups if group != UNNAMED}
     return {**others, UNNAMED: DEFAULT_OF_UNNAMED} if others else DEFAULT_OF_UNNAMED
+
+
+def identifies_halo(task: Task) -> bool:
+    """Return whether a task has three labels without gates or interface rules between them.
+
+    As in a model with one factor, three associations identify the effect on each of three labels.
+    """
+    free = set(free_pairs(task))
+    return any(
+        free.issuperset(combinations(three, 2))
+        for three in combinations(range(len(task.labels)), 3)
+    )
 
 
 def is_layer(name: str) -> bool:

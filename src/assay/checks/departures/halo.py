@@ -1,7 +1,6 @@
 """Test for halo: answers of a rater to two labels of an item that depend beyond the truth."""
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 
 import numpy as np
 
@@ -9,27 +8,10 @@ from assay._util.typing import Floats, Ints
 from assay.checks.departures.null_model import LabelRows, NullFit, codes, sums
 from assay.checks.departures.residuals import clustered
 from assay.data.ratings import Ratings
-from assay.data.task import Task
+from assay.data.states import free_pairs
 
 CLEAR = 0.1
 """Least difference in the chance of an answer between classes that is used for a rater."""
-
-
-def free_pairs(task: Task) -> list[tuple[int, int]]:
-    """Return the pairs of labels without a gate, or a rule of the interface, between them."""
-    acting = [rule for rule in task.rules if rule.response != "off"]
-    ties = [frozenset(task.expression(rule.expression).labels) for rule in acting]
-    ties += [
-        frozenset({la.name, *task.expression(la.asked_if).labels})
-        for la in task.labels
-        if la.asked_if
-    ]
-    names = task.label_names
-    return [
-        (one, other)
-        for one, other in combinations(range(len(names)), 2)
-        if not any({names[one], names[other]} <= tie for tie in ties)
-    ]
 
 
 def halo(

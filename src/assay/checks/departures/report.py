@@ -118,10 +118,9 @@ MEANINGS: dict[Code, Meaning] = {
             found="Answers of one rating are correlated beyond the truth{about} (halo)",
             means="One impression counts as several independent answers, so the labels are too "
             "certain",
-            mend="Fit with `raters='joint'`, and keep it if it predicts left-out clusters better "
-            "(`arviz_stats.compare`)",
+            mend="Fit with `raters='hierarchical + item_difficulty + halo'`, which models it",
             mark="halo: answers of one rating are correlated beyond the truth",
-            parts=("joint",),
+            parts=("halo", "joint"),
         ),
     )
 }

@@ -1,0 +1,102 @@
+"""Halo: the impression that an item makes on a rater moves all answers of a rating."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay._util.arrays import log_softmax
+from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
+from assay.modelling.confusion import ConfusionLayout
+from assay.modelling.families.family import Raters
+from assay.modelling.parameters import Parameter
+from assay.modelling.priors import Prior
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Halo:
+    r"""Dependence of the answers of a rating through the rater's impression of the item.
+
+    .. math::
+
+        p(y \mid s) = \sum_{m} w_m \prod_l \mathrm{softmax}_{y_l}\bigl(\log \theta_{jl}[s_l,
+            \cdot] + h_{g(j)l}\, m\, x_l(\cdot)\bigr), \quad w_0 = 1 - \eta_{g(j)},
+            \quad w_{\pm 1} = \eta_{g(j)} / 2
+
+    :math:`m` is the impression: none, or one of two opposite ones, whatever is true. :math:`x` runs
+    from :math:`-\tfrac12` to :math:`\tfrac12` over the classes in order, and an unordered label has
+    an :math:`x` for each class. So an impression adds :math:`\pm h` to the log odds of yes. Three
+    values fit graded impressions as well as finer grids: with :math:`\eta = 1/3` they are the
+    Gauss-Hermite rule of a normal impression. Each term is normalised over the answers that the
+    interface allows. The sign of all h of a group together is arbitrary.
+    """
+
+    layout: ConfusionLayout
+    raters: Raters
+    unit_rater: Ints
+    priors: Mapping[str, Prior]
+
+    def __post_init__(self) -> None:
+        """Raise ModelError for a task with one label."""
+        task = self.layout.task
+        if len(task.labels) < 2:
+            raise ModelError(
+                f"halo needs answers to several labels, but task {task.name} has one. Leave the "
+                "layer out",
+                code="layer-unfit",
+            )
+
+    def parameters(self) -> list[Parameter]:
+        """Return the effects of an impression, and the share of ratings with one, by group."""
+        names, _ = self._columns()
+        coords = {"halo_group": self.raters.groups, "halo_answer": names}
+        return [
+            Parameter(
+                name="halo_loading",
+                dims=("halo_group", "halo_answer"),
+                prior=self.priors["halo_loading"],
+                coords=coords,
+            ),
+            Parameter(
+                name="halo_share",
+                dims=("halo_group",),
+                prior=self.priors["halo_share"],
+                coords=coords,
+            ),
+        ]
+
+    def mix(
+        self, kinds: list[tuple[Any, Any]], values: Mapping[str, Any], xp: Any
+    ) -> list[tuple[Any, Any]]:
+        """Return the kinds of ratings by impression, (log weight, log confusion) of each."""
+        share = values["halo_share"][..., self.raters.group[self.unit_rater]]
+        none, some = xp.log1p(share * -1.0), xp.log(share * 0.5)
+        _, columns = self._columns()
+        group = self.raters.group[self.unit_rater]
+        moved = xp.matmul(values["halo_loading"], columns.reshape(len(columns), -1))
+        lead = [moved.shape[n] for n in range(moved.ndim - 1)]
+        shift = moved.reshape((*lead, *columns.shape[1:]))[..., group, :, :]
+        found = []
+        for own, table in kinds:
+            found.append((none if own is None else none + own, table))
+            for sign in (-1.0, 1.0):
+                moved = log_softmax(table + shift * sign, xp)
+                found.append((some if own is None else some + own, moved))
+        return found
+
+    def _columns(self) -> tuple[tuple[str, ...], Floats]:
+        """Return the names of the loadings, and :math:`x` of each, (loading, asked row, class)."""
+        layout, names, columns = self.layout, [], []
+        labels = np.array(layout.labels)
+        for n, label in enumerate(layout.task.labels):
+            count = len(label.classes)
+            coded = np.zeros((count, layout.width))
+            coded[:, :count] = np.eye(count) - 1 / count
+            names += [f"{label.name}={name}" for name in label.classes]
+            if count == 2 or label.ordered:
+                names[-count:] = [label.name]
+                coded = np.zeros((1, layout.width))
+                coded[0, :count] = np.arange(count) / (count - 1) - 0.5
+            columns += [np.where((labels == n)[:, None], one, 0.0) for one in coded]
+        return tuple(names), np.stack(columns)

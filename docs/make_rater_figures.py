@@ -210,12 +210,29 @@ def draw_lapses(figure: Figure, name: str) -> None:
     histogram(loss, np.maximum(seen - every, 0), "what lapses cost in accuracy", colour="second")
 
 
+def draw_halo(figure: Figure, name: str) -> None:
+    """Draw how far an impression moves a chance of 1/2, and the odds ratio of two answers."""
+    structure = structure_of(f"hierarchical + {name}", "generation")
+    values = prior_draws(structure)
+    loading, share = values["halo_loading"][:, 0], values["halo_share"][:, 0]
+    axes, odds = figure.subplots(1, 2)
+    moved = 1 / (1 + np.exp(-loading[:, 0]))
+    histogram(axes, moved, "chance of yes with an impression, 1/2 without")
+    yes = 1 / (1 + np.exp(-loading[:, :2, None] * np.array([-1, 0, 1])))
+    weight = np.stack([share / 2, 1 - share, share / 2], axis=-1)
+    both = (yes.prod(axis=1) * weight).sum(axis=-1)
+    one = (yes * weight[:, None]).sum(axis=-1)
+    phi = (both - one.prod(axis=1)) / np.sqrt((one * (1 - one)).prod(axis=1))
+    histogram(odds, np.abs(phi), "correlation of two answers given the truth", colour="second")
+
+
 LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
     "item_difficulty_by_rater": draw_difficulty,
     "item_difficulty_by_class": draw_difficulty,
     "drift": draw_drift,
+    "halo": draw_halo,
     "lapses": draw_lapses,
     "perception": draw_perception,
     "system_bias": draw_system_bias,

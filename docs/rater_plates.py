@@ -148,6 +148,15 @@ PLATES: dict[str, Plates] = {
         "tau>w w>y",
         {"group g": "tau", "session t": "w", "rater j": "w"},
     ),
+    "halo": WITH_THETA.add(
+        {
+            "h": (r"$h$", 0.5, -0.8),
+            "eta": (r"$\eta$", 0.5, -1.6),
+            "m": (r"$m_a$", 4, -1.3),
+        },
+        "h>y eta>m m>y",
+        {"group g": "h eta", "rating a": "m"},
+    ),
     "lapses": WITH_THETA.add(
         {
             "m": (r"$m, \tau$", 0.5, -0.8),

@@ -55,6 +55,7 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
     "drift": Study(raters="hierarchical + drift", sizes={"sessions": 3}),
     "system_bias": Study(raters="hierarchical + system_bias"),
     "ability_bias_difficulty": Study(raters="ability_bias + item_difficulty"),
+    "halo": Study(raters="hierarchical + halo"),
     "lapses": Study(raters="hierarchical + lapses"),
     "item_difficulty": Study(raters="hierarchical + item_difficulty"),
     "item_difficulty_continuous": Study(raters="hierarchical + item_difficulty_continuous"),

@@ -1,9 +1,10 @@
 """The table of the zoo: coverage with exact bounds, widths, errors, P(A > B), silent misses.
 
     python -m benchmarks zoo_table
-    python -m benchmarks zoo_table --recipe "hierarchical + item_difficulty" --file other.csv
+    python -m benchmarks zoo_table --recipe default --file other.csv
 
-Reads ``results/zoo.csv``, prints the table, and writes ``zoo_table.csv`` (all columns),
+Reads ``results/zoo.csv``, in which the default of a world's task is called by its name, prints the
+table, and writes ``zoo_table.csv`` (all columns),
 ``zoo_page.csv`` (as printed, of recipes that were run in all worlds), ``zoo_recipes.csv`` (recipes
 for some worlds, beside those) and ``zoo_catalogue.csv`` (the worlds) beside it. Bounds are those of
 Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from benchmarks.worlds.zoo import KEY, PARTS
+from benchmarks.worlds.zoo import DEFAULT, KEY, PARTS, full_name
 from benchmarks.worlds.zoo_worlds.catalogue import ZOO
 from benchmarks.worlds.zoo_worlds.naming import NAMED_BY, NAMING
 
@@ -287,6 +288,8 @@ def main() -> None:
     parser.add_argument("--file", type=Path, default=RESULTS / "zoo.csv")
     chosen = parser.parse_args()
     table = pd.read_csv(chosen.file).drop_duplicates([*KEY, "metric"])
+    named = table["world"].map({name: full_name(DEFAULT, world) for name, world in ZOO.items()})
+    table["recipe"] = table["recipe"].mask(table["recipe"] == named, DEFAULT)
     if chosen.recipe:
         table = table[table["recipe"].isin(chosen.recipe)]
     found = summary(table)

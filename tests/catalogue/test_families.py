@@ -29,7 +29,10 @@ LAYERS = [name for name in RATERS if is_layer(name)]
 FAMILIES = [name for name in RATERS if name not in LAYERS]
 PREVALENCES = catalogue_names("prevalence")
 KEYS = {"name", "title", "description", "equation", "references", "priors"}
-NOT_FOR = {"joint": ("relevance", "single"), "ordinal": ("single",), "scored": ("single",)}
+NOT_FOR = {
+    "halo": ("relevance", "single"), "joint": ("relevance", "single"),
+    "ordinal": ("single",), "scored": ("single",),
+}  # fmt: skip
 """One label has no dependence; classes without an order have no thresholds, and no scores."""
 EVERYWHERE = [(t, r) for t in TASKS for r in RATERS if t not in NOT_FOR.get(r, ())]
 

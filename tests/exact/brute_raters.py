@@ -166,9 +166,7 @@ Kinds = list[tuple[float, Rater]]
 def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> Kinds:
     """Ratings without an impression of the item, and with either of two opposite ones."""
     task, g = structure.ratings.task, 0 if voice.family in SHARED else voice.group_place
-    loads = dict(
-        zip(voice.levels["halo_answer"], voice.values["halo_loading"][g], strict=True)
-    )
+    loads = dict(zip(voice.levels["halo_answer"], voice.values["halo_loading"][g], strict=True))
     share = float(voice.values["halo_share"][g])
     found = []
     for impression, weight in ((0, 1 - share), (-1, share / 2), (1, share / 2)):
@@ -181,8 +179,7 @@ def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> K
                 own = [loads[f"{la.name}={name}"] for name in la.classes]
                 by = [one - math.fsum(own) / len(own) for one in own]
             odds = [
-                [p * math.exp(impression * b) for p, b in zip(row, by, strict=True)]
-                for row in rows
+                [p * math.exp(impression * b) for p, b in zip(row, by, strict=True)] for row in rows
             ]
             moved.append([[o / math.fsum(row) for o in row] for row in odds])
         found.append((weight, Rater(structure.ratings, moved, voice.values)))

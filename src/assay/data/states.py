@@ -68,6 +68,18 @@ def free_pairs(task: Task) -> list[tuple[int, int]]:
     ]
 
 
+def identifies_halo(task: Task) -> bool:
+    """Return whether a task has three labels without gates or interface rules between them.
+
+    As in a model with one factor, three associations identify the effect on each of three labels.
+    """
+    free = set(free_pairs(task))
+    return any(
+        free.issuperset(combinations(three, 2))
+        for three in combinations(range(len(task.labels)), 3)
+    )
+
+
 def state_space(task: Task) -> StateSpace:
     """Enumerate the states and responses of a task whose classes are known.
 

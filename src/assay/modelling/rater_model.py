@@ -341,9 +341,7 @@ class ScorePart(Part):
 
     def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
         """Return log p(scores | state), (..., row, state)."""
-        return self.products.table(
-            merge_axes(self.log_codes(values, tilt, xp), 2), values, "retry", xp
-        )
+        return self.products.table(merge_axes(self.log_codes(values, tilt, xp), 2), values, xp)
 
     def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
         """Return P(score in a class's region | true class)."""

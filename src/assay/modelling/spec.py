@@ -4,7 +4,6 @@ import io
 from collections.abc import Collection, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 from assay._util.errors import ModelError, suggest
 from assay._util.validation import cut, require_choice, written
 from assay.data.ratings import UNNAMED
-from assay.data.states import free_pairs
+from assay.data.states import identifies_halo
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
 from assay.modelling.formula_trees import RefusedError, column_names, read_tree
@@ -230,18 +229,6 @@ def raters_for(
         return named
     others = {group: named for group in groups if group != UNNAMED}
     return {**others, UNNAMED: DEFAULT_OF_UNNAMED} if others else DEFAULT_OF_UNNAMED
-
-
-def identifies_halo(task: Task) -> bool:
-    """Return whether a task has three labels without gates or interface rules between them.
-
-    As in a model with one factor, three associations identify the effect on each of three labels.
-    """
-    free = set(free_pairs(task))
-    return any(
-        free.issuperset(combinations(three, 2))
-        for three in combinations(range(len(task.labels)), 3)
-    )
 
 
 def is_layer(name: str) -> bool:

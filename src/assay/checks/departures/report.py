@@ -12,6 +12,7 @@ from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Part, findings_on
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import Ratings
+from assay.data.states import identifies_halo
 
 _finding = findings_on("independent raters")
 TEAMS = "separate-teams"
@@ -138,6 +139,12 @@ def warning(departure: Departure) -> str:
     return f"{found}. {meaning.means}. {meaning.mend}."
 
 
+def _allowed(departure: Departure) -> str:
+    """Say that the default models a departure."""
+    found = MEANINGS[departure.code].found.format(about=about(departure))
+    return f"{found}. The default model allows for this, by its layer {departure.code}"
+
+
 def numbers(departure: Departure) -> Numbers:
     """Return the size and the p-value."""
     return {"size": departure.size, "p": departure.p}
@@ -164,8 +171,13 @@ def check_departures(ratings: Ratings) -> Part:
             _finding("warning", text, code="separate-teams", numbers={"teams": len(teams)})
         )
     searched = search(ratings)
+    modelled = {"halo"} if identifies_halo(ratings.task) else set()
     found += [
-        _finding("warning", warning(one).removesuffix("."), code=one.code, numbers=numbers(one))
+        _finding("note", _allowed(one), code=one.code, numbers=numbers(one))
+        if one.code in modelled
+        else _finding(
+            "warning", warning(one).removesuffix("."), code=one.code, numbers=numbers(one)
+        )
         for one in searched.found
     ]
     asked = [MEANINGS[code].asked for code in searched.tests]

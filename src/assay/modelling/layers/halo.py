@@ -14,6 +14,7 @@ from assay.modelling.families.family import Raters
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Halo:
     r"""Dependence of the answers of a rating through the rater's impression of the item.

@@ -1,7 +1,7 @@
 """The function ``compare_scores``: which scorer is better, on shared draws of the truth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from assay.comparison.contrasts import Rope, require_two
 from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
 from assay.raters.scoring.informed import blind_words, informed_truth, saw_scores
-from assay.raters.scoring.rater_scores import score_draws
+from assay.raters.scoring.rater_scores import score_rater
 from assay.raters.scoring.scores import Scored, Scores, read_scores
 from assay.raters.scoring.truths import Source, Truth, positive_classes, read_truth
 
@@ -138,11 +138,15 @@ def compare_scores(
         for own in unseen:
             known = informed_truth(truth, known, own)
     tables, left = _shared_items(read, known)
+    known = replace(known, fewest=FEWEST)
+    if estimand == "population" and len(known.codes) == 1:
+        codes = np.repeat(known.codes, DRAWS_OF_KNOWN, axis=0)
+        known = replace(known, codes=codes, shape=(1, DRAWS_OF_KNOWN))
     asked = None if metric is None else names_given("metric", metric, what="measure")
     drawn = {
-        name: score_draws(
+        name: score_rater(
             known, table, positive=positive, metric=asked, estimand=estimand, threshold=threshold,
-            fewest=FEWEST, draws_of_known=DRAWS_OF_KNOWN, **choices,
+            **choices,
         )
         for name, table in tables.items()
     }  # fmt: skip

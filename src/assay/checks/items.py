@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on
-from assay.data.overlap import ENOUGH
+from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import NOT_AUDITED, LargerUnit, Ratings
 
 _on_clusters = findings_on("clusters")
@@ -140,8 +140,9 @@ def check_clusters(ratings: Ratings) -> Part:
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part. " + (
         "`reference='gold'` uses these items to estimate how often raters err together"
-        if known >= ENOUGH
-        else f"With {ENOUGH} such items or more, a fit can estimate how often raters err together"
+        if known >= LAYER_ITEMS
+        else f"With {LAYER_ITEMS} such items or more, a fit can estimate how often raters err "
+        "together"
     )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()

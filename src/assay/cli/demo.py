@@ -22,7 +22,7 @@ from assay.cli.arguments import in_options
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, least_certain, reliability_frame
-from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words, effective_draws
+from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words, draws_worth
 from assay.display.rater_tables import class_tables
 from assay.display.result_tables import labels_table, metrics_table
 from assay.display.table import Table, make_table
@@ -34,7 +34,7 @@ from assay.fits.simulate import simulate
 from assay.fits.storage import save
 from assay.fits.summary import summarize
 from assay.inference.fit import fit
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.io.datasets import SOURCE, anesthesia_ratings
 
 QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
@@ -69,7 +69,7 @@ VALUES: dict[str, Floats] = {
 }
 
 
-LONG = Effort(draws=1200, tune=400, chains=4, target_accept=0.9)
+LONG = SamplerSettings(draws=1200, tune=400, chains=4, target_accept=0.9)
 EFFORTS = {"real": LONG, "simulated": LONG}
 QUICK = replace(LONG, draws=200, tune=200)
 
@@ -100,7 +100,7 @@ class SimulatedStudy:
     metrics: pd.DataFrame
 
 
-def real_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> RealStudy:
+def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False) -> RealStudy:
     """Fit the ratings of Dawid & Skene (1979)."""
     ratings = anesthesia_ratings()
     tree = _fit(ratings, effort, seed, progress)
@@ -134,7 +134,9 @@ def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
     )
 
 
-def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> SimulatedStudy:
+def simulated_study(
+    effort: SamplerSettings, *, seed: int = 1, progress: bool = False
+) -> SimulatedStudy:
     """Fit a SIMULATED study and compare with the truth; the seed is of both."""
     ratings = simulated_ratings(seed)
     tree = _fit(ratings, effort, seed, progress)
@@ -146,7 +148,7 @@ def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) ->
     )
 
 
-def _fit(ratings: Ratings, effort: Effort, seed: int, progress: bool) -> xr.DataTree:
+def _fit(ratings: Ratings, effort: SamplerSettings, seed: int, progress: bool) -> xr.DataTree:
     with warnings.catch_warnings():
         # The report repeats the warnings.
         warnings.simplefilter("ignore", FitWarning)
@@ -214,13 +216,13 @@ def show_real(console: Console, study: RealStudy) -> None:
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
-    for table in class_tables(study.reliability, study.ratings.task, effective_draws(study.fit)):
+    for table in class_tables(study.reliability, study.ratings.task, draws_worth(study.fit)):
         _show(console, table)
     least = least_certain(study.labels, UNCERTAIN)
     votes = list(least["majority_vote"])
     _show(console, labels_table(least, len(study.labels), votes, export=study.labels))
     titles = titles_with_names(metrics(study.fit))
-    draws = effective_draws(study.fit)
+    draws = draws_worth(study.fit)
     _show(console, metrics_table(study.prevalence, titles, draws=draws))
 
 

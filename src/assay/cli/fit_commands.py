@@ -83,7 +83,7 @@ def metrics(
     left_out = left_out_metrics(ratings, metric or None)
 
     def tables() -> "list[ResultTable]":
-        from assay.display.notes import effective_draws, panels_said
+        from assay.display.notes import draws_worth, panels_said
         from assay.display.result_tables import metrics_table
         from assay.evaluation.titles import titles_with_names
 
@@ -91,7 +91,7 @@ def metrics(
         return [
             metrics_table(
                 summaries, titles_with_names(first), weights=ratings.items["weight"].tolist(),
-                panels=panels_said(first), draws=effective_draws(view),
+                panels=panels_said(first), draws=draws_worth(view),
             )
         ]  # fmt: skip
 
@@ -176,10 +176,10 @@ def compare(
             extra = {"claims": checked, "left_out": left_out}
 
             def group_tables() -> "list[ResultTable]":
-                from assay.display.notes import effective_draws
+                from assay.display.notes import draws_worth
                 from assay.display.result_tables import groups_table
 
-                return [groups_table(groups, draws=effective_draws(view))]
+                return [groups_table(groups, draws=draws_worth(view))]
 
             deliver(
                 "groups", groups, as_json, output, lambda: show_parts(*group_tables()),
@@ -195,10 +195,10 @@ def compare(
         return
 
     def tables() -> "list[ResultTable]":
-        from assay.display.notes import effective_draws
+        from assay.display.notes import draws_worth
         from assay.display.result_tables import comparison_tables
 
-        return comparison_tables(found, effective_draws(view))
+        return comparison_tables(found, draws_worth(view))
 
     extra = {"systems": found.systems.assign(**said), "claims": checked, "left_out": left_out}
     deliver(
@@ -253,7 +253,7 @@ def raters(
     misperceived, by_session = perception_table(view, level=level), session_frames(view, level)
 
     def tables() -> "list[ResultTable]":
-        from assay.display.notes import effective_draws
+        from assay.display.notes import draws_worth
         from assay.display.rater_tables import (
             class_tables,
             drift_table,
@@ -261,7 +261,7 @@ def raters(
             worth_tables,
         )
 
-        task, draws = view.ratings.task, effective_draws(view)
+        task, draws = view.ratings.task, draws_worth(view)
         made = (
             class_tables(frame, task, draws)
             if by_class

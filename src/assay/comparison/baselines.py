@@ -25,7 +25,7 @@ from assay.evaluation.known_labels import VOTE, resampled, vote_totals
 from assay.evaluation.panels import Incomplete, panel_layout, weighable_metrics
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 
 SAMPLES = 2000
 
@@ -198,7 +198,9 @@ def side_by_side(
         if human_by == "vote":
             parts.append(vote(people, HUMAN_ONLY, who))
         else:
-            tree, warned = refit(view, people, Effort(draws=draws, tune=tune, chains=chains))
+            tree, warned = refit(
+                view, people, SamplerSettings(draws=draws, tune=tune, chains=chains)
+            )
             parts.append(model(tree, HUMAN_ONLY, f"ratings of {who}"))
     # Lines of one quantity are adjacent, in the order of the first part.
     table = pd.concat(parts).sort_index(kind="stable")

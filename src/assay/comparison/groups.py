@@ -29,7 +29,7 @@ JITTER = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pooled:
+class PooledContrasts:
     """Draws of a normal-normal model.
 
     effects : effect of each group (draw, group)
@@ -43,7 +43,7 @@ class Pooled:
 
 def pool(
     estimates: Floats, covariance: Floats, *, scale: float, draws: int, rng: np.random.Generator
-) -> Pooled:
+) -> PooledContrasts:
     r"""Pool the estimates of several groups partially.
 
     ``estimates`` (group,) with ``covariance`` (group, group); ``scale`` is that of the half-normal
@@ -84,7 +84,7 @@ def pool(
     root = np.linalg.cholesky(square * np.eye(size) - square**2 * inverse + JITTER * np.eye(size))
     pull = (tau[at] ** 2)[:, None] * np.einsum("dgh,dh->dg", inverse[at], estimates - mean[:, None])
     noise_draws = np.einsum("dgh,dh->dg", root[at], rng.standard_normal((draws, size)))
-    return Pooled(effects=mean[:, None] + pull + noise_draws, mean=mean, sd=tau[at])
+    return PooledContrasts(effects=mean[:, None] + pull + noise_draws, mean=mean, sd=tau[at])
 
 
 POOL_DRAWS = 4000

@@ -104,7 +104,7 @@ def convergence_words(fit: Fit) -> list[str]:
     return [words, *fit_warnings(fit)]
 
 
-def effective_draws(fit: Fit) -> float:
+def draws_worth(fit: Fit) -> float:
     """Return the effective number of draws of the results, which limits their digits."""
     sizes, numbers = fit["posterior"].sizes, json.loads(fit.attrs.get("diagnostics", "{}"))
     least = numbers.get("ess_results") or numbers.get("ess_min")

@@ -10,7 +10,7 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Floats, Ints
 from assay.fits.view import Fit, FitView
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
-from assay.modelling.rater_model import Part
+from assay.modelling.rater_model import RaterModel
 from assay.modelling.structure import Structure
 from assay.raters.reliability import average_difficulty, average_prevalence, difficulty_by_state
 
@@ -79,7 +79,9 @@ def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
         yield {name: value[start : start + AT_ONCE] for name, value in values.items()}
 
 
-def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, Floats]) -> Floats:
+def _group_worth(
+    structure: Structure, part: RaterModel, g: int, values: Mapping[str, Floats]
+) -> Floats:
     """Return the effective number of raters of one group, (draw, label)."""
     states = structure.prevalence.space.states
     draws, labels = len(next(iter(values.values()))), states.shape[1]
@@ -136,7 +138,7 @@ def appearance_chances(structure: Structure, name: str, values: Mapping[str, Flo
 
 
 def _class_chances(
-    structure: Structure, part: Part, members: Ints, values: Mapping[str, Floats]
+    structure: Structure, part: RaterModel, members: Ints, values: Mapping[str, Floats]
 ) -> Floats:
     """Return P(reported class | appearance) of an answer, by class of difficulty.
 

@@ -8,7 +8,7 @@ from assay._util.errors import FitError
 from assay.fits.labels import asked_class_names
 from assay.fits.view import Fit, FitView
 from assay.modelling.confusion import confusion_layout
-from assay.modelling.rater_model import AnswerPart
+from assay.modelling.rater_model import CategoricalRaterModel
 
 
 def difficulty_loadings(fit: Fit) -> xr.DataArray:
@@ -108,7 +108,9 @@ def lapse_shares(fit: Fit) -> xr.DataArray:
     """
     view = FitView.of(fit)
     structure, values = view.structure, view.draws
-    parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
+    parts = [
+        part for part in structure.parts if isinstance(part, CategoricalRaterModel) and part.lapses
+    ]
     if not parts:
         raise FitError(
             "no rater has lapses in this fit; fit with `raters='hierarchical + lapses'`. The "

@@ -19,7 +19,7 @@ MISLEADS = 0.9
 """A rater who is right less often than this share of a guesser's rate is adversarial."""
 ALIKE = 0.3
 """Largest total variation between the answers to two classes that counts as uninformative."""
-SURE = 0.95
+MIN_PROBABILITY = 0.95
 
 
 def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
@@ -108,9 +108,9 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
             values, adversarial, spammer = (draws[..., j] for draws in drawn)
             lower, upper = interval_ends(values.ravel(), level)
             chances = {"adversarial": float(adversarial.mean()), "spammer": float(spammer.mean())}
-            there = next((k for k, p in chances.items() if p >= SURE), "")
+            there = next((k for k, p in chances.items() if p >= MIN_PROBABILITY), "")
             there = "" if scoring[j] or label in doubted else there
-            sure = there != "" and chances[there] * weight >= SURE
+            sure = there != "" and chances[there] * weight >= MIN_PROBABILITY
             rows.append(
                 {
                     "rater": str(rater),

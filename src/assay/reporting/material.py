@@ -22,7 +22,7 @@ from assay.comparison.contrasts import pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
-from assay.display.notes import effective_draws
+from assay.display.notes import draws_worth
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
@@ -166,7 +166,7 @@ class Material:
     @cached_property
     def worth_draws(self) -> float:
         """Effective number of draws of the results."""
-        return effective_draws(self.view)
+        return draws_worth(self.view)
 
     @cached_property
     def standing(self) -> pd.DataFrame:

@@ -29,7 +29,7 @@ from assay.display.frames import (
     least_certain,
     reliability_frame,
 )
-from assay.display.notes import convergence_words, doubts, effective_draws
+from assay.display.notes import convergence_words, doubts, draws_worth
 from assay.display.rater_tables import rater_tables
 from assay.display.result_tables import comparison_tables, labels_table, metrics_table
 from assay.display.table import Table
@@ -164,7 +164,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the tables in a notebook."""
-        task, draws = self.ratings.task, effective_draws(self.view)
+        task, draws = self.ratings.task, draws_worth(self.view)
         tables = self.tables()
         tables += rater_tables(
             reliability_frame(self.view, level=self.level), self.raters, task, draws
@@ -176,7 +176,7 @@ class Run:
 
     def tables(self) -> list[Table]:
         """Return the metrics and the comparison of systems, as they are shown."""
-        titles, draws = titles_with_names(self._draws), effective_draws(self.view)
+        titles, draws = titles_with_names(self._draws), draws_worth(self.view)
         parts = [metrics_table({"population": self.metrics}, titles, draws=draws)]
         found = self.compared
         return parts + ([] if found is None else comparison_tables(found, draws))

@@ -11,8 +11,8 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_count
 from assay.data.overlap import (
-    Design,
-    GroupMeetings,
+    FirstRatings,
+    GroupPairs,
     RepeatedPairs,
     build_design,
     build_meetings,
@@ -221,7 +221,7 @@ def _noted(
         yield answers
 
 
-def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> list[Line]:
+def _agreement(ratings: Ratings, design: FirstRatings, every: Iterable[Vectors]) -> list[Line]:
     """Return the agreement in the data, then in each replicate."""
     names = column_names(ratings.task, None)
     columns = replicated_statistics(ratings.task, design, every, names)
@@ -232,7 +232,7 @@ def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> li
     ]
 
 
-def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[Line]:
+def _by_group(ratings: Ratings, meetings: GroupPairs, alike: Floats) -> list[Line]:
     """Return agreement within rater groups and across them, in the data and in each replicate."""
     names = [*((group, WITHIN) for group in meetings.groups), ("", WITHIN), ("", ACROSS)]
     return [

@@ -21,7 +21,7 @@ from assay.data.task import Task
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand, is_modelled
 from assay.evaluation.fitted import Change, metrics_if
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
 from assay.modelling.prevalence.base import main_columns
@@ -178,7 +178,7 @@ def _told_more(view: FitView, holds: Bools, ratio: float) -> FitView:
     each, kind = np.unique(shift, return_inverse=True)
     log_weight = np.where(holds, each[:, None], 0.0) - np.maximum(each, 0.0)[:, None]
     more = view.structure.with_evidence(kind.ravel(), log_weight)
-    states = recover(more, view.draws, rng).states
+    states = sample_states(more, view.draws, rng).states
     state = labels["state"]
     told = labels.assign(state=(state.dims, states.reshape(state.shape)))
     return _with_groups(view, labels=told)

@@ -19,7 +19,7 @@ from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.validation.variants import Variant, variants_of
 
 Of = Literal["contrasts", "systems"]
@@ -176,8 +176,8 @@ def stability(
     Notes
     -----
     A contrast changes if its interval excludes 0 only before or only after the refit, or excludes
-    it on the other side (:func:`assay.comparison.decisions.settled`). A metric of a system changes
-    if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
+    it on the other side (:func:`assay.comparison.decisions.verdict_on`). A metric of a system
+    changes if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
     clusters' weights, so most changes are due to the variant. The rest is Monte Carlo error of the
     few draws.
 
@@ -202,7 +202,7 @@ def stability(
         "kernel": require_flag("kernel", kernel),
         "dependence": require_flag("dependence", dependence),
     }
-    effort = Effort(draws=draws, tune=tune, chains=chains)
+    effort = SamplerSettings(draws=draws, tune=tune, chains=chains)
     view = FitView.of(fit)
     chosen = of or ("contrasts" if _has_contrasts(view) else "systems")
     views = _views(
@@ -251,7 +251,7 @@ def _refitted(
     fit: FitView,
     views: Mapping[Of, View],
     kinds: Mapping[str, bool],
-    effort: Effort,
+    effort: SamplerSettings,
     *,
     progress: bool,
 ) -> dict[Of, pd.DataFrame]:

@@ -16,7 +16,7 @@ from assay.comparison.refit import rated_by, refit
 from assay.evaluation import majority_metrics
 from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.priors import parse_prior
 from assay.validation import stability as robustness
 from assay.validation.stability import (
@@ -75,7 +75,7 @@ def test_ratings_of_some_raters_keep_items_and_panels(fit):
 
 
 def test_refit_of_the_same_ratings_is_the_same_fit(fit):
-    again, _ = refit(fit, assay.fits.datatree.ratings_of(fit), Effort(draws=40, chains=2))
+    again, _ = refit(fit, assay.fits.datatree.ratings_of(fit), SamplerSettings(draws=40, chains=2))
     np.testing.assert_array_equal(again["labels"]["state"], fit["labels"]["state"])
 
 
@@ -92,7 +92,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
             method="map", draws=20, chains=1, starts=1, rng=1,
         )  # fmt: skip
     people = rated_by(ratings, ["person"])
-    tree, _ = refit(fit, people, Effort(draws=20, chains=1))
+    tree, _ = refit(fit, people, SamplerSettings(draws=20, chains=1))
     left = assay.fits.datatree.ratings_of(tree)
     names = ratings.raters.index[ratings.raters["group"] == "person"]
     assert list(left.raters.index) == list(names)
@@ -137,7 +137,7 @@ def test_people_alone_by_vote_and_by_model(fit):
     assert people["basis"].iloc[0] == "majority vote of person, cluster bootstrap"
     found = side_by_side(fit, human=["person"], metric="on_topic_rate", draws=40, chains=2)
     model = found.table[found.table["approach"] == "human-only"]
-    tree, _ = refit(fit, rated_by(ratings, ["person"]), Effort(draws=40, chains=2))
+    tree, _ = refit(fit, rated_by(ratings, ["person"]), SamplerSettings(draws=40, chains=2))
     expected = compare(tree, metric="on_topic_rate").systems["mean"]
     np.testing.assert_allclose(model["mean"].iloc[:2], expected)
     assert len(found.sentences()) == 2
@@ -239,9 +239,11 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
     hard = small_fit(raters=recipes, priors=file)
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
-    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
-    people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
+    people, _ = refit(
+        hard, rated_by(without.ratings, ["person"]), SamplerSettings(draws=5, chains=1)
+    )
     assert set(FitView.of(people).spec.priors) == {"person.hard_share"}
 
 
@@ -259,7 +261,7 @@ def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     assert without.changes == {"raters": "hierarchical"}
-    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
     (added,) = variants_of(FitView.of(groups), kinds("dependence"))
@@ -400,7 +402,7 @@ def test_changes_in_words(after, said):
 
 def test_warnings_of_refits_are_kept(fit):
     """NUTS of so few draws is not to be trusted, and says so."""
-    short = Effort(draws=5, tune=20, chains=2)
+    short = SamplerSettings(draws=5, tune=20, chains=2)
     tree, said = refit(fit, assay.fits.datatree.ratings_of(fit), short, {"method": "nuts"})
     assert said == [str(note) for note in fit_warnings(tree)]
     assert {note.code for note in fit_warnings(tree)} & {"chains-disagree", "low-ess"}

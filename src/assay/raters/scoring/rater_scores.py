@@ -23,7 +23,7 @@ from assay.raters.scoring.informed import (
     weighable_measures,
     weights_ignored,
 )
-from assay.raters.scoring.measures import Block, Measure, Setting, choose_measures
+from assay.raters.scoring.measures import Measure, ScoredBlock, Setting, choose_measures
 from assay.raters.scoring.scores import Scores, read_scores
 from assay.raters.scoring.truths import (
     Source,
@@ -198,7 +198,9 @@ def score_rater(
     )
 
 
-def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -> Iterator[Block]:
+def blocks(
+    truth: Truth, setting: Setting, weights: ItemWeights | None = None
+) -> Iterator[ScoredBlock]:
     """Yield the draws of the scored items in blocks."""
     items = setting.scored.item
     step = max(1, BLOCK_CELLS // len(items))
@@ -206,10 +208,12 @@ def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -
         draws = slice(begin, min(begin + step, len(truth.codes)))
         codes = truth.codes[draws][:, items]
         if weights is None:
-            yield Block(setting=setting, codes=codes)
+            yield ScoredBlock(setting=setting, codes=codes)
         else:
             item, ranking = weights[draws]
-            yield Block(setting=setting, codes=codes, item_weight=item, ranking_weight=ranking)
+            yield ScoredBlock(
+                setting=setting, codes=codes, item_weight=item, ranking_weight=ranking
+            )
 
 
 def _rankings(cluster: NDArray[np.object_], by: By | None) -> Ints:

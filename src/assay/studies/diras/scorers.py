@@ -17,7 +17,7 @@ from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
 from assay.raters.scoring.informed import blind_words, informed_truth, saw_scores
 from assay.raters.scoring.rater_scores import score_rater
-from assay.raters.scoring.scores import Scored, Scores, read_scores
+from assay.raters.scoring.scores import ScoredItems, Scores, read_scores
 from assay.raters.scoring.truths import Source, Truth, positive_classes, read_truth
 
 LOWER = ("ece", "ece_equal_mass", "brier")
@@ -163,14 +163,16 @@ def compare_scores(
     )
 
 
-def _unseen(truth: Source, known: Truth, read: Mapping[str, Scored]) -> list[Scored]:
+def _unseen(truth: Source, known: Truth, read: Mapping[str, ScoredItems]) -> list[ScoredItems]:
     """Return the scores that the fit behind the truth has not used."""
     if not isinstance(truth, xr.DataTree):
         return []
     return [own for own in read.values() if not saw_scores(known, own)]
 
 
-def _shared_items(read: Mapping[str, Scored], truth: Truth) -> tuple[dict[str, pd.DataFrame], int]:
+def _shared_items(
+    read: Mapping[str, ScoredItems], truth: Truth
+) -> tuple[dict[str, pd.DataFrame], int]:
     """Return tables of the items that every scorer has scored, and the number of other items."""
     shared = set.intersection(*(set(own.item.tolist()) for own in read.values()))
     every = set.union(*(set(own.item.tolist()) for own in read.values()))
@@ -185,7 +187,9 @@ def _shared_items(read: Mapping[str, Scored], truth: Truth) -> tuple[dict[str, p
     return {name: _table(own, truth, kept) for name, own in read.items()}, len(every - shared)
 
 
-def _table(own: Scored, truth: Truth, kept: "np.ndarray[Any, np.dtype[np.int64]]") -> pd.DataFrame:
+def _table(
+    own: ScoredItems, truth: Truth, kept: "np.ndarray[Any, np.dtype[np.int64]]"
+) -> pd.DataFrame:
     columns: dict[str, Any] = {"score": own.score}
     if own.guess is not None:
         columns |= {"guess": own.guess, "confidence": own.confidence}

@@ -11,7 +11,7 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, FitWarning, ModelError
-from assay.data.overlap import ENOUGH, groups_tell
+from assay.data.overlap import LAYER_ITEMS, groups_identify_truth
 from assay.data.ratings import Ratings
 from assay.fits.view import FitView
 from assay.inference import assumptions
@@ -65,7 +65,7 @@ def test_layers_that_data_cannot_tell_are_refused(
 
 def test_gold_has_to_be_known_of_enough_items():
     ratings = assay.simulate("retrieval", n_items=60, gold=0.5, rng=1)
-    assert ENOUGH == 30
+    assert LAYER_ITEMS == 30
     check_reference(ratings, "gold")
     truth = ratings.truth.copy()
     truth[np.flatnonzero((truth != -1).any(axis=1))[0]] = -1
@@ -98,7 +98,7 @@ def in_groups(sizes: dict[str, int], *, three: int = 30, n_items: int = 40) -> R
 
 def test_three_groups_have_to_rate_enough_items():
     ratings = in_groups({"a": 2, "b": 1, "c": 1})
-    assert telling_items(ratings, "groups").sum() == ENOUGH
+    assert telling_items(ratings, "groups").sum() == LAYER_ITEMS
     check_reference(ratings, "groups")
     fewer = in_groups({"a": 2, "b": 1, "c": 1}, three=29)
     with pytest.raises(ModelError, check=refusal("reference-too-few-items", items=29, needed=30)):
@@ -127,8 +127,8 @@ def test_a_group_that_has_the_name_of_another_reference_is_told_so(reference: st
 def test_abstentions_are_no_ratings_of_a_group():
     ratings = in_groups({"a": 2, "b": 1, "c": 1})
     mine = (ratings.raters["group"].to_numpy()[ratings.rater] == "c") & (ratings.item == 0)
-    assert groups_tell(ratings)
-    assert not groups_tell(replace(ratings, abstained=ratings.abstained | mine))
+    assert groups_identify_truth(ratings)
+    assert not groups_identify_truth(replace(ratings, abstained=ratings.abstained | mine))
 
 
 def test_groups_alone_do_not_say_what_classes_are():

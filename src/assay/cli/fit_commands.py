@@ -147,7 +147,7 @@ def compare(
     strict: Strict = False,
 ) -> None:
     """Compare systems, and check claims. Exit status 3: a claim is contradicted or undecided."""
-    from assay.comparison import check_claim, group_contrasts
+    from assay.comparison import check_claim, compare_groups
     from assay.comparison import compare as compare_systems
     from assay.evaluation.panels import left_out_metrics
 
@@ -172,7 +172,7 @@ def compare(
             **said,
         }  # fmt: skip
         if by == "stratum" and not alone:
-            groups = group_contrasts(view, **asked).assign(**said)
+            groups = compare_groups(view, **asked).assign(**said)
             extra = {"claims": checked, "left_out": left_out}
 
             def group_tables() -> "list[ResultTable]":
@@ -242,15 +242,15 @@ def raters(
         worth_frame,
     )
     from assay.raters.consistency import rater_consistency
-    from assay.raters.dependence import perception_table
-    from assay.raters.spammers import rater_kinds
+    from assay.raters.dependence import group_misperception
+    from assay.raters.spammers import rater_spammers
 
     view = open_fit(fit_file)
     frame, accuracy = reliability_frame(view, kind, level), accuracy_frame(view, kind, level)
-    kinds, worth = rater_kinds(view, level=level), worth_frame(view, level)
+    kinds, worth = rater_spammers(view, level=level), worth_frame(view, level)
     consistency = rater_consistency(view, level=level)
     about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
-    misperceived, by_session = perception_table(view, level=level), session_frames(view, level)
+    misperceived, by_session = group_misperception(view, level=level), session_frames(view, level)
 
     def tables() -> "list[ResultTable]":
         from assay.display.notes import draws_worth

@@ -3,7 +3,7 @@
 DATA = {
     "abstentions": (
         "Some ratings are abstentions. They bias results if they depend on the truth: check with "
-        "assay.abstention_sensitivity."
+        "assay.sensitivity_to_abstention."
     ),
     "agreement-alone": (
         "The data identify how often raters agree, but not the direction of their errors. Collect "

@@ -1,4 +1,4 @@
-"""The function ``group_contrasts``: systems within groups of clusters, partially pooled."""
+"""The function ``compare_groups``: systems within groups of clusters, partially pooled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -103,7 +103,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def group_contrasts(
+def compare_groups(
     fit: Fit,
     *,
     metric: Sequence[str] | str | None = None,
@@ -178,7 +178,7 @@ def group_contrasts(
     >>> items = ratings.items.assign(stratum=["de", "en"] * 40)
     >>> ratings = replace(ratings, items=items)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
-    >>> group_contrasts(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
+    >>> compare_groups(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
                       group  clusters
     0                    de        20
     1                    en        20

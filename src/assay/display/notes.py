@@ -39,7 +39,7 @@ def scores_said(ratings: Ratings) -> str:
         f"Raters with scores but no answers: {some(names)}. Their scores are converted to answers "
         "by dividing 0 to 1 into equal parts, one for each class. Scores that all lie in one part "
         "can still be informative: see 'What the scores mean' in the report, or "
-        "assay.score_calibration."
+        "assay.rater_calibration."
     )
 
 

@@ -231,7 +231,7 @@ def comparison_tables(found: Comparison, draws: float | None = None) -> list[Tab
 def groups_table(
     groups: pd.DataFrame, titles: Mapping[str, str] = UNTITLED, draws: float | None = None
 ) -> Table:
-    """Return :func:`assay.group_contrasts` as a table: under each metric and pair, the groups."""
+    """Return :func:`assay.compare_groups` as a table: under each metric and pair, the groups."""
     marks: dict[str, str] = {}
     told = groups.assign(undefined=groups["undefined"].where(groups["undefined"] < 1, 0.0))
     asked = _first_word(groups["estimand"].iloc[-1])

@@ -53,7 +53,7 @@ def stated_assumptions(structure: Structure, counts: DataCounts) -> list[str]:
         if not known:
             found.append(
                 "The truth is the consensus of all raters. These data do not identify how often "
-                "all raters are wrong together; assay.consensus_sensitivity shows the effect of "
+                "all raters are wrong together; assay.sensitivity_to_consensus shows the effect of "
                 "such errors."
             )
             found += mirrored_labels(structure)
@@ -200,7 +200,7 @@ def learned_assumptions(structure: Structure, values: Mapping[str, Floats]) -> l
 REPLICATES = 99
 MOST_RATINGS = 20_000
 MOST_MEETINGS = 500_000
-"""Largest number of rater pairs for these replicates; ``predictive_checks`` has no limit."""
+"""Most rater pairs for these replicates; ``posterior_predictive_check`` has no limit."""
 MIN_EXCESS_AGREEMENT = 0.02
 """Least excess of agreement within a group over its expectation."""
 
@@ -257,7 +257,8 @@ def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
         return []
     text = (
         f"{ratings} ratings are too many to check during the fit whether rater groups err "
-        "together. If they do, intervals are too narrow. To check it, use assay.predictive_checks."
+        "together. If they do, intervals are too narrow. To check it, use "
+        "assay.posterior_predictive_check."
     )
     numbers = {"ratings": ratings}
     return [Note(text, code="group-errors-unchecked", level="note", numbers=numbers)]

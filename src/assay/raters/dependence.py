@@ -17,7 +17,7 @@ from assay.raters.reliability import average_difficulty, average_prevalence, dif
 AT_ONCE = 200
 
 
-def effective_raters(fit: Fit) -> xr.DataArray:
+def effective_number_of_raters(fit: Fit) -> xr.DataArray:
     r"""Return the effective number of independent raters in each group.
 
     Parameters
@@ -52,7 +52,7 @@ def effective_raters(fit: Fit) -> xr.DataArray:
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, raters="hierarchical", method="map", draws=2, chains=1, rng=1)
-    >>> float(effective_raters(fit).mean())
+    >>> float(effective_number_of_raters(fit).mean())
     5.0
     """
     view = FitView.of(fit)
@@ -154,7 +154,7 @@ def _class_chances(
     return np.stack(found)
 
 
-def perception_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def group_misperception(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Return how often each group misperceives items, and whether this follows from the data.
 
     Returns

@@ -22,7 +22,7 @@ ALIKE = 0.3
 MIN_PROBABILITY = 0.95
 
 
-def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def rater_spammers(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     r"""Classify each rater as informative, adversarial or a spammer.
 
     Parameters
@@ -49,7 +49,7 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
         - ``behaviour``: the same if the probability times the weight is at least 0.95
 
         Both behaviours are empty for a rater who gives only scores, since scores on one
-        side of one half can be informative (:func:`assay.score_calibration`). They are also empty
+        side of one half can be informative (:func:`assay.rater_calibration`). They are also empty
         on a label whose classes may not match their names; ``doubt`` gives the reason
         (:func:`assay.label_doubts`).
 
@@ -90,7 +90,7 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
-    >>> list(rater_kinds(fit).columns)[:3]
+    >>> list(rater_spammers(fit).columns)[:3]
     ['rater', 'group', 'label']
     """
     require_level(level)

@@ -1,4 +1,4 @@
-"""The function ``predictive_checks``: answers compared with replicates from the model."""
+"""The function ``posterior_predictive_check``: answers compared with replicates from the model."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Patterns:
         return np.asarray(found / sizes[:, None])
 
 
-def predictive_checks(
+def posterior_predictive_check(
     fit: Fit,
     *,
     patterns: int = 10,
@@ -137,7 +137,7 @@ def predictive_checks(
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
-    >>> predictive_checks(tree, draws=20)["check"].unique().tolist()
+    >>> posterior_predictive_check(tree, draws=20)["check"].unique().tolist()
     ['agreement', 'answers', 'unanimity']
     """
     require_level(level)

@@ -1,4 +1,4 @@
-"""The function ``stability``: conclusions under other assumptions, by refits."""
+"""The function ``sensitivity_to_assumptions``: conclusions under other assumptions, by refits."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ FAILED = "could not run"
 TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
-def stability(
+def sensitivity_to_assumptions(
     fit: Fit,
     *,
     of: Of | None = None,
@@ -187,7 +187,8 @@ def stability(
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
     >>> which = {"raters": False, "priors": False, "rules": False, "kernel": False}
-    >>> table = stability(tree, metric="helpfulness_rate", draws=20, progress=False, **which)
+    >>> quick = {"metric": "helpfulness_rate", "draws": 20, "progress": False}
+    >>> table = sensitivity_to_assumptions(tree, **quick, **which)
     >>> table["variant"].tolist()
     ['as fitted', 'all items are equally hard']
     """
@@ -232,7 +233,7 @@ def _views(
     incomplete: Incomplete = "predict",
     baseline: str | None = None,
 ) -> dict[Of, View]:
-    """Return the views of a fit and its refits; arguments as of :func:`stability`."""
+    """Return the views of a fit and its refits; see :func:`sensitivity_to_assumptions`."""
 
     def contrasts(tree: Fit) -> pd.DataFrame:
         return compare(

@@ -205,7 +205,7 @@ def agreement(
     if fit is not None:
         view = FitView.of(fit)
         require_same_ratings(view, ratings)
-        # The same seed again, so that predictive_checks with it has the same numbers.
+        # The same seed again, so that posterior_predictive_check with it has the same numbers.
         answers = predict_answers(view, draws=min(draws, REPLICATES), rng=rng)
         replicates = replicated_statistics(ratings.task, design, answers, names)
     lines = [

@@ -189,11 +189,11 @@ def test_whose_truth_it_is_is_told(together) -> None:
     assert fit.attrs["reference"] == "consensus of the rater groups"
     assert "The truth is the agreement of the rater groups" in fit.attrs["assumptions"]
     assert FitView.of(fit).spec.reference == "groups"
-    table = assay.perception_table(fit)
+    table = assay.group_misperception(fit)
     assert list(table["group"]) == ["a", "b", "c"]
     assert ((table["lower"] < 0.2) & (table["upper"] > 0.2)).all()
     assert not table["prior_driven"].any()
-    worth = assay.effective_raters(fit).mean(("chain", "draw", "label"))
+    worth = assay.effective_number_of_raters(fit).mean(("chain", "draw", "label"))
     assert (worth < 2.5).all()
 
 
@@ -235,7 +235,7 @@ def test_a_report_of_groups_says_of_which_items_the_truth_is_known(gold: int) ->
 
 
 def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
-    table = assay.consensus_sensitivity(together["groups"], wrong=(0.0, 0.1))
+    table = assay.sensitivity_to_consensus(together["groups"], wrong=(0.0, 0.1))
     widths = (table["upper"] - table["lower"]).groupby(table["wrong"]).mean()
     assert widths[0.1] > widths[0.0]
 
@@ -243,7 +243,7 @@ def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
 def test_a_model_of_one_consensus_expects_less_agreement_within_families(together) -> None:
     tails = {}
     for reference in (None, "groups"):
-        table = assay.predictive_checks(together[reference])
+        table = assay.posterior_predictive_check(together[reference])
         within = table[(table["quantity"] == WITHIN) & (table["group"] == "")].iloc[0]
         tails[reference] = within["tail"]
         if reference is None:
@@ -376,7 +376,7 @@ def test_numbers_name_a_consensus_only_where_truth_is_not_given(gold: float, nam
     assert ("truth is defined by the reference (known truth)" in limits) == (gold == 1)
     if gold == 1:
         with pytest.raises(FitError, check=refusal("learned-truth")):
-            assay.consensus_sensitivity(fit)
+            assay.sensitivity_to_consensus(fit)
         assert isinstance(wrong_section(material), Gap)
     else:
-        assert len(assay.consensus_sensitivity(fit, wrong=(0.1,)))
+        assert len(assay.sensitivity_to_consensus(fit, wrong=(0.1,)))

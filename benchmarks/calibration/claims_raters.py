@@ -21,10 +21,10 @@ from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import Spec, make_spec
 from assay.modelling.structure import build_structure
 from assay.raters.consistency import rater_consistency
-from assay.raters.dependence import effective_raters
-from assay.raters.drift import drift_table, reliability_by_session
+from assay.raters.dependence import effective_number_of_raters
+from assay.raters.drift import rater_drift, reliability_by_session
 from assay.raters.reliability import compare_raters, rater_accuracy
-from assay.raters.spammers import rater_kinds
+from assay.raters.spammers import rater_spammers
 
 LEVEL = 0.95
 NUTS: dict[str, Any] = {"draws": 400, "tune": 400, "chains": 1}
@@ -179,8 +179,8 @@ def kinds(world: World, rng: np.random.Generator) -> Claims:
     ratings = world.draw(rng)
     fit = world.fit(ratings, rng)
     doubt = MODES if "mode" in fit.attrs["warnings"] else ""
-    true = rater_kinds(world.truth(fit, ratings))
-    pairs = zip(rater_kinds(fit, level=LEVEL).itertuples(), true.itertuples(), strict=True)
+    true = rater_spammers(world.truth(fit, ratings))
+    pairs = zip(rater_spammers(fit, level=LEVEL).itertuples(), true.itertuples(), strict=True)
     for said, known in pairs:
         yield inside(f"informedness{doubt}", said.lower, known.informedness, said.upper)
         for kind in ("adversarial", "spammer"):
@@ -224,8 +224,8 @@ def worth(world: World, rng: np.random.Generator) -> Claims:
     """Intervals of how many independent raters each group is worth."""
     ratings = world.draw(rng)
     fit = world.fit(ratings, rng)
-    true = effective_raters(world.truth(fit, ratings)).values[0, 0]
-    draws = effective_raters(fit)
+    true = effective_number_of_raters(world.truth(fit, ratings)).values[0, 0]
+    draws = effective_number_of_raters(fit)
     ends = draws.quantile([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dim=("chain", "draw"))
     for g, name in enumerate(draws["group"].values):
         for label, value in enumerate(true[g]):
@@ -240,7 +240,7 @@ def drift(world: World, rng: np.random.Generator) -> Claims:
     fit = world.fit(ratings, rng)
     walk = reliability_by_session(world.truth(fit, ratings))[0, 0]
     change = (walk[..., -1] - walk[..., 0]).to_series()
-    for line in drift_table(fit, level=LEVEL).itertuples():
+    for line in rater_drift(fit, level=LEVEL).itertuples():
         value = change[line.rater, line.label]
         yield inside("change", line.lower, value, line.upper)
         yield Claim(what="P(better)", stated=line.p_better, so=bool(value > 0))

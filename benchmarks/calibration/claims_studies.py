@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.comparison import group_contrasts
+from assay.comparison import compare_groups
 from assay.data.overlap import build_design
 from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, Ratings
 from assay.evaluation import metrics_of_labels
@@ -26,7 +26,7 @@ AUDITED = 0.1
 def checks(world: World, rng: np.random.Generator) -> Claims:
     """Tails of predictive checks."""
     ratings = world.draw(rng)
-    table = assay.predictive_checks(world.fit(ratings, rng), rng=rng)
+    table = assay.posterior_predictive_check(world.fit(ratings, rng), rng=rng)
     for line in table.dropna(subset="tail").itertuples():
         for bound in (0.05, 0.2):
             yield Claim(
@@ -71,7 +71,7 @@ def systems(world: World, rng: np.random.Generator) -> Claims:
 def groups(world: World, rng: np.random.Generator) -> Claims:
     """Intervals of differences of systems within strata, on their own and pooled."""
     drawn = world.draw(rng)
-    found = group_contrasts(world.fit(drawn, rng), level=LEVEL, rng=rng)
+    found = compare_groups(world.fit(drawn, rng), level=LEVEL, rng=rng)
     many = population(world, drawn, rng, ratings_per_item=0)
     stratum = many.items["stratum"].to_numpy()[many.panels["item"]]
     value = {

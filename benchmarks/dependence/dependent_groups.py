@@ -133,7 +133,7 @@ def run(task: tuple[str, int, str], seed: int) -> Line:
 
 def tail_within(fit: xr.DataTree) -> float:
     """How far raters of a group agree more with each other than the fit expects."""
-    table = assay.predictive_checks(fit, patterns=0)
+    table = assay.posterior_predictive_check(fit, patterns=0)
     within = table[(table["quantity"] == WITHIN) & (table["group"] == "")]
     return float(within["tail"].iloc[0])
 

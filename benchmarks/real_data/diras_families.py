@@ -24,7 +24,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.raters.dependence import effective_raters
+from assay.raters.dependence import effective_number_of_raters
 from assay.raters.scoring import score_rater
 from benchmarks.real_data.crowd_baselines import aggregate
 from benchmarks.real_data.diras_plans import PLANS, Plan, language_models, read_plan, relevant
@@ -71,7 +71,7 @@ def fit_plan(diras: Diras, plan: Plan, options: Line, seed: int) -> Line:
 
 def worth_of_models(fit: xr.DataTree) -> Line:
     """How many independent raters the language models are worth, as the fit has it."""
-    every = effective_raters(fit).isel(label=0)
+    every = effective_number_of_raters(fit).isel(label=0)
     if "llm" not in every["group"].values:
         return {}
     worth = every.sel(group="llm")

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 import assay
 from assay._util.errors import FitWarning
 from assay.data.ratings import Ratings
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.density import make_density
-from assay.inference.group_sds import settle_spreads
+from assay.inference.group_sds import maximise_group_sds
 from assay.inference.mode_search import labels_kept
 from assay.inference.optimise import equally_hard, hold, prior_centre, spreads_of
 from assay.modelling.spec import make_spec
@@ -65,12 +65,12 @@ def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Foun
     x, height = max(peaks, key=lambda peak: peak[1])
     settled = None
     if len(spreads_of(density)):
-        settled = settle_spreads(density, x, labels_kept(structure, density, x))
+        settled = maximise_group_sds(density, x, labels_kept(structure, density, x))
     if settled is not None:
         x, _ = settled
         height = density(x)[0]
     values = {name: value[None] for name, value in density.constrain(x).items()}
-    states = recover(structure, values, np.random.default_rng(0)).probabilities
+    states = sample_states(structure, values, np.random.default_rng(0)).probabilities
     # A task with one label and no rules: a state is a class.
     line: Line = {"method": "map", "height": height, "values": density.size}
     point = {name: value[0] for name, value in values.items()}

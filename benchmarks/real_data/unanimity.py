@@ -3,7 +3,7 @@
     python -m benchmarks unanimity --data ../shared/data --seed 1
 
 fits the dental caries ratings of Espeland & Handelman (1989) by NUTS with recipes that differ in
-what they say of dependence beyond the truth, and writes their ``predictive_checks`` to
+what they say of dependence beyond the truth, and writes their ``posterior_predictive_check`` to
 ``results/sets/unanimity.csv``.
 """
 
@@ -39,7 +39,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
             fit = assay.fit(ratings, raters=recipe, **SHORT, rng=chosen.seed)
-        table = assay.predictive_checks(fit, rng=chosen.seed)
+        table = assay.posterior_predictive_check(fit, rng=chosen.seed)
         tables.append(table[table["check"] == "unanimity"].assign(raters=recipe, seed=chosen.seed))
     pd.concat(tables).drop(columns="group").to_csv(TABLE, index=False, float_format="%.4f")
 

@@ -4,8 +4,8 @@
 
 simulates binary ratings, three an item by six good raters, who abstain from items of the rarer
 class four times as readily as from others, fits them with abstentions missing at random, and holds
-``abstention_sensitivity`` under several odds ratios against the share among the items. A line per
-size, share of abstentions and odds ratio goes to ``results/abstentions.csv``.
+``sensitivity_to_abstention`` under several odds ratios against the share among the items. A line
+per size, share of abstentions and odds ratio goes to ``results/abstentions.csv``.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def run_design(items: int, often: float, sets: int, seed: int) -> pd.DataFrame:
             ratings, raters="hierarchical", prevalence="dirichlet", method="laplace", draws=500,
             chains=2, starts=1, rng=number, progress=False,
         )  # fmt: skip
-        table = assay.abstention_sensitivity(
+        table = assay.sensitivity_to_abstention(
             fit, when="label == b", odds_ratio=ASSUMED, metric=METRIC
         )
         found.append(

@@ -36,7 +36,7 @@ from assay.evaluation import metrics_of_labels, variance_budget
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.select import choose_metrics
-from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.fits.latent_states import predict_states, running_prevalence, sample_states
 from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
@@ -93,7 +93,7 @@ def under_truth(ratings: Ratings, rng: np.random.Generator) -> dict[str, np.ndar
     even = np.ones((REPEATS, len(layout.clusters)))
     found = {}
     for name, states, weights in (
-        ("labels", recover(structure, same, rng).states, None),
+        ("labels", sample_states(structure, same, rng).states, None),
         ("clusters", fresh, even),
     ):
         draws = LabelDraws(states=states, codes=codes)

@@ -3,7 +3,7 @@
 One yes/no label, four strata, three raters who are right nine times in ten; what is yes differs
 between strata, and so does by how much one system is better (normal, with the SD that the design
 names, in log odds). Laplace's approximation with ``hierarchical`` raters; 95 % intervals of
-``group_contrasts`` for the population of each stratum, on its own and pooled.
+``compare_groups`` for the population of each stratum, on its own and pooled.
 
     python -m benchmarks group_coverage --sets 60 --seed 1
 
@@ -58,7 +58,7 @@ def lines(clusters: int, sd: float, sets: int, seed: int) -> Iterator[pd.DataFra
                 ratings, raters="hierarchical", method="laplace", draws=400, chains=1, rng=number,
                 progress=False,
             )  # fmt: skip
-        found = assay.group_contrasts(fit, metric="prevalence[label=yes]")
+        found = assay.compare_groups(fit, metric="prevalence[label=yes]")
         found = found.set_index("group").loc[list(STRATA)]
         yield pd.DataFrame(
             {

@@ -11,13 +11,13 @@ import PyMC until a model is built.
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+from warnings import warn
 
 _HOME = {
     "AssayError": "_util.errors",
     "FitWarning": "_util.errors",
     "Ratings": "data.ratings",
     "Task": "data.task",
-    "abstention_sensitivity": "validation.sensitivity",
     "add_groups": "fits.arviz_groups",
     "agreement": "raters.agreements",
     "ais_study": "studies.ais",
@@ -26,24 +26,22 @@ _HOME = {
     "check": "checks",
     "check_claim": "comparison",
     "compare": "comparison",
+    "compare_baselines": "comparison",
     "compare_counts": "comparison",
+    "compare_groups": "comparison",
     "compare_raters": "raters.reliability",
     "compare_scores": "studies.diras",
-    "consensus_sensitivity": "validation.sensitivity",
     "dask_executor": "distributed",
     "decide": "comparison",
-    "difficulty_loadings": "raters.effects",
-    "drift_table": "raters.drift",
-    "effective_raters": "raters.dependence",
+    "effective_number_of_raters": "raters.dependence",
     "expected_width": "evaluation",
     "export_labels": "display.exports",
     "fit": "inference.fit",
     "fit_dataset": "distributed",
-    "group_contrasts": "comparison",
+    "group_misperception": "raters.dependence",
     "label_doubts": "inference.label_doubts",
     "label_draws": "fits.labels",
     "label_probabilities": "fits.labels",
-    "lapse_shares": "raters.effects",
     "load": "fits.storage",
     "load_example": "io.examples",
     "load_metrics": "evaluation",
@@ -53,7 +51,6 @@ _HOME = {
     "metric": "evaluation",
     "metrics": "evaluation",
     "parse_claim": "comparison",
-    "perception_table": "raters.dependence",
     "plot_agreement": "plots",
     "plot_budget": "plots",
     "plot_calibration": "plots",
@@ -63,29 +60,33 @@ _HOME = {
     "plot_labels": "plots",
     "plot_metrics": "plots",
     "plot_raters": "plots",
-    "predictive_checks": "validation.posterior_predictive",
+    "posterior_predictive_check": "validation.posterior_predictive",
     "prior_metrics": "evaluation",
     "rater_agreement": "raters.agreements",
-    "rater_decisions": "reporting.rater_sheets",
+    "rater_calibration": "raters.calibration",
     "rater_consistency": "raters.consistency",
-    "rater_kinds": "raters.spammers",
+    "rater_decisions": "reporting.rater_sheets",
+    "rater_difficulty": "raters.effects",
+    "rater_drift": "raters.drift",
+    "rater_lapses": "raters.effects",
     "rater_reliability": "raters.reliability",
     "rater_sheets": "reporting.rater_sheets",
+    "rater_spammers": "raters.spammers",
     "rater_standing": "raters.standing",
     "read_priors": "modelling.priors",
     "read_ratings": "io",
-    "reliability_by_session": "raters.drift",
     "recall_of_runs": "studies.diras",
+    "reliability_by_session": "raters.drift",
     "report": "reporting",
     "run": "reporting.whole_run",
     "sample_pairs": "studies.diras",
     "save": "fits.storage",
-    "score_calibration": "raters.calibration",
     "score_rater": "raters.scoring",
     "score_table": "raters.scoring",
-    "side_by_side": "comparison",
+    "sensitivity_to_abstention": "validation.sensitivity",
+    "sensitivity_to_assumptions": "validation.stability",
+    "sensitivity_to_consensus": "validation.sensitivity",
     "simulate": "fits.simulate",
-    "stability": "validation.stability",
     "stack_labels": "validation.loo",
     "state_probabilities": "fits.labels",
     "summarize": "fits.summary",
@@ -98,6 +99,23 @@ _HOME = {
 
 __all__ = sorted(_HOME)
 
+_RENAMED = {
+    "abstention_sensitivity": "sensitivity_to_abstention",
+    "consensus_sensitivity": "sensitivity_to_consensus",
+    "difficulty_loadings": "rater_difficulty",
+    "drift_table": "rater_drift",
+    "effective_raters": "effective_number_of_raters",
+    "group_contrasts": "compare_groups",
+    "lapse_shares": "rater_lapses",
+    "perception_table": "group_misperception",
+    "predictive_checks": "posterior_predictive_check",
+    "rater_kinds": "rater_spammers",
+    "score_calibration": "rater_calibration",
+    "side_by_side": "compare_baselines",
+    "stability": "sensitivity_to_assumptions",
+}
+"""Names of before, which warn for one release."""
+
 try:
     __version__ = version("assay")
 except PackageNotFoundError:  # pragma: no cover
@@ -106,6 +124,11 @@ except PackageNotFoundError:  # pragma: no cover
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        text = f"assay.{name} is now assay.{new}. The next release will not have the old name"
+        warn(text, FutureWarning, stacklevel=2)
+        return __getattr__(new)
     if name not in _HOME:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     value = getattr(import_module(f"assay.{_HOME[name]}"), name)

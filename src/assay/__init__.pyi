@@ -10,19 +10,19 @@ from assay.comparison import (
     compare as compare,
 )
 from assay.comparison import (
+    compare_baselines as compare_baselines,
+)
+from assay.comparison import (
     compare_counts as compare_counts,
+)
+from assay.comparison import (
+    compare_groups as compare_groups,
 )
 from assay.comparison import (
     decide as decide,
 )
 from assay.comparison import (
-    group_contrasts as group_contrasts,
-)
-from assay.comparison import (
     parse_claim as parse_claim,
-)
-from assay.comparison import (
-    side_by_side as side_by_side,
 )
 from assay.data.ratings import Ratings as Ratings
 from assay.data.ratings import take_ratings as take_ratings
@@ -99,25 +99,25 @@ from assay.plots import (
 )
 from assay.raters.agreements import agreement as agreement
 from assay.raters.agreements import rater_agreement as rater_agreement
-from assay.raters.calibration import score_calibration as score_calibration
+from assay.raters.calibration import rater_calibration as rater_calibration
 from assay.raters.consistency import rater_consistency as rater_consistency
 from assay.raters.dependence import (
-    effective_raters as effective_raters,
+    effective_number_of_raters as effective_number_of_raters,
 )
 from assay.raters.dependence import (
-    perception_table as perception_table,
+    group_misperception as group_misperception,
 )
 from assay.raters.drift import (
-    drift_table as drift_table,
+    rater_drift as rater_drift,
 )
 from assay.raters.drift import (
     reliability_by_session as reliability_by_session,
 )
 from assay.raters.effects import (
-    difficulty_loadings as difficulty_loadings,
+    rater_difficulty as rater_difficulty,
 )
 from assay.raters.effects import (
-    lapse_shares as lapse_shares,
+    rater_lapses as rater_lapses,
 )
 from assay.raters.reliability import (
     compare_raters as compare_raters,
@@ -134,7 +134,7 @@ from assay.raters.scoring import (
 from assay.raters.scoring import (
     threshold_sweep as threshold_sweep,
 )
-from assay.raters.spammers import rater_kinds as rater_kinds
+from assay.raters.spammers import rater_spammers as rater_spammers
 from assay.raters.standing import rater_standing as rater_standing
 from assay.reporting import report as report
 from assay.reporting.rater_sheets import rater_decisions as rater_decisions
@@ -149,14 +149,16 @@ from assay.studies.students import train_student as train_student
 from assay.studies.students import training_chats as training_chats
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
-from assay.validation.posterior_predictive import predictive_checks as predictive_checks
-from assay.validation.sensitivity import (
-    abstention_sensitivity as abstention_sensitivity,
+from assay.validation.posterior_predictive import (
+    posterior_predictive_check as posterior_predictive_check,
 )
 from assay.validation.sensitivity import (
-    consensus_sensitivity as consensus_sensitivity,
+    sensitivity_to_abstention as sensitivity_to_abstention,
 )
-from assay.validation.stability import stability as stability
+from assay.validation.sensitivity import (
+    sensitivity_to_consensus as sensitivity_to_consensus,
+)
+from assay.validation.stability import sensitivity_to_assumptions as sensitivity_to_assumptions
 
 __version__: str
 __all__ = [
@@ -164,7 +166,6 @@ __all__ = [
     "FitWarning",
     "Ratings",
     "Task",
-    "abstention_sensitivity",
     "add_groups",
     "agreement",
     "ais_study",
@@ -173,24 +174,22 @@ __all__ = [
     "check",
     "check_claim",
     "compare",
+    "compare_baselines",
     "compare_counts",
+    "compare_groups",
     "compare_raters",
     "compare_scores",
-    "consensus_sensitivity",
     "dask_executor",
     "decide",
-    "difficulty_loadings",
-    "drift_table",
-    "effective_raters",
+    "effective_number_of_raters",
     "expected_width",
     "export_labels",
     "fit",
     "fit_dataset",
-    "group_contrasts",
+    "group_misperception",
     "label_doubts",
     "label_draws",
     "label_probabilities",
-    "lapse_shares",
     "load",
     "load_example",
     "load_metrics",
@@ -200,7 +199,6 @@ __all__ = [
     "metric",
     "metrics",
     "parse_claim",
-    "perception_table",
     "plot_agreement",
     "plot_budget",
     "plot_calibration",
@@ -210,14 +208,18 @@ __all__ = [
     "plot_labels",
     "plot_metrics",
     "plot_raters",
-    "predictive_checks",
+    "posterior_predictive_check",
     "prior_metrics",
     "rater_agreement",
+    "rater_calibration",
     "rater_consistency",
     "rater_decisions",
-    "rater_kinds",
+    "rater_difficulty",
+    "rater_drift",
+    "rater_lapses",
     "rater_reliability",
     "rater_sheets",
+    "rater_spammers",
     "rater_standing",
     "read_priors",
     "read_ratings",
@@ -226,12 +228,12 @@ __all__ = [
     "report",
     "sample_pairs",
     "save",
-    "score_calibration",
     "score_rater",
     "score_table",
-    "side_by_side",
+    "sensitivity_to_abstention",
+    "sensitivity_to_assumptions",
+    "sensitivity_to_consensus",
     "simulate",
-    "stability",
     "stack_labels",
     "state_probabilities",
     "summarize",

@@ -19,7 +19,7 @@ from assay.modelling.families import default_priors, family_class
 from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.prevalence import prevalence_class
 from assay.modelling.priors import Prior, parse_prior
-from assay.modelling.rater_model import AnswerPart
+from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.spec import is_layer, make_spec, parse_recipe
 from assay.modelling.structure import REPEATS, Structure, build_structure, refuse_idle, used_priors
 
@@ -236,7 +236,7 @@ def test_priors_are_better_than_chance_without_forbidding_adversaries(task: str,
     draws = [{p.name: p.draw(rng) for p in structure.parameters()} for _ in range(400)]
     values = {k: np.stack([d[k] for d in draws]) for k in draws[0]}
     (part,) = structure.parts
-    margin = 0.05 if isinstance(part, AnswerPart) else 0.0
+    margin = 0.05 if isinstance(part, CategoricalRaterModel) else 0.0
     right = np.diagonal(part.reliability(values), axis1=-2, axis2=-1)
     for n, label in enumerate(ratings.task.labels):
         here, chance = right[:, :, n, : len(label.classes)], 1 / len(label.classes)

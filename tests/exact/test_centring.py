@@ -11,7 +11,7 @@ import assay
 from assay._util.errors import FitWarning
 from assay.inference.density import Centring, Density, make_density, unconstrain
 from assay.inference.mode_search import find_modes
-from assay.inference.optimise import Held, climb, spreads_of
+from assay.inference.optimise import FixedCoordinates, climb, spreads_of
 from assay.inference.partial_centring import find_centred_modes, informed
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -189,7 +189,7 @@ def test_offsets_hang_in_no_funnel(differ):
     for times in (0.1, 0.5, 1.0, 2.0):
         x = modes[0].x.copy()
         x[spread] += np.log(times)
-        x = climb(Held(density, spread), x)[0]
+        x = climb(FixedCoordinates(density, spread), x)[0]
         bends = [
             (density(x - step * e)[1] - density(x + step * e)[1])[k] / (2 * step)
             for k, e in zip(own, np.eye(density.size)[own], strict=True)

@@ -18,7 +18,7 @@ from small import (
 )
 
 from assay.data.ratings import Ratings, take_ratings
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.density import make_density
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -67,7 +67,7 @@ def check(ratings: Ratings, seed: int, **spec: object) -> Structure:
     values = draw_values(structure, seed)
     by_cluster = brute.log_likelihoods(structure, values)
     assert structure.log_likelihood(values) == pytest.approx(sum(by_cluster), rel=1e-11, abs=1e-9)
-    found = recover(structure, stacked(values), np.random.default_rng(1))
+    found = sample_states(structure, stacked(values), np.random.default_rng(1))
     np.testing.assert_allclose(found.log_likelihood[0], by_cluster, rtol=1e-11, atol=1e-9)
     expected = brute.posterior(structure, values)
     np.testing.assert_allclose(found.probabilities, expected.sum(axis=1), atol=1e-9)

@@ -8,7 +8,7 @@ from small import SHIPPED, draw_values, small_ratings, task_named, with_strength
 
 from assay.inference.density import make_density
 from assay.modelling.families import Family
-from assay.modelling.rater_model import AnswerPart
+from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -22,7 +22,7 @@ def structure_of(name: str, family: str) -> Structure:
 def family_of(structure: Structure) -> Family:
     """The family of the one part."""
     (part,) = structure.parts
-    assert isinstance(part, AnswerPart)
+    assert isinstance(part, CategoricalRaterModel)
     return part.family
 
 

@@ -17,8 +17,8 @@ from small import draw_values, small_ratings, stacked, task_named
 from assay.data.ratings import Ratings
 from assay.fits import latent_states
 from assay.fits.answer_draws import _draw_nodes
-from assay.fits.latent_states import predict_states, recover, running_prevalence
-from assay.inference.coordinates import Start, Walk, arrays_of
+from assay.fits.latent_states import predict_states, running_prevalence, sample_states
+from assay.inference.coordinates import Preconditioner, Start, arrays_of
 from assay.inference.density import Density, make_density
 from assay.inference.optimise import prior_centre
 from assay.likelihood import partition
@@ -99,7 +99,7 @@ def test_marginal_likelihood(name: str, rho: float):
     structure = structure_of(name, 1)
     values = values_of(structure, 1, rho)
     by_cluster = log_likelihoods(structure, values, rho)
-    found = recover(structure, stacked(values), np.random.default_rng(1))
+    found = sample_states(structure, stacked(values), np.random.default_rng(1))
     np.testing.assert_allclose(found.log_likelihood[0], by_cluster, atol=1e-5)
     assert structure.log_likelihood(values) == pytest.approx(sum(by_cluster), abs=1e-5)
 
@@ -152,7 +152,7 @@ def test_pymc_and_the_sampler_see_the_same_density():
 def at_point(density: Density, x: np.ndarray) -> tuple[float, np.ndarray]:
     """Call the compiled density as the sampler does, where no unknown has another scale."""
     start = Start(centre=np.zeros(density.size), root=csr_array(np.eye(density.size)))
-    walk = Walk(density=density, start=start, draws=1, tune=1, target_accept=0.8)
+    walk = Preconditioner(density=density, start=start, draws=1, tune=1, target_accept=0.8)
     arrays = arrays_of(walk)
     arrays[27], arrays[28] = np.zeros(0, np.int64), np.zeros(0)
     arrays[0], arrays[1] = start.centre, start.root.data
@@ -210,7 +210,7 @@ def test_drawn_states_of_two_items(same_panel: bool, monkeypatch: pytest.MonkeyP
     rated = [lambda t, i=i: (prior[i](t) * given[i]).sum(axis=0) for i in range(len(prior))]
     monkeypatch.setattr(partition, "PIECE", 20)
     assert len(latent_states.shares(structure.pattern.data)) > 1
-    drawn = recover(structure, stacked(values, DRAWS), np.random.default_rng(5))
+    drawn = sample_states(structure, stacked(values, DRAWS), np.random.default_rng(5))
     counts = np.bincount(drawn.states[:, pair[0]] * 3 + drawn.states[:, pair[1]], minlength=9)
     expected = joint(structure, rated, panels, pair, rho)
     assert chi_squared(counts, expected.ravel()) > 1e-4

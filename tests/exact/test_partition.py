@@ -7,7 +7,7 @@ import pytest
 
 import assay
 from assay.fits import latent_states
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.curvature import neighbourhoods
 from assay.inference.density import Density, make_density
 from assay.inference.group_sds import precision_with_spreads
@@ -19,7 +19,7 @@ from assay.inference.mode_search import (
     seek_modes,
     starting_points,
 )
-from assay.inference.optimise import Held, climb, prior_centre
+from assay.inference.optimise import FixedCoordinates, climb, prior_centre
 from assay.likelihood import partition
 from assay.likelihood.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
 from assay.modelling.spec import make_spec
@@ -151,7 +151,7 @@ def test_modes_of_large_data_have_the_sds_of_a_sample(name, monkeypatch):
     still = found.spreads.scores.at
     assert any((found.x[still] == mode.x[still]).all() for mode in of_sample)
     # All else is at its mode given them, on all data.
-    x, height = climb(Held(density, still), found.x)
+    x, height = climb(FixedCoordinates(density, still), found.x)
     assert found.height == pytest.approx(height, abs=1e-4)
     scale = mode_scale(found)
     np.testing.assert_allclose(found.x / scale, x / scale, atol=0.01)
@@ -175,14 +175,14 @@ def test_modes_of_large_data_without_sds_are_those_of_small(monkeypatch):
 def test_states_recovered_in_pieces_are_the_same_posterior(studied, monkeypatch):
     structure, density, x = studied
     values = {k: v[None] for k, v in density.constrain(x).items()}
-    whole = recover(structure, values, np.random.default_rng(1))
+    whole = sample_states(structure, values, np.random.default_rng(1))
     monkeypatch.setattr(partition, "PIECE", 10)
-    parts = recover(structure, values, np.random.default_rng(1))
+    parts = sample_states(structure, values, np.random.default_rng(1))
     np.testing.assert_allclose(parts.probabilities, whole.probabilities, atol=1e-12)
     np.testing.assert_allclose(parts.difficulty, whole.difficulty, atol=1e-12)
     np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
     many = {k: np.repeat(v, 3000, axis=0) for k, v in values.items()}
-    drawn = recover(structure, many, np.random.default_rng(1)).states
+    drawn = sample_states(structure, many, np.random.default_rng(1)).states
     share = (drawn[:, :, None] == np.arange(whole.probabilities.shape[1])).mean(axis=0)
     np.testing.assert_allclose(share, whole.probabilities, atol=0.05)
 
@@ -204,10 +204,10 @@ def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
     monkeypatch.setattr(partition, "PIECE", piece)
     pieces = len(shares(structure.pattern.data))
     values = density.constrain(np.repeat(x[None], 4, axis=0))
-    once = recover(structure, values, np.random.default_rng(1))
+    once = sample_states(structure, values, np.random.default_rng(1))
     assert len(passes) == pieces
     monkeypatch.setattr(latent_states, "_tables_by_state", table_by_table)
-    every = recover(structure, values, np.random.default_rng(1))
+    every = sample_states(structure, values, np.random.default_rng(1))
     assert len(passes) == 5 * pieces
     np.testing.assert_array_equal(once.states, every.states)
     # Tables of several draws at once differ from those of one in the last bit.

@@ -6,7 +6,7 @@ import pytest
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named, with_strengths
 
 from assay.data.rules import NOT_ASKED
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -62,7 +62,9 @@ def test_forbidden_states_have_no_mass(name: str):
     broken = [p for p in brute.paths(task) if not all(brute.holds(task, t, p) for t in hard)]
     assert broken
     assert not set(broken) & set(states)
-    found = recover(structure, stacked(draw_values(structure, 4), 50), np.random.default_rng(1))
+    found = sample_states(
+        structure, stacked(draw_values(structure, 4), 50), np.random.default_rng(1)
+    )
     for i, known in enumerate(structure.ratings.truth):
         wrong = [
             any(k not in (brute.MISSING, c) for k, c in zip(known, s, strict=True)) for s in states

@@ -9,7 +9,7 @@ from scipy import stats
 import assay
 from assay.inference.curvature import curvature, lanczos, owners, rater_blocks
 from assay.inference.density import Density, make_density
-from assay.inference.group_sds import Spreads, settle_spreads
+from assay.inference.group_sds import GroupSDs, maximise_group_sds
 from assay.inference.laplace import laplace_draws, laplace_log_density, mode_root
 from assay.inference.mode_search import find_modes
 from assay.inference.optimise import climb, hold, prior_centre, spreads_of
@@ -33,8 +33,8 @@ def study(name: str) -> tuple[Structure, Density]:
     return structure, make_density(structure)
 
 
-def settled(density: Density, x: np.ndarray) -> tuple[np.ndarray, Spreads]:
-    found = settle_spreads(density, x)
+def settled(density: Density, x: np.ndarray) -> tuple[np.ndarray, GroupSDs]:
+    found = maximise_group_sds(density, x)
     assert found is not None
     return found
 

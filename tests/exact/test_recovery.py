@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named
 
-from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.fits.latent_states import predict_states, running_prevalence, sample_states
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -26,7 +26,7 @@ def structure_of(
 def test_probabilities_and_log_likelihood(name: str, prevalence: str, clusters: int | None):
     structure = structure_of(name, 1, prevalence, items=15, systems=2, clusters=clusters)
     values = draw_values(structure, 1)
-    found = recover(structure, stacked(values), np.random.default_rng(1))
+    found = sample_states(structure, stacked(values), np.random.default_rng(1))
     expected = brute.state_probabilities(structure, values)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
     by_cluster = brute.log_likelihoods(structure, values)
@@ -51,7 +51,7 @@ def test_what_else_is_seen_of_items_weighs_their_states(
     more = structure.with_evidence(kind, np.log(weight))
     plain = brute.parts
     monkeypatch.setattr(brute, "parts", lambda s, v: plain(s, v) * weight[kind][:, None, :])
-    found = recover(more, stacked(values), rng)
+    found = sample_states(more, stacked(values), rng)
     expected = brute.state_probabilities(structure, values)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
     by_cluster = brute.log_likelihoods(structure, values)
@@ -63,7 +63,7 @@ def test_probabilities_are_averages_over_draws_of_the_parameters():
     structure = structure_of("retrieval", 2, items=15, clusters=6)
     two = [draw_values(structure, seed) for seed in (1, 2)]
     values = {k: np.stack([v[k] for v in two]) for k in two[0]}
-    found = recover(structure, values, np.random.default_rng(1))
+    found = sample_states(structure, values, np.random.default_rng(1))
     expected = np.mean([brute.state_probabilities(structure, v) for v in two], axis=0)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
 
@@ -82,7 +82,7 @@ def chi_squared(observed: np.ndarray, expected: np.ndarray) -> float:
 def test_drawn_states_have_those_frequencies(clusters: int | None):
     structure = structure_of("retrieval", 3, items=10, clusters=clusters)
     values = draw_values(structure, 3)
-    found = recover(structure, stacked(values, DRAWS), np.random.default_rng(3))
+    found = sample_states(structure, stacked(values, DRAWS), np.random.default_rng(3))
     expected = brute.state_probabilities(structure, values)
     p_values = [
         chi_squared(np.bincount(found.states[:, i], minlength=5), expected[i])
@@ -97,7 +97,7 @@ def test_drawn_states_of_a_cluster_depend_on_each_other():
     """P(both items of a cluster are relevant) against the sum over nodes."""
     structure = structure_of("relevance", 4, items=10, clusters=5)
     values = draw_values(structure, 4) | {"cluster_loading": np.array([2.5, 1.0])}
-    found = recover(structure, stacked(values, DRAWS), np.random.default_rng(4))
+    found = sample_states(structure, stacked(values, DRAWS), np.random.default_rng(4))
     given, prior = brute.parts(structure, values), brute.by_difficulty(structure, values)
     for items in brute.clusters(structure):
         table = np.zeros((3, 3))

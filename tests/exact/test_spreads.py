@@ -11,11 +11,11 @@ from assay.inference.coordinates import NormalScores, normal_scores
 from assay.inference.curvature import curvature
 from assay.inference.density import Density, make_density, unconstrain
 from assay.inference.group_sd_curvature import carry, offset_places, offset_slopes
-from assay.inference.group_sds import settle_again, settle_spreads
+from assay.inference.group_sds import maximise_group_sds, settle_again
 from assay.inference.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.inference.mode_search import find_modes
 from assay.inference.modes import laplace_evidence
-from assay.inference.optimise import Held, climb, hold, prior_centre, spreads_of
+from assay.inference.optimise import FixedCoordinates, climb, hold, prior_centre, spreads_of
 from assay.inference.partial_centring import informed
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -67,7 +67,7 @@ def log_marginal(density: Density, x: np.ndarray, scores: NormalScores) -> Calla
     def found(score: np.ndarray) -> float:
         there = x.copy()
         there[still] = scores.logs(score)
-        there, _ = climb(Held(density, still), there)
+        there, _ = climb(FixedCoordinates(density, still), there)
         precision = curvature(density, there, still)
         assert precision is not None
         points = np.repeat(there[None], len(noise), axis=0)
@@ -82,7 +82,7 @@ def log_marginal(density: Density, x: np.ndarray, scores: NormalScores) -> Calla
 
 def test_the_mode_and_its_width_are_those_of_the_integrated_posterior() -> None:
     _, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     scores = spreads.scores
     score = scores.scores(x[scores.at])
     log_density = log_marginal(density, x, scores)
@@ -106,7 +106,7 @@ def test_no_step_goes_where_the_evidence_is_lower() -> None:
     )
     density = make_density(build_structure(ratings, make_spec("hierarchical", "dirichlet")))
     held, _ = hold(density, prior_centre(density))
-    x, spreads = settle_spreads(density, held)
+    x, spreads = maximise_group_sds(density, held)
     still, scores = spreads.scores.at, spreads.scores
 
     def evidence(x: np.ndarray) -> float:
@@ -121,20 +121,22 @@ def test_no_step_goes_where_the_evidence_is_lower() -> None:
 def test_sds_do_not_leave_the_mode() -> None:
     _, density = study()
     held, _ = hold(density, prior_centre(density))
-    free, _ = settle_spreads(density, held)
+    free, _ = maximise_group_sds(density, held)
     still = spreads_of(density)
     assert np.abs(free[still] - held[still]).max() > 0.1
-    x, _ = settle_spreads(density, held, lambda _: False)
+    x, _ = maximise_group_sds(density, held, lambda _: False)
     np.testing.assert_array_equal(x, held)
     # A step of which half is allowed goes so far.
     half = np.abs(free[still] - held[still]).max() / 2
-    x, _ = settle_spreads(density, held, lambda at: np.abs(at[still] - held[still]).max() < half)
+    x, _ = maximise_group_sds(
+        density, held, lambda at: np.abs(at[still] - held[still]).max() < half
+    )
     assert 0 < np.abs(x[still] - held[still]).max() < half
 
 
 def test_the_joint_mode_is_far_from_it() -> None:
     _, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     joint, _ = climb(density, x)
     width = np.sqrt(np.diag(np.linalg.inv(spreads.information)))
     at = spreads.scores.at
@@ -144,7 +146,7 @@ def test_the_joint_mode_is_far_from_it() -> None:
 
 def test_the_rest_is_at_its_mode_given_the_sds() -> None:
     _, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     assert np.abs(np.delete(density(x)[1], spreads.scores.at)).max() < 1e-3
     covariance = curvature(density, x, spreads.scores.at).covariance()
     other = np.delete(np.arange(density.size), spreads.scores.at)
@@ -158,7 +160,7 @@ def test_the_rest_is_at_its_mode_given_the_sds() -> None:
 
 def test_what_is_known_of_the_sds_does_not_hang_on_the_coordinates() -> None:
     structure, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     moved = make_density(structure, centred=informed(density, x, spreads))
     there = unconstrain(moved, density.constrain(x))
     given = curvature(moved, there, spreads.scores.at)
@@ -170,14 +172,14 @@ def test_what_is_known_of_the_sds_does_not_hang_on_the_coordinates() -> None:
 
 def test_sds_of_a_sample_go_where_all_data_have_them() -> None:
     structure, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     still = spreads.scores.at
     width = np.sqrt(np.diag(np.linalg.inv(spreads.information)))
     moved = make_density(structure, centred=informed(density, x, spreads))
     for shift in (-0.5, 0.3):
         start = unconstrain(moved, density.constrain(x))
         start[still] += shift
-        start, _ = climb(Held(moved, still), start)
+        start, _ = climb(FixedCoordinates(moved, still), start)
         given = curvature(moved, start, still)
         again, found, _ = settle_again(moved, start, spreads, given)
         gap = spreads.scores.scores(again[still]) - spreads.scores.scores(x[still])
@@ -190,7 +192,7 @@ def test_sds_of_a_sample_go_where_all_data_have_them() -> None:
 def test_the_curvature_is_carried_to_other_sds() -> None:
     """In whatever coordinates it is known, and near what differences of gradients say there."""
     structure, density = study()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     still = spreads.scores.at
     moved = make_density(structure, centred=informed(density, x, spreads))
     there = unconstrain(moved, density.constrain(x))
@@ -203,7 +205,7 @@ def test_the_curvature_is_carried_to_other_sds() -> None:
     for shift in (-0.7, 0.5):
         away = there.copy()
         away[still] += shift
-        away, _ = climb(Held(moved, still), away)
+        away, _ = climb(FixedCoordinates(moved, still), away)
         plain = unconstrain(density, moved.constrain(away))
         carried = carry(density, x, curvature(density, x, still), still, density, plain)
         again = carry(moved, there, given, still, moved, away)
@@ -247,6 +249,6 @@ def test_a_prior_far_from_the_data_gives_numbers(sd: str) -> None:
     assert np.isfinite(found).all()
     assert np.isfinite(scores.logs(found)).all()
     assert np.isfinite(scores.slopes(found)).all()
-    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    x, spreads = maximise_group_sds(density, hold(density, prior_centre(density))[0])
     assert np.isfinite(x).all()
     assert (np.linalg.eigvalsh(spreads.information) > 1 - 1e-9).all()

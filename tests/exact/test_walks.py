@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import assay
-from assay.inference.coordinates import Start, Walk, arrays_of, exponential_scores
+from assay.inference.coordinates import Preconditioner, Start, arrays_of, exponential_scores
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
 from assay.likelihood.c_functions import c_functions, cards
@@ -24,7 +24,7 @@ PRIORS = {
 
 
 @pytest.fixture(scope="module", params=PRIORS)
-def walk(request: pytest.FixtureRequest) -> Walk:
+def walk(request: pytest.FixtureRequest) -> Preconditioner:
     ratings = assay.simulate("retrieval", n_items=20, n_raters=4, ratings_per_item=2, rng=1)
     spec = make_spec("hierarchical", "loglinear", None, PRIORS[request.param])
     density = make_density(build_structure(ratings, spec))
@@ -34,16 +34,16 @@ def walk(request: pytest.FixtureRequest) -> Walk:
     root[rng.random(root.shape) < 0.7] = 0
     np.fill_diagonal(root, rng.uniform(0.2, 1.0, density.size))
     start = Start(centre=prior_centre(density), root=csr_array(root))
-    return Walk(density=density, start=start, draws=1, tune=1, target_accept=0.8)
+    return Preconditioner(density=density, start=start, draws=1, tune=1, target_accept=0.8)
 
 
-def test_positive_unknowns_are_found(walk: Walk) -> None:
+def test_positive_unknowns_are_found(walk: Preconditioner) -> None:
     names = {walk.density.names()[n].split("[")[0] for n in walk.scores.at}
     assert "logit_sd" in names
     assert all(name.endswith("_sd") for name in names)
 
 
-def test_the_prior_median_is_near_the_middle(walk: Walk) -> None:
+def test_the_prior_median_is_near_the_middle(walk: Preconditioner) -> None:
     at = walk.scores.at
     scores = walk.scores.scores(walk.start.centre[at])
     assert (np.abs(scores) < 0.5).all()
@@ -65,7 +65,7 @@ def test_the_score_of_the_compiled_code_is_that_of_the_exponential_distribution(
     np.testing.assert_allclose(found[:, 2], bend, rtol=1e-5, atol=1e-9)
 
 
-def test_points_go_there_and_back(walk: Walk) -> None:
+def test_points_go_there_and_back(walk: Preconditioner) -> None:
     z = np.random.default_rng(3).standard_normal((6, walk.density.size))
     x, _ = walk.points(z)
     centre, root = walk.units
@@ -74,7 +74,7 @@ def test_points_go_there_and_back(walk: Walk) -> None:
     np.testing.assert_allclose(np.linalg.solve(root.toarray(), (x - centre).T).T, z, atol=1e-8)
 
 
-def at_point(walk: Walk, z: np.ndarray) -> tuple[float, np.ndarray]:
+def at_point(walk: Preconditioner, z: np.ndarray) -> tuple[float, np.ndarray]:
     """Call the compiled density as the sampler does."""
     arrays = arrays_of(walk)
     table, value, gradient = cards(*arrays), np.zeros(1), np.zeros(len(z))
@@ -86,7 +86,7 @@ def at_point(walk: Walk, z: np.ndarray) -> tuple[float, np.ndarray]:
     return float(value[0]), gradient
 
 
-def test_the_sampler_sees_the_density_with_the_jacobian_of_the_scores(walk: Walk) -> None:
+def test_the_sampler_sees_the_density_with_the_jacobian_of_the_scores(walk: Preconditioner) -> None:
     rng = np.random.default_rng(4)
     for z in rng.standard_normal((4, walk.density.size)):
         value, gradient = at_point(walk, z)

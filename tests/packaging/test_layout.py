@@ -60,3 +60,11 @@ def test_type_checkers_see_the_public_names_that_there_are() -> None:
     for module, names in homes:
         for name in re.findall(r"(\w+) as", names):
             assert assay._HOME[name] == module
+
+
+@pytest.mark.parametrize("old", assay._RENAMED)
+def test_names_of_before_warn_and_work(old: str) -> None:
+    new = assay._RENAMED[old]
+    with pytest.warns(FutureWarning, match=f"assay.{old} is now assay.{new}"):
+        assert getattr(assay, old) is getattr(assay, new)
+    assert old not in assay.__all__

@@ -14,8 +14,8 @@ import assay
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.task_files import load_task
-from assay.fits.latent_states import recover
-from assay.modelling.rater_model import AnswerPart
+from assay.fits.latent_states import sample_states
+from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, make_spec, parse_recipe
 from assay.modelling.structure import Structure, build_structure
 
@@ -82,7 +82,7 @@ def stacked(values: Values) -> Values:
 
 def log_bayes_factors(structure: Structure, values: Values) -> np.ndarray:
     """Of yes, for each item."""
-    chance = recover(structure, stacked(values), np.random.default_rng(1)).probabilities
+    chance = sample_states(structure, stacked(values), np.random.default_rng(1)).probabilities
     before = structure.state_chances(stacked(values), np)[0, 0, 0]
     return np.log(chance[:, 1] / chance[:, 0]) - np.log(before[1] / before[0])
 
@@ -139,7 +139,7 @@ def test_a_tie_of_symmetric_raters_tells_no_more_than_how_hard_the_item_is(recip
     structure = build_structure(votes([2, 0], 4), make_spec(recipe))
     for seed in SEEDS[:10]:
         values = symmetric(drawn(structure, seed, alike=True))
-        found = recover(structure, stacked(values), np.random.default_rng(1))
+        found = sample_states(structure, stacked(values), np.random.default_rng(1))
         easy = structure.prevalence.table(stacked(values), np)[0, 0, 0, 1]
         rate = values["difficulty_rate"].ravel()[0]
         hard = structure.difficulty.positions
@@ -159,7 +159,7 @@ def test_a_tie_of_guesses_is_a_tie_whatever_the_prevalence(family: str):
         values = symmetric(drawn(structure, seed, alike=True))
         values["hard_share"] = np.array(1 - 1e-13)
         values["difficulty_rate"] = np.full_like(values["difficulty_rate"], 60.0)
-        found = recover(structure, stacked(values), np.random.default_rng(1))
+        found = sample_states(structure, stacked(values), np.random.default_rng(1))
         tie, fewer = np.log(found.probabilities[:, 1] / found.probabilities[:, 0])
         assert abs(tie) < 0.01
         assert fewer != tie
@@ -195,7 +195,9 @@ def test_each_more_counts_on_a_label_that_alone_is_hard(family: str):
         odds = []
         for kind in range(4):
             values["hard_split"] = np.eye(4)[kind]
-            found = recover(structure, stacked(values), np.random.default_rng(1)).probabilities
+            found = sample_states(
+                structure, stacked(values), np.random.default_rng(1)
+            ).probabilities
             odds.append(np.log(found[:, yes].sum(axis=1) / found[:, no].sum(axis=1)))
         for by_count in odds:
             assert (np.diff(by_count) >= -1e-6).all()
@@ -233,7 +235,7 @@ def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
                 youden = [b[:, 0, 1, 1] - b[:, 0, 0, 1] for b in (easier, harder)]
                 assert (youden[0] * youden[1] >= -1e-12).all()
         for part in structure.parts:
-            assert isinstance(part, AnswerPart)
+            assert isinstance(part, CategoricalRaterModel)
             if "mace" not in recipe:  # its spam comes by the log odds
                 last = rows(structure, endless(values), 1.0)
                 assert np.nanmax(np.ptp(last, axis=2)) < 1e-9

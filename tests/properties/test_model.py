@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import assay
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import MISSING, state_space
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -57,7 +57,7 @@ def values_of(structure: Structure, seed: int) -> dict[str, np.ndarray]:
 
 def probabilities(structure: Structure, values: dict[str, np.ndarray]) -> np.ndarray:
     draws = {k: v[None] for k, v in values.items()}
-    return recover(structure, draws, np.random.default_rng(1)).probabilities
+    return sample_states(structure, draws, np.random.default_rng(1)).probabilities
 
 
 @few
@@ -218,7 +218,7 @@ def test_probabilities_of_layered_models_respect_what_is_known(task: str, spec: 
     ratings = layered_ratings(task, seed)
     structure = build_structure(ratings, make_spec(**spec))
     draws = {k: v[None] for k, v in values_of(structure, seed).items()}
-    found = recover(structure, draws, np.random.default_rng(1))
+    found = sample_states(structure, draws, np.random.default_rng(1))
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_allclose(found.difficulty.sum(axis=1), 1, atol=1e-9)
     states = state_space(ratings.task).states

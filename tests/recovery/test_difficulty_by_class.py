@@ -66,7 +66,7 @@ def test_the_loadings_of_both_classes(fit: xr.DataTree) -> None:
 
 
 def test_the_loadings_of_each_rater(fit: xr.DataTree) -> None:
-    found = assay.difficulty_loadings(fit).isel(label=0)
+    found = assay.rater_difficulty(fit).isel(label=0)
     found = found.sel(rater=[f"rater_{j}" for j in range(len(LOADINGS))], true_class=["no", "yes"])
     low, high = found.quantile([0.025, 0.975], dim=["chain", "draw"])
     assert ((low < LOADINGS) & (high > LOADINGS)).sum() >= LOADINGS.size - 2

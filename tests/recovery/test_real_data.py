@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from assay.data.ratings import Ratings, take_ratings
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.convergence import ESS_LIMIT
 from assay.inference.density import make_density
 from assay.inference.diagnostics import MODE_LIMIT, mode_warnings
 from assay.inference.mode_search import find_modes
-from assay.inference.modes import standing
+from assay.inference.modes import rater_accuracy_at_mode
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 
@@ -69,7 +69,7 @@ def test_exchanged_classes_are_not_reported(shared_data: Path) -> None:
     assert [mode.misnamed for mode in modes] == sorted(mode.misnamed for mode in modes)
     mode = modes[0]
     values = {name: value[None] for name, value in density.constrain(mode.x).items()}
-    labels = recover(structure, values, np.random.default_rng(0)).probabilities
+    labels = sample_states(structure, values, np.random.default_rng(0)).probabilities
     known = ratings.truth[:, 0] >= 0
     assert (labels.argmax(axis=1) == ratings.truth[:, 0])[known].mean() > 0.75
 
@@ -99,7 +99,7 @@ def test_the_mirror_image_turns_every_label_round(shared_data: Path) -> None:
     here, there = (density.constrain(x) for x in (mode.x, turned))
     likelihood = [structure.log_likelihood(values) for values in (here, there)]
     assert likelihood[0] == pytest.approx(likelihood[1])
-    right = [standing(structure, density, x).accuracy for x in (mode.x, turned)]
+    right = [rater_accuracy_at_mode(structure, density, x).accuracy for x in (mode.x, turned)]
     assert sum(right) == pytest.approx(1)
 
 

@@ -13,13 +13,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.progress import unbroken
-from assay._util.table_texts import latex, markdown
+from assay._util.table_texts import cells_of, latex, markdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".md", ".tex", ".xlsx")
+SHOWN_SUFFIXES = (".md", ".tex")
+"""Suffixes of files that can hold a table as it is shown."""
 FIT_SUFFIXES = (".nc", ".zarr")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a cell as a formula."""
@@ -141,9 +143,9 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
             case ".jsonl":
                 frame.to_json(unfinished, orient="records", double_precision=15, lines=True)
             case ".md":
-                unfinished.write_text(markdown(frame), encoding="utf-8")
+                unfinished.write_text(markdown(cells_of(frame)), encoding="utf-8")
             case ".tex":
-                unfinished.write_text(latex(frame), encoding="utf-8")
+                unfinished.write_text(latex(cells_of(frame)), encoding="utf-8")
             case ".xlsx":
                 _write_sheet(frame, unfinished)
             case ".tsv":

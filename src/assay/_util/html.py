@@ -1,5 +1,6 @@
-"""Results as HTML for notebooks: a summary, notes and the first lines of tables."""
+"""Results as HTML for notebooks, and text as HTML."""
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from assay._util.table_texts import DIGITS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from markupsafe import Markup
 
 SHOWN_LINES = 10
 
@@ -20,9 +22,7 @@ def notebook_html(
     lines: int = SHOWN_LINES,
 ) -> str:
     """Return a result as HTML, escaped: a summary, sentences, and the first lines of tables."""
-    parts = [f"<p><b>{escape(summary)}</b></p>"]
-    if items:
-        parts.append(f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in items)}</ul>")
+    parts = []
     for title, table in tables.items():
         if len(table):
             more = len(table) - lines
@@ -31,4 +31,33 @@ def notebook_html(
                 index=False, border=0, float_format=lambda x: f"{x:.{DIGITS}f}", na_rep=""
             )
             parts.append(f"<p><b>{escape(title)}</b></p>{shown}{below}")
-    return f"<div>{''.join(parts)}</div>"
+    return summary_html(summary, items, parts)
+
+
+def summary_html(summary: str, items: Sequence[str], parts: Sequence[str]) -> str:
+    """Return a summary, sentences and pieces of HTML; all but the pieces are escaped."""
+    said = f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in items)}</ul>" if items else ""
+    return f"<div><p><b>{escape(summary)}</b></p>{said}{''.join(parts)}</div>"
+
+
+def foldable(name: str) -> "Markup":
+    """Escape a name, with line breaks allowed after the signs that join its parts."""
+    from markupsafe import Markup, escape
+
+    # Escaping adds none of these signs.
+    return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))
+
+
+def coded(text: str) -> "Markup":
+    """Escape a text, and show what it marks as code as code."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"`([^`]+)`", text)
+    shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
+             for n, part in enumerate(parts)]  # fmt: skip
+    return Markup("".join(shown))
+
+
+def with_minus(text: str) -> str:
+    """Write hyphens of negative numbers and differences as minus signs."""
+    return re.sub(r"(?<![\w-])-(?=\.?\d)|(?<= )-(?= )", "\N{MINUS SIGN}", text)

@@ -1,7 +1,7 @@
 """Tables as Markdown, and as LaTeX with booktabs."""
 
-import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,49 +15,59 @@ LATEX = {
 }  # fmt: skip
 
 
-def markdown(frame: "pd.DataFrame") -> str:
-    """Write a table in Markdown, numbers aligned right."""
-    heads, rows, right = _cells(frame)
+class Cells(NamedTuple):
+    """Heads, rows of text (one of a single cell is a heading), and which columns are numeric."""
 
-    def line(cells: list[str]) -> str:
-        return (
-            f"| {' | '.join(re.sub(r'([|])', r'\\\1', c).replace(chr(10), ' ') for c in cells)} |"
-        )
-
-    rule = f"| {' | '.join('---:' if one else '---' for one in right)} |"
-    return "\n".join([line(heads), rule, *map(line, rows), ""])
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[bool]
 
 
-def latex(frame: "pd.DataFrame") -> str:
+def cells_of(frame: "pd.DataFrame") -> Cells:
+    """Return the cells of a data frame as text."""
+    import pandas as pd
+
+    numeric = [
+        pd.api.types.is_numeric_dtype(frame[c]) and not pd.api.types.is_bool_dtype(frame[c])
+        for c in frame
+    ]
+    rows = [[_cell(x) for x in row] for row in frame.to_numpy(object)]
+    return Cells([str(c) for c in frame], rows, numeric)
+
+
+def markdown(cells: Cells) -> str:
+    """Write a table in Markdown, numbers aligned right and headings bold."""
+    rule = ["---:" if one else "---" for one in cells.numeric]
+    empty = [""] * (len(cells.heads) - 1)
+    rows = [_escaped(row) for row in cells.rows]
+    rows = [[f"**{row[0]}**", *empty] if len(row) == 1 and empty else row for row in rows]
+    lines = [_escaped(cells.heads), rule, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _escaped(cells: Sequence[str]) -> list[str]:
+    return [cell.replace("|", r"\|").replace("\n", " ") for cell in cells]
+
+
+def latex(cells: Cells) -> str:
     """Write a table in LaTeX; it needs the package ``booktabs``."""
-    heads, rows, right = _cells(frame)
-    lines = [" & ".join(map(latex_text, cells)) + r" \\" for cells in (heads, *rows)]
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{''.join('r' if one else 'l' for one in right)}}}",
-            r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}", "",
-        ]
-    )  # fmt: skip
+    wide = len(cells.heads)
+    head, *lines = (_latex_line(row, wide) for row in (cells.heads, *cells.rows))
+    form = "".join("r" if one else "l" for one in cells.numeric)
+    top, end = rf"\begin{{tabular}}{{{form}}}", r"\end{tabular}"
+    return "\n".join([top, r"\toprule", head, r"\midrule", *lines, r"\bottomrule", end, ""])
+
+
+def _latex_line(cells: Sequence[str], columns: int) -> str:
+    texts = [latex_text(cell) for cell in cells]
+    if len(texts) == 1 < columns:
+        texts = [rf"\multicolumn{{{columns}}}{{l}}{{{texts[0]}}}"]
+    return " & ".join(texts) + r" \\"
 
 
 def latex_text(text: str) -> str:
     """Escape characters that are commands in LaTeX."""
     return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))
-
-
-def _cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]], list[bool]]:
-    """Return heads, cells as text, and whether each column is numeric."""
-    import pandas as pd
-
-    right = [
-        pd.api.types.is_numeric_dtype(frame[c]) and not pd.api.types.is_bool_dtype(frame[c])
-        for c in frame
-    ]
-    return (
-        [str(c) for c in frame],
-        [[_cell(x) for x in row] for row in frame.to_numpy(object)],
-        right,
-    )
 
 
 def _cell(value: object) -> str:

@@ -35,7 +35,7 @@ def check_opposites(ratings: Ratings) -> Part:
 _score_directions_finding = findings_on("scores")
 AGAINST = -0.2
 """Rank correlation below which scores are opposite."""
-CLEARLY = 4.0
+MIN_STANDARD_ERRORS_BELOW = 4.0
 """Standard errors below 0 from which a correlation is reported."""
 
 
@@ -100,6 +100,6 @@ def _against(pairs: RaterPairs, value: Floats, scored: Bools) -> list[tuple[int,
     covariance = pairs.products(ranks) / pairs.items - mean * mean_other
     scale = np.sqrt(np.maximum(variance * variance_other, 0))
     rho = np.divide(covariance, scale, out=np.zeros(len(scale)), where=scale > 1e-9)
-    seen = (rho < AGAINST) & (rho < -CLEARLY / np.sqrt(pairs.items - 1))
+    seen = (rho < AGAINST) & (rho < -MIN_STANDARD_ERRORS_BELOW / np.sqrt(pairs.items - 1))
     columns = (pairs.one, pairs.other, rho, pairs.items)
     return list(zip(*(column[seen].tolist() for column in columns), strict=True))

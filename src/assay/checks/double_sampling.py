@@ -41,7 +41,7 @@ MEASURED = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Design:
+class DoubleSampling:
     """A double sampling design.
 
     judges, others : rater groups that rated all items, and the other ones; raters, if all are of
@@ -108,7 +108,7 @@ def check_double_sampling(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
 
 
-def double_sampling(ratings: Ratings) -> Design | None:
+def double_sampling(ratings: Ratings) -> DoubleSampling | None:
     """Return the design if some raters rated all items of several systems and others a sample."""
     systems = ratings.systems
     cover = coverage(ratings, systems)
@@ -117,7 +117,7 @@ def double_sampling(ratings: Ratings) -> Design | None:
 
 def find_design(
     ratings: Ratings, cover: Coverage, checked: Callable[[Bools], Ints]
-) -> Design | None:
+) -> DoubleSampling | None:
     """Return the double sampling design that counts over all data show; None if there is none.
 
     ``ratings`` hold all raters and systems and part of the items. ``checked`` returns the counts of
@@ -135,7 +135,7 @@ def find_design(
     items, sample = cover.items[common], checked(judge)[common]
     if not sample.any() or (sample >= SAMPLE * items).all():
         return None
-    return Design(
+    return DoubleSampling(
         judges=tuple(map(str, names[judge])),
         others=tuple(map(str, names[~judge])),
         grouped=grouped,
@@ -146,7 +146,7 @@ def find_design(
     )
 
 
-def sample_sizes(design: Design) -> dict[str, int]:
+def sample_sizes(design: DoubleSampling) -> dict[str, int]:
     """Return the number of items of each system, and of those that were checked."""
     counts = zip(design.systems, design.checked.tolist(), design.items.tolist(), strict=True)
     return {
@@ -156,7 +156,7 @@ def sample_sizes(design: Design) -> dict[str, int]:
     }
 
 
-def danger(design: Design) -> str:
+def danger(design: DoubleSampling) -> str:
     """Describe the design, the possible bias, and the model to fit instead."""
     who = some(design.judges)
     counts = zip(design.checked, design.items, design.systems, strict=True)
@@ -170,7 +170,7 @@ def danger(design: Design) -> str:
     )
 
 
-def _proposal(design: Design) -> str:
+def _proposal(design: DoubleSampling) -> str:
     """Write the arguments of ``fit`` that let errors differ by system."""
     who = some(design.judges)
     if not design.others:
@@ -190,7 +190,7 @@ def _arguments(raters: str | dict[str, str]) -> str:
     return f'`raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"`'
 
 
-def _table(design: Design) -> pd.DataFrame:
+def _table(design: DoubleSampling) -> pd.DataFrame:
     return pd.DataFrame(
         {"system": list(design.systems), "items": design.items, "sample": design.checked}
     )

@@ -10,7 +10,7 @@ from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.gold import contradiction, possible_states
-from assay.data.overlap import ENOUGH
+from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -38,14 +38,14 @@ def check_gold_choice(ratings: Ratings) -> Part:
         return Part()
     text = f"{told}. They show how often raters err together only if they are a random sample, or "
     text += "were chosen on recorded data"
-    if ratings.has_truth.sum() >= ENOUGH:
+    if ratings.has_truth.sum() >= LAYER_ITEMS:
         text += " (`reference='gold', gold_chosen='recorded'`)"
     numbers = {"items": int(ratings.has_truth.sum())}
     return Part(findings=(_on_truth("note", text, code="gold-unlike-others", numbers=numbers),))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sums:
+class GoldSums:
     """Sums over items of known truth and over other items; they add over parts of whole clusters.
 
     known : number of items of known truth
@@ -58,8 +58,8 @@ class Sums:
     clusters: Floats
     totals: Floats
 
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(
+    def __add__(self, other: "GoldSums") -> "GoldSums":
+        return GoldSums(
             known=self.known + other.known,
             items=self.items + other.items,
             clusters=self.clusters + other.clusters,
@@ -92,7 +92,7 @@ def unlike_gold(ratings: Ratings) -> str:
     return unlike(ratings.task, sums, squares(ratings, sums))
 
 
-def gold_sums(ratings: Ratings) -> Sums:
+def gold_sums(ratings: Ratings) -> GoldSums:
     """Return the sums of the compared values."""
     known, cluster = _sides(ratings)
     found = np.zeros((3, len(_names(ratings.task)), 2))
@@ -101,10 +101,10 @@ def gold_sums(ratings: Ratings) -> Sums:
         for k, side in enumerate((known & there, ~known & there)):
             found[:, n, k] = side.sum(), len(np.unique(cluster[side])), value[side].sum()
     items, clusters, totals = found
-    return Sums(known=int(known.sum()), items=items, clusters=clusters, totals=totals)
+    return GoldSums(known=int(known.sum()), items=items, clusters=clusters, totals=totals)
 
 
-def squares(ratings: Ratings, sums: Sums) -> Floats:
+def squares(ratings: Ratings, sums: GoldSums) -> Floats:
     """Return the squared errors of the differences of means, summed over clusters, (value,)."""
     known, cluster = _sides(ratings)
     found = []
@@ -115,7 +115,7 @@ def squares(ratings: Ratings, sums: Sums) -> Floats:
     return np.array(found)
 
 
-def unlike(task: Task, sums: Sums, squared: Floats) -> str:
+def unlike(task: Task, sums: GoldSums, squared: Floats) -> str:
     """Describe the clearest difference, from sums and their squared errors (value,)."""
     from scipy.stats import t
 

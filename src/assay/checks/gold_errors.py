@@ -13,7 +13,7 @@ from assay.data.ratings import Ratings
 _on_truth = findings_on("truth")
 LEAST_RATERS = 3
 """Least number of raters who answer an item alike."""
-SURE = 0.01
+MAX_CHANCE = 0.01
 """Largest probability of so many items by chance at which they are a warning."""
 
 
@@ -36,7 +36,7 @@ class Contradicted:
     @property
     def matters(self) -> bool:
         """Whether there are more such items than raters who err independently explain."""
-        return len(self.table) > 0 and self.p <= SURE
+        return len(self.table) > 0 and self.p <= MAX_CHANCE
 
 
 def contradicted_gold(ratings: Ratings) -> Contradicted:

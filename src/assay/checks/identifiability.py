@@ -10,11 +10,11 @@ from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
 from assay.data.overlap import (
-    ENOUGH,
+    LAYER_ITEMS,
+    MIN_GROUPS,
     NO_GROUPS,
-    WITNESSES,
+    groups_identify_truth,
     groups_of_items,
-    groups_tell,
     rated_twice_and_by_others,
 )
 from assay.data.ratings import Ratings
@@ -211,9 +211,9 @@ WANTED = 100
 """Telling items from which the data outweigh the prior: a number and not a share, since 100 ratings
 estimate a reliability of 0.9 to within 0.03 (an SD), whatever the number of items.
 """
-SHOWN = 0.9
+RELIABILITY = 0.9
 """Reliability whose standard error is reported."""
-MOST = 0.5
+MAX_SHARE_WEAK_RATERS = 0.5
 """Share of raters with few telling items above which only their mean reliability is identified."""
 
 
@@ -304,12 +304,14 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
             _reach_finding("note", text, leans=True, code="reliability-from-prior", numbers=numbers)
         ]
     ways = f"; {' and '.join(others)} inform the direction of errors" * only_pairs
-    most = raters > MOST
-    few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MOST)
+    most = raters > MAX_SHARE_WEAK_RATERS
+    few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MAX_SHARE_WEAK_RATERS)
     but = f", except for the {' and '.join(few)} that depend on the prior" * bool(few)
     roughly = ""
     if count < WANTED:
-        roughly = f" roughly (a reliability of {SHOWN} to within {_spread(count):.2f} at best)"
+        roughly = (
+            f" roughly (a reliability of {RELIABILITY} to within {_spread(count):.2f} at best)"
+        )
     text = (
         f"the raters' {'mean ' * most}reliability can be estimated{roughly} from "
         f"{_sources(ratings, count)}{but}{ways}"
@@ -336,7 +338,7 @@ def _lean(telling: int, more: str = "") -> str:
 def _takes() -> str:
     """State how precisely a number of items estimates a reliability."""
     return (
-        f"{WANTED} items with three raters or a known truth give a reliability of {SHOWN} to "
+        f"{WANTED} items with three raters or a known truth give a reliability of {RELIABILITY} to "
         f"within {_spread(WANTED):.2f} at best"
     )
 
@@ -352,7 +354,7 @@ def _leaning(ratings: Ratings, telling: Bools) -> tuple[float, float]:
 
 def _spread(count: int) -> float:
     """Return the SD of a share of right answers from ``count`` items, at the shown reliability."""
-    return float(np.sqrt(SHOWN * (1 - SHOWN) / count))
+    return float(np.sqrt(RELIABILITY * (1 - RELIABILITY) / count))
 
 
 def _groups(ratings: Ratings) -> list[Finding]:
@@ -368,7 +370,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
     able = [
         f"`reference={name!r}` ({n} items)"
         for name, n in told.items()
-        if n >= ENOUGH and name not in NO_GROUPS
+        if n >= LAYER_ITEMS and name not in NO_GROUPS
     ]
     text = (
         "dependent errors within a group can be estimated if the consensus of another group, "
@@ -377,9 +379,9 @@ def _groups(ratings: Ratings) -> list[Finding]:
     if not able:
         text = (
             "dependent errors within a group can hardly be estimated: no group has two ratings "
-            f"each on {ENOUGH} items that other groups rated too"
+            f"each on {LAYER_ITEMS} items that other groups rated too"
         )
-    numbers = {"groups": len(able), "items": ENOUGH}
+    numbers = {"groups": len(able), "items": LAYER_ITEMS}
     found = [
         _reach_finding(
             "note",
@@ -388,15 +390,15 @@ def _groups(ratings: Ratings) -> list[Finding]:
             numbers=numbers,
         )
     ]
-    if groups_tell(ratings):
-        seen = int((groups_of_items(ratings) >= WITNESSES).sum())
+    if groups_identify_truth(ratings):
+        seen = int((groups_of_items(ratings) >= MIN_GROUPS).sum())
         text = (
-            f"{seen} items were rated by {WITNESSES} groups or more. Without a reference, all "
+            f"{seen} items were rated by {MIN_GROUPS} groups or more. Without a reference, all "
             "raters count as independent, and intervals are too narrow if raters of a group err "
             "together. `reference='groups'` estimates such errors from the agreement of the "
             "groups, and costs little if there are none"
         )
-        numbers = {"items": seen, "groups": WITNESSES}
+        numbers = {"items": seen, "groups": MIN_GROUPS}
         found.append(
             _reach_finding(
                 "warning",

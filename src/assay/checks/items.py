@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on
-from assay.checks.larger_units import describe_larger_unit
-from assay.data.overlap import ENOUGH
-from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.data.overlap import LAYER_ITEMS
+from assay.data.ratings import NOT_AUDITED, LargerUnit, Ratings
 
 _on_clusters = findings_on("clusters")
 _on_systems = findings_on("systems")
@@ -20,6 +19,8 @@ _on_truth = findings_on("truth")
 
 _finding = findings_on("items")
 FEW_CLUSTERS = 20
+ALIKE = "alike-clusters"
+ALIKE_MARK = "alike clusters: clusters of one unit are alike but count as independent"
 
 
 def raters_of_items(ratings: Ratings) -> Ints:
@@ -71,7 +72,7 @@ def check_items(ratings: Ratings) -> Part:
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
     raters = raters_of_items(ratings)
     findings = []
-    none, once = int((counts == 0).sum()), int((raters == 1).sum())
+    none = int((counts == 0).sum())
     if none:
         text = (
             f"{none} of {len(counts)} items {does(none, 'have')} no rating; the model predicts "
@@ -80,10 +81,6 @@ def check_items(ratings: Ratings) -> Part:
         findings.append(
             _finding("note", text, code="unrated-items", numbers={"items": none, "of": len(counts)})
         )
-    if once:
-        numbers = {"items": once, "of": len(raters)}
-        text = f"{once} of {len(raters)} items {does(once, 'have')} one rater"
-        findings.append(_finding("note", text, code="items-with-one-rater", numbers=numbers))
     findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
@@ -143,8 +140,9 @@ def check_clusters(ratings: Ratings) -> Part:
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part. " + (
         "`reference='gold'` uses these items to estimate how often raters err together"
-        if known >= ENOUGH
-        else f"With {ENOUGH} such items or more, a fit can estimate how often raters err together"
+        if known >= LAYER_ITEMS
+        else f"With {LAYER_ITEMS} such items or more, a fit can estimate how often raters err "
+        "together"
     )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()
@@ -268,3 +266,39 @@ def units(ratings: Ratings) -> tuple[Ints, NDArray[np.object_], bool]:
         codes, names = pd.factorize(groups)
         return np.asarray(codes, np.int64), np.asarray(names, object), True
     return np.arange(len(groups)), ratings.raters.index.to_numpy(object), False
+
+
+def describe_larger_unit(ratings: Ratings, unit: LargerUnit) -> Finding:
+    """Describe an unused column that groups the clusters."""
+    numbers = {"units": unit.units, "p": unit.p}
+    if unit.matters:
+        text = alike_warning(ratings, unit)
+        return _on_clusters("warning", text, code="alike-clusters", numbers=numbers)
+    text = (
+        f"column {unit.column} groups the clusters ({unit.units} values). If conclusions are about "
+        f"new values of it, read with {_as_cluster(ratings, unit)}"
+    )
+    return _on_clusters("note", text, code="larger-units", numbers=numbers)
+
+
+def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
+    """Say that clusters of one unit are alike, what it means, and how to read the ratings."""
+    return (
+        f"Clusters with one value of {unit.column} are alike beyond chance ({unit.units} values, "
+        f"p = {max(unit.p, 0.001):.3f}). Population intervals count clusters as independent, so "
+        f"they are too narrow. Read the ratings with {_as_cluster(ratings, unit)}"
+    )
+
+
+def _as_cluster(ratings: Ratings, unit: LargerUnit) -> str:
+    """Write the arguments with which a column becomes the cluster."""
+    arguments = f"`cluster={unit.column!r}`"
+    if (ratings.panels.groupby("panel").size() > 1).any():
+        roles = ratings.accounting.roles
+        parts = [
+            column
+            for column, role in zip(roles["column"], roles["role"], strict=True)
+            if {"cluster", "system"} & set(role.split(", "))
+        ]
+        arguments += f" and `panel={parts!r}`"
+    return arguments

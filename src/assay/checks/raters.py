@@ -13,7 +13,7 @@ from assay._util.text import counted, does, some
 from assay._util.typing import Floats, Ints
 from assay.checks.findings import Level, Part, findings_on
 from assay.checks.items import telling_items
-from assay.data.overlap import ENOUGH, SHARED_ITEMS, RaterPairs, rater_pairs
+from assay.data.overlap import LAYER_ITEMS, SHARED_ITEMS, RaterPairs, rater_pairs
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 
@@ -62,7 +62,7 @@ def check_model_families(ratings: Ratings) -> Part:
     text = (
         "the names of some raters are those of language models of one family: "
         f"{'; '.join(told)}. Such models may err together, which their agreement cannot show. To "
-        f"estimate such errors, give the truth of {ENOUGH} items, or a group of people whose "
+        f"estimate such errors, give the truth of {LAYER_ITEMS} items, or a group of people whose "
         "consensus is the truth. Ratings of three families also suffice, with a rater group for "
         "each family (`group=`)"
     )

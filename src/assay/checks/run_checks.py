@@ -5,12 +5,11 @@ from assay.checks.answers import check_answers, check_rows
 from assay.checks.departures.report import check_departures
 from assay.checks.disagreement import check_opposites, check_score_directions
 from assay.checks.double_sampling import check_double_sampling
-from assay.checks.findings import Check, Part, finding_on
+from assay.checks.findings import Check, Part, finding_on, findings_on
 from assay.checks.gold import check_audits, check_gold_choice
 from assay.checks.gold_errors import check_gold_errors
 from assay.checks.identifiability import check_leaning, check_reach
 from assay.checks.items import check_clusters, check_items
-from assay.checks.metric_names import check_metric_names
 from assay.checks.raters import (
     check_model_families,
     check_overlap,
@@ -20,7 +19,21 @@ from assay.checks.raters import (
 )
 from assay.checks.scores import check_scores
 from assay.checks.sessions import check_replicates, check_sessions, check_times
+from assay.data.metric_names import lacking_labels, unknown_metrics
 from assay.data.ratings import Ratings, require_ratings
+
+_on_metrics = findings_on("metrics")
+
+
+def check_metric_names(ratings: Ratings) -> Part:
+    """Report metrics of the task that cannot be computed."""
+    own = ". To use a metric of your own, register it first: load_metrics(...), or --metric-file"
+    said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
+    texts = (f"task {ratings.task.name} cannot be reported: {text}" for text in said)
+    return Part(
+        findings=tuple(_on_metrics("problem", text, code="metric-unavailable") for text in texts)
+    )
+
 
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,

@@ -21,19 +21,20 @@ from assay.checks import check
 from assay.cli.arguments import in_options
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
-from assay.display import terminal
 from assay.display.frames import labels_frame, least_certain, reliability_frame
-from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words
+from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words, draws_worth
 from assay.display.rater_tables import class_tables
+from assay.display.result_tables import labels_table, metrics_table
 from assay.display.table import Table, make_table
 from assay.display.terminal import indented
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
 from assay.evaluation.estimands import ESTIMANDS
+from assay.evaluation.titles import titles_with_names
 from assay.fits.simulate import simulate
 from assay.fits.storage import save
 from assay.fits.summary import summarize
 from assay.inference.fit import fit
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.io.datasets import SOURCE, anesthesia_ratings
 
 QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
@@ -68,7 +69,7 @@ VALUES: dict[str, Floats] = {
 }
 
 
-LONG = Effort(draws=1200, tune=400, chains=4, target_accept=0.9)
+LONG = SamplerSettings(draws=1200, tune=400, chains=4, target_accept=0.9)
 EFFORTS = {"real": LONG, "simulated": LONG}
 QUICK = replace(LONG, draws=200, tune=200)
 
@@ -99,7 +100,7 @@ class SimulatedStudy:
     metrics: pd.DataFrame
 
 
-def real_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> RealStudy:
+def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False) -> RealStudy:
     """Fit the ratings of Dawid & Skene (1979)."""
     ratings = anesthesia_ratings()
     tree = _fit(ratings, effort, seed, progress)
@@ -133,7 +134,9 @@ def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
     )
 
 
-def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> SimulatedStudy:
+def simulated_study(
+    effort: SamplerSettings, *, seed: int = 1, progress: bool = False
+) -> SimulatedStudy:
     """Fit a SIMULATED study and compare with the truth; the seed is of both."""
     ratings = simulated_ratings(seed)
     tree = _fit(ratings, effort, seed, progress)
@@ -145,7 +148,7 @@ def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) ->
     )
 
 
-def _fit(ratings: Ratings, effort: Effort, seed: int, progress: bool) -> xr.DataTree:
+def _fit(ratings: Ratings, effort: SamplerSettings, seed: int, progress: bool) -> xr.DataTree:
     with warnings.catch_warnings():
         # The report repeats the warnings.
         warnings.simplefilter("ignore", FitWarning)
@@ -213,11 +216,14 @@ def show_real(console: Console, study: RealStudy) -> None:
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
-    for table in class_tables(study.reliability, study.ratings.task):
+    for table in class_tables(study.reliability, study.ratings.task, draws_worth(study.fit)):
         _show(console, table)
     least = least_certain(study.labels, UNCERTAIN)
-    _show(console, terminal.labels_table(least, len(study.labels), list(least["majority_vote"])))
-    _show(console, terminal.metrics_table(study.prevalence))
+    votes = list(least["majority_vote"])
+    _show(console, labels_table(least, len(study.labels), votes, export=study.labels))
+    titles = titles_with_names(metrics(study.fit))
+    draws = draws_worth(study.fit)
+    _show(console, metrics_table(study.prevalence, titles, draws=draws))
 
 
 def show_simulated(console: Console, study: SimulatedStudy) -> None:
@@ -269,7 +275,7 @@ def simulated_reliability_table(frame: pd.DataFrame) -> Table:
             rows.append([rater, *told[label, rater, "yes"], *told[label, rater, "no"]])
     return make_table(
         "SIMULATED: raters, posterior mean (95% interval)",
-        ["label, rater", "TRUTH", "sensitivity", "TRUTH", "specificity"],
+        ["Rater", "TRUTH", "Sensitivity", "TRUTH", "Specificity"],
         rows,
         note=f"Kind raw: {KIND_WORDS['raw']}. * the interval misses the TRUTH.",
     )
@@ -287,7 +293,7 @@ def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Table:
         rows.append([system, f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
     return make_table(
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
-        ["metric, system", "TRUTH", "posterior mean (95%)", "majority vote (95%)"],
+        ["System", "TRUTH", "Posterior mean (95%)", "Majority vote (95%)"],
         rows,
         note="Reference: consensus of all raters; no fit uses the TRUTH. Majority vote with a "
         "cluster bootstrap. * the interval misses the TRUTH.",

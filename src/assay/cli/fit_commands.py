@@ -27,11 +27,8 @@ from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pandas as pd
-
     from assay.comparison import ClaimResult
+    from assay.display.table import Table as ResultTable
     from assay.fits.view import FitView
 
 SHOWN_LABELS = 20
@@ -85,13 +82,23 @@ def metrics(
     ratings = view.ratings
     left_out = left_out_metrics(ratings, metric or None)
 
-    def show() -> None:
-        from assay.display.notes import names_said, panels_said
-        from assay.display.terminal import metrics_table
+    def tables() -> "list[ResultTable]":
+        from assay.display.notes import draws_worth, panels_said
+        from assay.display.result_tables import metrics_table
+        from assay.evaluation.titles import titles_with_names
 
-        weights = ratings.items["weight"].tolist()
-        table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
-        show_parts(table, *filter(None, [names_said(view)]))
+        first = draws[chosen[0]]
+        return [
+            metrics_table(
+                summaries, titles_with_names(first), weights=ratings.items["weight"].tolist(),
+                panels=panels_said(first), draws=draws_worth(view),
+            )
+        ]  # fmt: skip
+
+    def show() -> None:
+        from assay.display.notes import names_said
+
+        show_parts(*tables(), *filter(None, [names_said(view)]))
 
     table = pd.concat(summaries.values(), ignore_index=True)
     with waiting("fitting without a difficulty", show=True):
@@ -103,7 +110,7 @@ def metrics(
         say(f"warning: {difficulty_sentence(found)}")
     table = table.assign(incomplete=incomplete)
     extra = {"left_out": left_out} | ({EQUAL: found} if len(found) else {})
-    deliver("metrics", table, as_json, output, show, extra=extra)
+    deliver("metrics", table, as_json, output, show, extra=extra, tables=tables)
     if output is not None:
         say_left_out(left_out)
     end_with(view, strict=strict)
@@ -140,7 +147,7 @@ def compare(
     strict: Strict = False,
 ) -> None:
     """Compare systems, and check claims. Exit status 3: a claim is contradicted or undecided."""
-    from assay.comparison import check_claim, group_contrasts
+    from assay.comparison import check_claim, compare_groups
     from assay.comparison import compare as compare_systems
     from assay.evaluation.panels import left_out_metrics
 
@@ -165,8 +172,19 @@ def compare(
             **said,
         }  # fmt: skip
         if by == "stratum" and not alone:
-            groups = group_contrasts(view, **asked).assign(**said)
-            _deliver_groups(groups, {"claims": checked, "left_out": left_out}, as_json, output)
+            groups = compare_groups(view, **asked).assign(**said)
+            extra = {"claims": checked, "left_out": left_out}
+
+            def group_tables() -> "list[ResultTable]":
+                from assay.display.notes import draws_worth
+                from assay.display.result_tables import groups_table
+
+                return [groups_table(groups, draws=draws_worth(view))]
+
+            deliver(
+                "groups", groups, as_json, output, lambda: show_parts(*group_tables()),
+                extra=extra, tables=group_tables,
+            )  # fmt: skip
             say_left_out(left_out)
             _end_with(view, results, as_json, strict)
             return
@@ -176,30 +194,20 @@ def compare(
         _end_with(view, results, as_json, strict)
         return
 
-    def show() -> None:
-        from assay.display.notes import panels_said
-        from assay.display.terminal import comparison_parts
+    def tables() -> "list[ResultTable]":
+        from assay.display.notes import draws_worth
+        from assay.display.result_tables import comparison_tables
 
-        show_parts(*comparison_parts(found, panels_said(found.draws)))
+        return comparison_tables(found, draws_worth(view))
 
     extra = {"systems": found.systems.assign(**said), "claims": checked, "left_out": left_out}
-    deliver("pairs", found.pairs.assign(**said), as_json, output, show, extra=extra)
+    deliver(
+        "pairs", found.pairs.assign(**said), as_json, output, lambda: show_parts(*tables()),
+        extra=extra, tables=tables,
+    )  # fmt: skip
     if output is not None:
         say_left_out(left_out)
     _end_with(view, results, as_json, strict)
-
-
-def _deliver_groups(
-    groups: "pd.DataFrame",
-    extra: "dict[str, pd.DataFrame]",
-    as_json: bool,
-    output: "Path | None",
-) -> None:
-    from assay.display.terminal import groups_table
-
-    deliver(
-        "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
-    )
 
 
 def _end_with(view: "FitView", results: "list[ClaimResult]", as_json: bool, strict: bool) -> None:
@@ -234,44 +242,48 @@ def raters(
         worth_frame,
     )
     from assay.raters.consistency import rater_consistency
-    from assay.raters.dependence import perception_table
-    from assay.raters.spammers import rater_kinds
+    from assay.raters.dependence import group_misperception
+    from assay.raters.spammers import rater_spammers
 
     view = open_fit(fit_file)
     frame, accuracy = reliability_frame(view, kind, level), accuracy_frame(view, kind, level)
-    kinds, worth = rater_kinds(view, level=level), worth_frame(view, level)
+    kinds, worth = rater_spammers(view, level=level), worth_frame(view, level)
     consistency = rater_consistency(view, level=level)
     about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
-    misperceived, by_session = perception_table(view, level=level), session_frames(view, level)
+    misperceived, by_session = group_misperception(view, level=level), session_frames(view, level)
 
-    def show() -> None:
-        from assay.display.notes import names_said, scores_said
+    def tables() -> "list[ResultTable]":
+        from assay.display.notes import draws_worth
         from assay.display.rater_tables import (
             class_tables,
-            consistency_said,
             drift_table,
-            kinds_said,
-            misperceived_said,
             rater_tables,
             worth_tables,
         )
+
+        task, draws = view.ratings.task, draws_worth(view)
+        made = (
+            class_tables(frame, task, draws)
+            if by_class
+            else rater_tables(frame, accuracy, task, draws)
+        )
+        if by_session:
+            drift = by_session["drift"]
+            made.append(drift_table(drift, view.ratings.sessions, **about, export=drift))
+        return [*made, *worth_tables(worth)]
+
+    def show() -> None:
+        from assay.display.notes import names_said, scores_said
+        from assay.display.rater_tables import consistency_said, kinds_said, misperceived_said
         from assay.inference.settings import MODES_ALONE
 
         ratings = view.ratings
-        tables = (
-            class_tables(frame, ratings.task)
-            if by_class
-            else rater_tables(frame, accuracy, ratings.task)
-        )
         mode_alone = view.attrs["method"] in MODES_ALONE
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
         said += filter(None, [consistency_said(consistency), scores_said(ratings)])
         said += filter(None, [names_said(view)])
-        if by_session:
-            drift = by_session["drift"]
-            tables.append(drift_table(drift, ratings.sessions, **about, export=drift))
-        show_parts(*tables, *worth_tables(worth), *said)
+        show_parts(*tables(), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
 
@@ -282,7 +294,7 @@ def raters(
     }
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session
-    deliver("raters", frame, as_json, output, show, extra=extra)
+    deliver("raters", frame, as_json, output, show, extra=extra, tables=tables)
     end_with(view, strict=strict)
 
 
@@ -305,10 +317,11 @@ def labels(
 
     def show() -> None:
         from assay.display.notes import names_said
-        from assay.display.terminal import labels_table
+        from assay.display.result_tables import labels_table
 
         shown = least_certain(chosen, uncertain or SHOWN_LABELS)
-        show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(view)]))
+        table = labels_table(shown, len(frame), export=chosen)
+        show_parts(table, *filter(None, [names_said(view)]))
         if len(shown) < len(chosen):
             say("all of them: -o labels.csv")
 

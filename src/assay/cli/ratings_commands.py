@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.checks.findings import Check
+    from assay.display.table import Table as ResultTable
 
 
 @command("check ratings.csv --system model")
@@ -93,13 +94,16 @@ def agreement(
     view = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=view, level=level)
 
-    def show_table() -> None:
+    def tables() -> "list[ResultTable]":
         from assay.display.rater_tables import agreement_table
 
-        show(agreement_table(found))
+        return [agreement_table(found)]
 
     extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
-    deliver("agreement", found.table, as_json, output, show_table, extra=extra)
+    deliver(
+        "agreement", found.table, as_json, output, lambda: show(*tables()),
+        extra=extra, tables=tables,
+    )  # fmt: skip
     end_with(view, strict=strict)
 
 

@@ -128,12 +128,8 @@ def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str
 
 def _show(found: "Run") -> None:
     """Print the metrics, and the comparison of systems."""
-    from assay.display.terminal import comparison_parts, metrics_table
-
-    parts = [metrics_table({"population": found.metrics})]
-    parts += [] if found.compared is None else comparison_parts(found.compared)
-    for part in parts:
-        show(part, "")
+    for table in found.tables():
+        show(table, "")
 
 
 def _run_json(found: "Run", files: dict[str, Path]) -> str:

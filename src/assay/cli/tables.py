@@ -1,16 +1,19 @@
 """Deliver a table: to a file, as JSON, or to the terminal."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from assay._util.files import TABLE_SUFFIXES, require_place, write_table
+from assay._util.files import SHOWN_SUFFIXES, TABLE_SUFFIXES, require_place, write_table
+from assay._util.text import counted
 from assay.cli.shell import say
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from assay.display.table import Table
 
 
 def deliver(
@@ -21,14 +24,17 @@ def deliver(
     show: Callable[[], None],
     *,
     extra: "Mapping[str, pd.DataFrame] | None" = None,
+    tables: "Callable[[], Sequence[Table]] | None" = None,
 ) -> None:
-    """Write a table to a file, and print it as JSON (with ``extra`` tables) or call ``show``."""
+    """Write a table to a file, and print it as JSON (with ``extra`` tables) or call ``show``.
+
+    Markdown and LaTeX hold ``tables``, as the terminal shows them.
+    """
     if output is not None:
-        _write(frame, output)
-        say(f"wrote {output}: {len(frame)} lines")
+        say(f"wrote {output}: {_write(frame, output, tables)}")
     if as_json:
-        tables = {name: frame, **(extra or {})}
-        texts = [f'"{key}": {records_of(table)}' for key, table in tables.items()]
+        frames = {name: frame, **(extra or {})}
+        texts = [f'"{key}": {records_of(table)}' for key, table in frames.items()]
         typer.echo(f"{{{', '.join(texts)}}}")
     elif output is None:
         show()
@@ -39,10 +45,20 @@ def records_of(frame: "pd.DataFrame") -> str:
     return frame.to_json(orient="records", double_precision=15)
 
 
-def _write(frame: "pd.DataFrame", path: Path) -> None:
+def _write(
+    frame: "pd.DataFrame", path: Path, tables: "Callable[[], Sequence[Table]] | None"
+) -> str:
+    """Write a table, and return what was written."""
     if path.suffix not in TABLE_SUFFIXES:
         raise typer.BadParameter(
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
         )
     require_place(path, example="table.csv")
+    if tables is not None and path.suffix in SHOWN_SUFFIXES:
+        from assay.display.table import write_shown
+
+        shown = tables()
+        write_shown(shown, path)
+        return counted(len(shown), "table")
     write_table(frame, path)
+    return counted(len(frame), "line")

@@ -3,7 +3,7 @@
 DATA = {
     "abstentions": (
         "Some ratings are abstentions. They bias results if they depend on the truth: check with "
-        "assay.abstention_sensitivity."
+        "assay.sensitivity_to_abstention."
     ),
     "agreement-alone": (
         "The data identify how often raters agree, but not the direction of their errors. Collect "
@@ -106,7 +106,6 @@ DATA = {
     "incomplete-panels": (
         "Some panels hold items without an answer. The model predicts the labels of these items."
     ),
-    "items-with-one-rater": "Number of items that a single rater answered.",
     "joint-errors-askable": (
         "A group has enough double ratings to serve as the reference, so dependent errors within "
         "other groups can be estimated."

@@ -39,7 +39,7 @@ FITS = {
     ),
     "group-errors-unchecked": (
         "There are too many ratings to check whether raters of a group err together. Check it with "
-        "assay.predictive_checks."
+        "assay.posterior_predictive_check."
     ),
     "groups-err-together": (
         "Raters of one group agree more often than the model expects, so intervals are too narrow. "

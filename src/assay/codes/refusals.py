@@ -125,7 +125,7 @@ REFUSALS = {
     ),
     "learned-truth": (
         "The truth of this fit is not the consensus, so the fit estimates the errors of the "
-        "consensus. See assay.perception_table."
+        "consensus. See assay.group_misperception."
     ),
     "metric-direction": (
         "A metric does not define whether larger values are better. Choose another metric, or "

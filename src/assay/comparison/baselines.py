@@ -1,4 +1,4 @@
-"""The function ``side_by_side``: majority vote, model and human ratings compared."""
+"""The function ``compare_baselines``: majority vote, model and human ratings compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from assay.evaluation.known_labels import VOTE, resampled, vote_totals
 from assay.evaluation.panels import Incomplete, panel_layout, weighable_metrics
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 
 SAMPLES = 2000
 
@@ -110,7 +110,7 @@ class SideBySide:
         return said
 
 
-def side_by_side(
+def compare_baselines(
     fit: Fit,
     *,
     human: str | Sequence[str] | None = None,
@@ -167,7 +167,7 @@ def side_by_side(
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
-    >>> side_by_side(tree, metric="helpfulness_rate").table["approach"].unique().tolist()
+    >>> compare_baselines(tree, metric="helpfulness_rate").table["approach"].unique().tolist()
     ['naive', 'corrected']
     """
     require_choice("human_by", human_by, HUMAN_BY)
@@ -198,7 +198,9 @@ def side_by_side(
         if human_by == "vote":
             parts.append(vote(people, HUMAN_ONLY, who))
         else:
-            tree, warned = refit(view, people, Effort(draws=draws, tune=tune, chains=chains))
+            tree, warned = refit(
+                view, people, SamplerSettings(draws=draws, tune=tune, chains=chains)
+            )
             parts.append(model(tree, HUMAN_ONLY, f"ratings of {who}"))
     # Lines of one quantity are adjacent, in the order of the first part.
     table = pd.concat(parts).sort_index(kind="stable")

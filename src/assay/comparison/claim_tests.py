@@ -13,7 +13,7 @@ from assay._util.errors import UnknownNameError, suggest
 from assay._util.intervals import interval_ends, require_level, tails
 from assay._util.typing import Bools, Floats
 from assay.comparison.claims import Claim, parse_claim
-from assay.comparison.decisions import Verdict, about, chance, left_out, settled, with_interval
+from assay.comparison.decisions import Verdict, about, chance, left_out, verdict_on, with_interval
 from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand, is_modelled
@@ -96,7 +96,7 @@ def _needed_share(
 
     def is_decided(share: float) -> bool:
         reach = ndtri(tails(level)[1]) * np.sqrt(spread.variance * share)
-        return settled(spread.mean - reach, spread.mean + reach, region) == verdict
+        return verdict_on(spread.mean - reach, spread.mean + reach, region) == verdict
 
     if spread.variance == 0 or not is_decided(SMALLEST):
         return None
@@ -257,7 +257,7 @@ def check_claim(
     -----
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
     true. The verdict follows from the interval by the rule of
-    :func:`assay.comparison.decisions.settled`. A claim that one system is higher is supported
+    :func:`assay.comparison.decisions.verdict_on`. A claim that one system is higher is supported
     exactly if the interval of the difference lies above 0. With 95 % intervals, this needs a
     probability of 0.975. ``undecided`` means that the data do not decide, not that the
     systems are equal; equality within a margin is a separate claim. If the metric uses a class
@@ -326,7 +326,7 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
         probability, mean = claim.holds(kept).mean(), kept.mean()
         lower, upper = interval_ends(kept, level)
     doubt = str(data[claim.metric].attrs.get("doubt", ""))
-    verdict = settled(lower, upper, claim.region, closed=claim.closed)
+    verdict = verdict_on(lower, upper, claim.region, closed=claim.closed)
     return ClaimResult(
         claim=claim,
         metric=claim.metric,

@@ -23,7 +23,7 @@ Verdict = Literal["supported", "contradicted", "undecided"]
 OPEN = "the sign is open"
 
 
-def settled(
+def verdict_on(
     lower: float, upper: float, region: tuple[float, float], *, closed: bool = False
 ) -> Verdict:
     """Return whether an interval supports that a number lies in a region.
@@ -51,8 +51,8 @@ def settled(
 
 def sign(lower: float, upper: float) -> int:
     """Return the sign that an interval settles; 0 if it settles none."""
-    is_above = settled(lower, upper, (0.0, np.inf)) == "supported"
-    return int(is_above) - int(settled(lower, upper, (-np.inf, 0.0)) == "supported")
+    is_above = verdict_on(lower, upper, (0.0, np.inf)) == "supported"
+    return int(is_above) - int(verdict_on(lower, upper, (-np.inf, 0.0)) == "supported")
 
 
 def conclusion(a: str, b: str, lower: float, upper: float) -> str:
@@ -64,7 +64,7 @@ def conclusion(a: str, b: str, lower: float, upper: float) -> str:
     if found:
         return f"{a if found > 0 else b} is higher"
     no_lower, no_higher = (
-        settled(lower, upper, region, closed=True) == "supported"
+        verdict_on(lower, upper, region, closed=True) == "supported"
         for region in ((0.0, np.inf), (-np.inf, 0.0))
     )
     if no_lower and no_higher:
@@ -139,12 +139,12 @@ def pair_sentence(line: Line) -> str:
     if np.isnan(gap):
         return f"{about(line)}: {line['a']} and {line['b']} are never both defined."
     first, second, p = line["a"], line["b"], line["p_greater"]
-    settled = sign(lower, upper)
-    if settled < 0 or (not settled and gap < 0):
+    supports = sign(lower, upper)
+    if supports < 0 or (not supports and gap < 0):
         first, second, p = second, first, 1 - p - line["p_equal"]
         gap, lower, upper = -gap, -upper, -lower
     size = with_interval(gap, lower, upper, line["level"])
-    is_higher = settled and not line["doubt"]
+    is_higher = supports and not line["doubt"]
     head = f"{first} is higher than {second} by" if is_higher else f"{contrast(first, second)} is"
     text = f"{head} {size}, P({first} > {second}) {chance(p)}"
     if not np.isnan(line["p_rope"]):

@@ -1,4 +1,4 @@
-"""The function ``group_contrasts``: systems within groups of clusters, partially pooled."""
+"""The function ``compare_groups``: systems within groups of clusters, partially pooled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ JITTER = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pooled:
+class PooledContrasts:
     """Draws of a normal-normal model.
 
     effects : effect of each group (draw, group)
@@ -43,7 +43,7 @@ class Pooled:
 
 def pool(
     estimates: Floats, covariance: Floats, *, scale: float, draws: int, rng: np.random.Generator
-) -> Pooled:
+) -> PooledContrasts:
     r"""Pool the estimates of several groups partially.
 
     ``estimates`` (group,) with ``covariance`` (group, group); ``scale`` is that of the half-normal
@@ -84,7 +84,7 @@ def pool(
     root = np.linalg.cholesky(square * np.eye(size) - square**2 * inverse + JITTER * np.eye(size))
     pull = (tau[at] ** 2)[:, None] * np.einsum("dgh,dh->dg", inverse[at], estimates - mean[:, None])
     noise_draws = np.einsum("dgh,dh->dg", root[at], rng.standard_normal((draws, size)))
-    return Pooled(effects=mean[:, None] + pull + noise_draws, mean=mean, sd=tau[at])
+    return PooledContrasts(effects=mean[:, None] + pull + noise_draws, mean=mean, sd=tau[at])
 
 
 POOL_DRAWS = 4000
@@ -103,7 +103,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def group_contrasts(
+def compare_groups(
     fit: Fit,
     *,
     metric: Sequence[str] | str | None = None,
@@ -178,7 +178,7 @@ def group_contrasts(
     >>> items = ratings.items.assign(stratum=["de", "en"] * 40)
     >>> ratings = replace(ratings, items=items)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
-    >>> group_contrasts(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
+    >>> compare_groups(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
                       group  clusters
     0                    de        20
     1                    en        20

@@ -13,17 +13,17 @@ from assay._util.errors import FitWarning, RatingsError, UnknownNameError, sugge
 from assay.data.ratings import Ratings, take_ratings
 from assay.fits.view import Fit, FitView
 from assay.inference.fit import fit as fit_model
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.prior_names import prior_names
 from assay.modelling.spec import Spec
 from assay.modelling.structure import build_structure, used_priors
 
-SHORT = Effort(draws=500, tune=500, chains=2)
+SHORT = SamplerSettings(draws=500, tune=500, chains=2)
 """Effort of one refit among many."""
 
 
 def refit(
-    fit: Fit, ratings: Ratings, effort: Effort, changes: Mapping[str, Any] | None = None
+    fit: Fit, ratings: Ratings, effort: SamplerSettings, changes: Mapping[str, Any] | None = None
 ) -> tuple[xr.DataTree, list[str]]:
     """Fit the model of a fit to other ratings, and return the fit and its warnings.
 

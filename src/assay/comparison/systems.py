@@ -208,7 +208,7 @@ def compare(
         From :func:`assay.fit`, of ratings with at least two systems.
     by : {"system"}
         Systems. To compare them within groups of clusters (strata), use
-        :func:`assay.group_contrasts`.
+        :func:`assay.compare_groups`.
     metric : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     estimand : {"population", "finite"}
@@ -265,7 +265,7 @@ def compare(
     """
     require_choice(
         "by", by, ("system",),
-        otherwise="assay.group_contrasts(fit) for systems within each stratum",
+        otherwise="assay.compare_groups(fit) for systems within each stratum",
     )  # fmt: skip
     require_level(level)
     rope_ends(rope)

@@ -66,7 +66,7 @@ def repeated_pairs(ratings: Ratings, said: NDArray[np.integer]) -> RepeatedPairs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Design:
+class FirstRatings:
     """The first rating of each item by each rater, and the meetings of two raters on an item.
 
     first : positions in the ratings, sorted by item and rater (row,)
@@ -88,7 +88,7 @@ class Design:
     stratum: Ints
 
 
-def build_design(ratings: Ratings) -> Design:
+def build_design(ratings: Ratings) -> FirstRatings:
     """Return the first ratings, the meetings of raters, and the clusters of ratings."""
     order = np.lexsort((ratings.replicate, ratings.rater, ratings.item))
     item, rater = ratings.item[order], ratings.rater[order]
@@ -98,7 +98,7 @@ def build_design(ratings: Ratings) -> Design:
     count = len(ratings.raters)
     names, pair = np.unique(rater[left] * count + rater[right], return_inverse=True)
     cluster, stratum = _clusters(ratings, item)
-    return Design(
+    return FirstRatings(
         first=first,
         item=item,
         left=left,
@@ -132,7 +132,7 @@ def _clusters(ratings: Ratings, rated: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GroupMeetings:
+class GroupPairs:
     """Meetings of two ratings of an item, by rater group.
 
     groups : rater groups within which two raters met
@@ -170,7 +170,7 @@ def _with_sum(counts: Ints) -> Ints:
     return np.concatenate([counts[:-1], counts[:-1].sum(axis=0, keepdims=True), counts[-1:]])
 
 
-def build_meetings(ratings: Ratings, design: Design) -> GroupMeetings | None:
+def build_meetings(ratings: Ratings, design: FirstRatings) -> GroupPairs | None:
     """Return the meetings of raters; None unless there are some within and across groups."""
     names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
     left, right = group[design.raters].T
@@ -179,7 +179,7 @@ def build_meetings(ratings: Ratings, design: Design) -> GroupMeetings | None:
     if same.all() or not len(within):
         return None
     kind = np.where(same, np.searchsorted(within, left), len(within))
-    return GroupMeetings(
+    return GroupPairs(
         groups=tuple(names[within].tolist()),
         left=design.first[design.left],
         right=design.first[design.right],
@@ -275,7 +275,7 @@ def _at(matrix: Any, row: Ints, column: Ints) -> NDArray[Any]:
 
 HALF = 0.5
 """Ratio of agreement to chance agreement below which raters answer oppositely."""
-CLEARLY = 4.0
+MIN_STANDARD_ERRORS = 4.0
 """Standard errors below chance from which low agreement is reported."""
 
 
@@ -323,17 +323,17 @@ def _opposites(
         rest = rest[0] - one, rest[1] - other
     chance += rest[0] * rest[1] / pairs.items  # the first class
     error = np.sqrt(chance * (1 - chance / pairs.items))
-    seldom = (same < share * chance) & (chance - same > CLEARLY * error)
+    seldom = (same < share * chance) & (chance - same > MIN_STANDARD_ERRORS * error)
     columns = (pairs.one, pairs.other, pairs.items, same, chance)
     lines = zip(*(column[seldom].tolist() for column in columns), strict=True)
     return [Opposites(label, *line) for line in lines]
 
 
-ENOUGH = 30
+LAYER_ITEMS = 30
 """Items with gold, with two ratings of the reference group, or rated by three groups, that a
 reference needs.
 """
-WITNESSES = 3
+MIN_GROUPS = 3
 """Groups that must rate an item so that their agreement identifies what each misperceives: with two
 groups, either may be wrong.
 """
@@ -341,9 +341,9 @@ NO_GROUPS = ("gold", "groups")
 """Values of ``reference=`` that are not names of rater groups."""
 
 
-def groups_tell(ratings: Ratings) -> bool:
+def groups_identify_truth(ratings: Ratings) -> bool:
     """Return whether agreement of rater groups identifies what each of them misperceives."""
-    enough = int((groups_of_items(ratings) >= WITNESSES).sum()) >= ENOUGH
+    enough = int((groups_of_items(ratings) >= MIN_GROUPS).sum()) >= LAYER_ITEMS
     return enough and bool(first_meetings(ratings))
 
 

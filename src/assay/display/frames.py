@@ -12,8 +12,8 @@ from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubts_by_class, doubts_by_label
 from assay.raters.agreements import rater_agreement
-from assay.raters.dependence import effective_raters
-from assay.raters.drift import drift_table, reliability_by_session
+from assay.raters.dependence import effective_number_of_raters
+from assay.raters.drift import rater_drift, reliability_by_session
 from assay.raters.reliability import class_shares, rater_accuracy, rater_reliability
 
 Kind = Literal["recorded", "raw"]
@@ -94,7 +94,9 @@ def worth_frame(fit: Fit, level: float = 0.95) -> pd.DataFrame:
     front = ["group", "label", "raters", "mean", "sd", "lower", "upper", "level", "reference"]
     if not chosen:
         return pd.DataFrame(columns=front)
-    lines = summarize(effective_raters(view).sel(group=sorted(chosen, key=str)), level=level)
+    lines = summarize(
+        effective_number_of_raters(view).sel(group=sorted(chosen, key=str)), level=level
+    )
     return lines.assign(raters=lines["group"].map(count))[front]
 
 
@@ -109,7 +111,7 @@ def session_frames(fit: Fit, level: float = 0.95) -> dict[str, pd.DataFrame]:
     lines = summarize(draws, level=level)
     lines = lines[lines["undefined"] < 1].assign(kind=about["kind"])
     front = ["rater", "label", "session", "mean", "sd", "lower", "upper", *about]
-    changes = drift_table(view, level=level).assign(**about)
+    changes = rater_drift(view, level=level).assign(**about)
     return {"sessions": lines[front].reset_index(drop=True), "drift": changes}
 
 

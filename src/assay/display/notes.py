@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from assay._util.errors import Note
-from assay._util.text import UNDEFINED, counted, some, tenths
+from assay._util.text import UNDEFINED, counted, some
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.view import Fit
@@ -39,7 +39,7 @@ def scores_said(ratings: Ratings) -> str:
         f"Raters with scores but no answers: {some(names)}. Their scores are converted to answers "
         "by dividing 0 to 1 into equal parts, one for each class. Scores that all lie in one part "
         "can still be informative: see 'What the scores mean' in the report, or "
-        "assay.score_calibration."
+        "assay.rater_calibration."
     )
 
 
@@ -51,7 +51,7 @@ def names_said(fit: Fit) -> str:
 
 def panels_said(draws: xr.Dataset) -> str:
     """Report unrated items, undefined panels, and metrics that are left out."""
-    unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
+    unrated, dropped = (draws.attrs.get(f"n_{k}", 0) for k in ("items_unrated", "panels_dropped"))
     said = []
     if dropped:
         said.append(
@@ -69,15 +69,6 @@ def panels_said(draws: xr.Dataset) -> str:
         told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out"
         said.append(f"{told}. {draws.attrs['left_out_because'].removesuffix('.')}")
     return "".join(f" {text}." for text in said)
-
-
-def left_out_words(shares: pd.Series) -> str:
-    """State in which share of the draws numbers are undefined; ``""`` if in none."""
-    some_are = shares[shares > 0]
-    if some_are.empty:
-        return ""
-    ends = dict.fromkeys(tenths(share) for share in (some_are.min(), some_are.max()))
-    return f"undefined in {' to '.join(ends)} of the draws, which are left out"
 
 
 def estimand_words(table: pd.DataFrame) -> str:
@@ -111,6 +102,13 @@ def convergence_words(fit: Fit) -> list[str]:
         case _:
             words = "Posterior mode only: intervals omit the uncertainty of the parameters."
     return [words, *fit_warnings(fit)]
+
+
+def draws_worth(fit: Fit) -> float:
+    """Return the effective number of draws of the results, which limits their digits."""
+    sizes, numbers = fit["posterior"].sizes, json.loads(fit.attrs.get("diagnostics", "{}"))
+    least = numbers.get("ess_results") or numbers.get("ess_min")
+    return float(least or sizes["chain"] * sizes["draw"])
 
 
 def doubts(fit: Fit) -> list[Note]:

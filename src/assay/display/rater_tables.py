@@ -13,65 +13,75 @@ from assay._util.text import (
     intervals,
     lines_of,
     marked,
-    notes_said,
     percent,
     sentence,
     some,
 )
 from assay.data.task import Task
 from assay.display.notes import KIND_WORDS
-from assay.display.table import Table, make_table, table_of
+from assay.display.table import Table, table_of
 from assay.display.terminal import binary_heading
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.raters.agreements import Agreement
 
 AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
 AGREES = "agreement"
+AGREES_HEAD = {"agreement": "Agreement"}
 AGREES_MEANS = (
     "Agreement: mean share of the other raters of an item who gave the same answer (no model)."
 )
 BY_AGREEMENT = " If all numbers of a label are marked, the lowest agreement comes first."
 
 
-def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Table]:
-    """Return a table of the binary labels and one of the others: a line per label and rater."""
+def rater_tables(
+    frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task, draws: float | None = None
+) -> list[Table]:
+    """Return a table of the binary labels and one of the others: a line per label and rater.
+
+    ``draws``, the effective number of draws, limits the decimals.
+    """
     others = [label.name for label in task.labels if len(label.classes) != 2]
     shown = accuracy[accuracy["label"].isin(others)]
-    return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
+    return binary_tables(frame, task, draws) + ([_accuracy_table(shown, draws)] if others else [])
 
 
-def class_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
+def class_tables(frame: pd.DataFrame, task: Task, draws: float | None = None) -> list[Table]:
     """Return tables of the binary labels, and of each other one by true class and rater."""
     others = [label.name for label in task.labels if len(label.classes) != 2]
-    tables = [_class_table(frame[frame["label"] == name], name) for name in others]
-    return binary_tables(frame, task) + tables
+    tables = [_class_table(frame[frame["label"] == name], name, draws) for name in others]
+    return binary_tables(frame, task, draws) + tables
 
 
-def binary_tables(frame: pd.DataFrame, task: Task) -> list[Table]:
+def binary_tables(frame: pd.DataFrame, task: Task, draws: float | None = None) -> list[Table]:
     """Return the table of the binary labels, if there are any: sensitivity and specificity."""
     labels = [label for label in task.labels if len(label.classes) == 2]
     if not labels:
         return []
     right = frame[frame["true_class"] == frame["reported_class"]]
-    rows: list[list[str]] = []
-    notes: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    parts = []
     for label in labels:
-        rows.append([binary_heading(label)])
         part = right[right["label"] == label.name]
-        cells = part.assign(words=marked(part, notes)).pivot(
-            index="rater", columns="true_class", values="words"
+        words = part.assign(words=marked(part, marks, draws=draws))
+        cells = words.pivot(index="rater", columns="true_class", values="words")
+        raters = part.drop_duplicates("rater").set_index("rater")
+        cells = cells.rename(columns=dict(zip(label.classes, ("no", "yes"), strict=True)))
+        cells[AGREES] = pd.Series(agreement_words(raters), index=raters.index)
+        parts.append(cells.loc[worst_first(part)].assign(head=binary_heading(label)).reset_index())
+    what, about = _about(frame)
+    return [
+        table_of(
+            "raters",
+            f"Raters: sensitivity and specificity, {what}",
+            pd.concat(parts),
+            {"rater": "Rater", "yes": "Sensitivity", "no": "Specificity", **AGREES_HEAD},
+            under="head",
+            note=f"Lowest mean of the two first. {AGREES_MEANS} {about}"
+            + BY_AGREEMENT * bool(marks),
+            marks=marks,
+            export=frame,
         )
-        no, yes = label.classes
-        by_rater = part.drop_duplicates("rater").set_index("rater")
-        raw = dict(zip(by_rater.index, agreement_words(by_rater), strict=True))
-        rows += [
-            [r, str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]] for r in worst_first(part)
-        ]
-    what, caption = _about(frame)
-    title = f"Raters: sensitivity and specificity, {what}"
-    heads = ["label, rater", "sensitivity", "specificity", AGREES]
-    said = f"Lowest mean of the two first. {AGREES_MEANS} {caption}"
-    return [make_table(title, heads, rows, note=said + _notes_said(notes))]
+    ]
 
 
 def agreement_words(lines: pd.DataFrame) -> list[str]:
@@ -224,60 +234,60 @@ def kinds_said(
     return said
 
 
-def _accuracy_table(accuracy: pd.DataFrame) -> Table:
+def _accuracy_table(accuracy: pd.DataFrame, draws: float | None) -> Table:
     """Return a line per label and rater: accuracy, and the most frequent error."""
-    rows: list[list[str]] = []
-    notes: dict[str, str] = {}
-    for label, part in accuracy.groupby("label", sort=False):
-        rows.append([str(label)])
+    marks: dict[str, str] = {}
+    parts = []
+    for _, part in accuracy.groupby("label", sort=False):
         worst = part.set_index("rater").loc[worst_first(part)].reset_index()
         mistakes = [
             f"{line['true_class']} as {line['reported_class']}: {line['mistake']:.2f}"
             for line in lines_of(worst)
         ]
-        lines = zip(
-            worst["rater"], marked(worst, notes), agreement_words(worst), mistakes, strict=True
-        )
-        rows += [[rater, *words] for rater, *words in lines]
-    what, caption = _about(accuracy)
-    return make_table(
+        cells = {"words": marked(worst, marks, draws=draws), AGREES: agreement_words(worst)}
+        parts.append(worst[["label", "rater"]].assign(**cells, mistakes=mistakes))
+    what, about = _about(accuracy)
+    return table_of(
+        "accuracy",
         f"Raters: probability of a right answer, {what}",
-        ["label, rater", "right", AGREES, "most frequent error"],
-        rows,
+        pd.concat(parts),
+        {"rater": "Rater", "words": "Right", **AGREES_HEAD, "mistakes": "Most frequent error"},
+        under="label",
         note=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
-        f"probability of that answer if the first class is true. {caption}{_notes_said(notes)}",
+        f"probability of that answer if the first class is true. {about}"
+        + BY_AGREEMENT
+        * bool(marks),
+        marks=marks,
+        export=accuracy,
     )
 
 
-def _class_table(frame: pd.DataFrame, label: str) -> Table:
+def _class_table(frame: pd.DataFrame, label: str, draws: float | None) -> Table:
     """Return a label's table: accuracy of each rater by true class, and the most frequent error."""
-    rows: list[list[str]] = []
-    notes: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    raters = frame.drop_duplicates("rater").set_index("rater")
+    agree = dict(zip(raters.index, agreement_words(raters), strict=True))
+    parts = []
     for true, part in frame.groupby("true_class", sort=False):
-        rows.append([f"true class {true}"])
         right = part[part["reported_class"] == true].set_index("rater")
         right = right.loc[worst_first(right.reset_index())].reset_index()
         wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
-        most = wrong.drop_duplicates("rater").set_index("rater")
-        for rater, words in zip(right["rater"], marked(right, notes), strict=True):
-            said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
-            rows.append([rater, words, said])
-    raters = frame.drop_duplicates("rater").sort_values("agreement", kind="stable")
-    rows.append([AGREES])
-    rows += [
-        [rater, words, ""]
-        for rater, words in zip(raters["rater"], agreement_words(raters), strict=True)
-    ]
-    what, caption = _about(frame)
-    title = f"Raters: probability of the right answer to {label}, {what}"
-    heads = ["rater", "right", "most frequent error"]
-    said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
-    return make_table(title, heads, rows, note=said)
-
-
-def _notes_said(notes: dict[str, str]) -> str:
-    """Explain the marks of a table, and the order of lines where all are marked."""
-    return BY_AGREEMENT * bool(notes) + notes_said(notes, "\n")
+        most = wrong.drop_duplicates("rater").set_index("rater").loc[right["rater"]]
+        errors = [f"{line['reported_class']}: {line['mean']:.2f}" for line in lines_of(most)]
+        own = [agree[rater] for rater in right["rater"]]
+        cells = {"words": marked(right, marks, draws=draws), AGREES: own}
+        parts.append(right[["rater"]].assign(**cells, errors=errors, head=f"true class {true}"))
+    what, about = _about(frame)
+    return table_of(
+        "raters",
+        f"Raters: probability of the right answer to {label}, {what}",
+        pd.concat(parts),
+        {"rater": "Rater", "words": "Right", **AGREES_HEAD, "errors": "Most frequent error"},
+        under="head",
+        note=f"Worst first. {AGREES_MEANS} {about}{BY_AGREEMENT * bool(marks)}",
+        marks=marks,
+        export=frame,
+    )
 
 
 def _about(frame: pd.DataFrame) -> tuple[str, str]:

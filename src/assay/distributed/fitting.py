@@ -30,7 +30,7 @@ from assay.inference.fit import RUNS
 from assay.inference.modes import Mode, labels_at, name_trades
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.precision import LARGE
-from assay.inference.settings import Effort, check_answers, check_counts
+from assay.inference.settings import SamplerSettings, check_answers, check_counts
 from assay.inference.subsets import join_ratings
 from assay.modelling.priors import Priors
 from assay.modelling.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
@@ -137,7 +137,7 @@ def fit_dataset(
     search, inference = np.random.default_rng(seed).spawn(2)
     with waiting("seeking modes", show=progress, unit="passes"):
         density, modes = seek_modes(held, search, seed, starts=starts)
-    effort = Effort(draws=draws, chains=chains, progress=progress)
+    effort = SamplerSettings(draws=draws, chains=chains, progress=progress)
     x, stats, _ = RUNS[method](held.structure, density, modes, inference, effort)
     with in_place(target):
         notes = write_fit(

@@ -5,7 +5,7 @@ from typing import Any
 
 from assay._util.typing import Bools, Ints
 from assay.checks.departures.search import MOST_ROWS, SEED, Departure, search
-from assay.checks.double_sampling import Design, find_design
+from assay.checks.double_sampling import DoubleSampling, find_design
 from assay.checks.gold import gold_sums, squares, unlike
 from assay.checks.items import checked_items, coverage
 from assay.distributed.holding import Held
@@ -17,7 +17,7 @@ SPARE = 2
 """Ratings of the sample for the search of departures, by the number that it uses."""
 
 
-def double_sampling_on_workers(held: Held) -> Design | None:
+def double_sampling_on_workers(held: Held) -> DoubleSampling | None:
     """Return the design if raters of all items of several systems are checked on a sample."""
     ratings, executor, parts = held.structure.ratings, held.executor, _ratings(held)
     systems = [ratings.systems] * len(parts)

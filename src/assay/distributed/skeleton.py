@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import FitError
 from assay._util.typing import Floats, Ints
-from assay.data.overlap import ENOUGH, first_meetings
+from assay.data.overlap import LAYER_ITEMS, first_meetings
 from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.inference.data_counts import DataCounts, count_data
 from assay.inference.density import make_density
@@ -121,7 +121,7 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
     if spec.reference is None:
         return
     for reference in (GOLD, spec.reference):
-        yield np.flatnonzero(telling_items(ratings, reference))[:ENOUGH]
+        yield np.flatnonzero(telling_items(ratings, reference))[:LAYER_ITEMS]
     yield np.array(list(first_meetings(ratings).values()), np.int64)
 
 

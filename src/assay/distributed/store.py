@@ -12,7 +12,7 @@ import xarray as xr
 from assay._util.typing import Floats
 from assay.distributed.skeleton import Numbered
 from assay.fits.datatree import ratings_datasets
-from assay.fits.latent_states import Recovered, recover
+from assay.fits.latent_states import StatePosterior, sample_states
 from assay.inference.class_drift import LabelSums, label_sums
 from assay.inference.data_on_workers import LABEL_STREAM
 from assay.inference.modes import Mode, align_loadings
@@ -163,7 +163,7 @@ def write_partition(
         block = x[chain, draws]
         values = align_loadings(density.constrain(block), density, mode)
         rng = np.random.default_rng([seed, LABEL_STREAM, number, chain, first])
-        found = recover(structure, values, rng)
+        found = sample_states(structure, values, rng)
         total[chain, draws] = found.log_likelihood.sum(axis=1)
         probabilities += found.probabilities * len(block)
         difficulty += found.difficulty * len(block)
@@ -194,7 +194,7 @@ def _write(root: Any, group: str, data: xr.Dataset, regions: Regions, number: in
 
 def _write_block(
     root: Any,
-    found: Recovered,
+    found: StatePosterior,
     numbered: Numbered,
     regions: Regions,
     number: int,

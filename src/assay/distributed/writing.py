@@ -31,7 +31,7 @@ from assay.distributed.store import (
     write_statistics,
 )
 from assay.fits.datatree import posterior_dataset
-from assay.fits.latent_states import Recovered
+from assay.fits.latent_states import StatePosterior
 from assay.fits.schema import Method
 from assay.fits.view import FitView
 from assay.inference.assumptions import (
@@ -153,10 +153,10 @@ def write_labels(
     return total, [sum(others, start=first) for first, *others in zip(*sums, strict=True)]
 
 
-def _blank(structure: Structure, x: Floats) -> Recovered:
+def _blank(structure: Structure, x: Floats) -> StatePosterior:
     """Return placeholder states of the skeleton's items."""
     draws, items = x.shape[0] * x.shape[1], len(structure.ratings.items)
-    return Recovered(
+    return StatePosterior(
         states=np.zeros((draws, items), np.int16),
         probabilities=np.zeros((items, len(structure.prevalence.space.states))),
         difficulty=np.zeros((items, structure.difficulty.classes)),

@@ -17,7 +17,7 @@ from assay.evaluation.registry import Metric
 
 SAME = 1e-12
 """Values nearer to each other than this are equal: the order of a sum changes as much."""
-ENOUGH = 500
+MAX_CLUSTERS_FOR_PRIOR = 500
 """Discordant clusters kept for the prior: more would not change a 95 % interval."""
 ROUNDS = 10
 CLUSTERS = 20_000
@@ -63,7 +63,7 @@ class Discordance:
     13, 91.
     """
 
-    blocks: tuple["Block", ...]
+    blocks: tuple["DiscordantBlock", ...]
     n_systems: int
 
     def totals(self, seed: int | None) -> Floats:
@@ -79,7 +79,7 @@ class Discordance:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Block:
+class DiscordantBlock:
     """The discordant clusters of systems that share clusters.
 
     name : the first of the systems
@@ -152,7 +152,9 @@ def discordance(
             for systems, pool in zip(blocks, pools, strict=True):
                 rng = np.random.default_rng([seed, systems[0], len(pool[m])])
                 pool[m].append(_differing(totals, layout, systems, rng))
-        lacking -= {m for m in lacking if all(_size(pool[m]) >= ENOUGH for pool in pools)}
+        lacking -= {
+            m for m in lacking if all(_size(pool[m]) >= MAX_CLUSTERS_FOR_PRIOR for pool in pools)
+        }
         if not lacking or len(pools[0][min(lacking)]) == ROUNDS:
             break
     return Discordance(
@@ -227,7 +229,7 @@ def _block(
     *,
     draws: int,
     seed: int,
-) -> Block:
+) -> DiscordantBlock:
     """Draw a discordant cluster for each metric and draw, with the systems in a random order."""
     slots = max(len(systems), 2)
     values, shape = np.zeros((2, len(chosen), draws, slots)), np.ones((len(chosen), draws))
@@ -247,7 +249,7 @@ def _block(
     # A denominator of all systems: one that has none cannot show the rarer outcome.
     plain = np.repeat(values[1:, ..., : len(systems)], 2, axis=0)
     plain[0] *= (shares > 0.5)[:, None, None]
-    return Block(
+    return DiscordantBlock(
         name=layout.systems[systems[0]], systems=systems, values=values, shape=shape, plain=plain,
         plain_shape=1 / np.minimum(shares, 1 - shares) - 2,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.pools import layout_for
 from assay.evaluation.registry import Metric
 from assay.fits import storage
-from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.fits.latent_states import predict_states, running_prevalence, sample_states
 from assay.fits.view import FitView
 
 Codes = NDArray[np.int16]
@@ -330,7 +330,7 @@ def posterior_labels(view: FitView) -> LabelDraws:
 def second_labels(view: FitView) -> LabelDraws:
     """Draw the labels a second time, independently given each draw of the parameters."""
     rng = np.random.default_rng([int(view.attrs["seed"]), SECOND_STREAM])
-    found = recover(view.structure, view.draws, rng)
+    found = sample_states(view.structure, view.draws, rng)
     return LabelDraws(states=found.states, codes=view.codes)
 
 

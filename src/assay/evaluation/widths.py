@@ -30,7 +30,7 @@ from assay.evaluation.variance import (
     metric_columns,
 )
 from assay.fits.answer_draws import draw_answers
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.fits.view import Fit, FitView
 from assay.modelling.structure import Structure, build_structure
 
@@ -70,7 +70,10 @@ def expected_components(
         more = build_structure(
             _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec, view.covariates
         )
-        pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
+        pair = [
+            LabelDraws(states=sample_states(more, some, rng).states, codes=y.codes)
+            for _ in range(2)
+        ]
         first, second = (columns_of(metric_values(part), layout.systems, contrast) for part in pair)
         found.append(Components.of_pairs(first, second).means()[:2])
     parameters, labels = defined_mean(np.array(found), axis=0)

@@ -9,7 +9,7 @@ from assay._util.arrays import softmax
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
-from assay.modelling.rater_model import Part
+from assay.modelling.rater_model import RaterModel
 from assay.modelling.structure import Structure
 
 TINY = 1e-300
@@ -120,7 +120,7 @@ def pick(steps: Floats, rng: np.random.Generator) -> Ints:
 def _draw_appearance(
     structure: Structure,
     values: Mapping[str, Floats],
-    part: Part,
+    part: RaterModel,
     states: NDArray[np.int16],
     harder: Ints,
     rng: np.random.Generator,
@@ -144,7 +144,7 @@ def _draw_appearance(
 
 def _repeat(
     ratings: Ratings,
-    part: Part,
+    part: RaterModel,
     values: Mapping[str, Floats],
     answered: Bools,
     answers: Vectors,

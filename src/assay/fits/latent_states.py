@@ -30,7 +30,7 @@ CHUNK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recovered:
+class StatePosterior:
     """States of all items, for every draw of the parameters.
 
     states : (draw, item)
@@ -45,15 +45,15 @@ class Recovered:
     log_likelihood: Floats
 
 
-def recover(
+def sample_states(
     structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
-) -> Recovered:
+) -> StatePosterior:
     """Draw the states of all items for every draw of the parameters (draw, ...)."""
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
     by_bundle = np.argsort(pattern.cluster_bundle, kind="stable")
-    found = Recovered(
+    found = StatePosterior(
         states=np.empty((draws, items), np.int16),
         probabilities=np.zeros((items, len(structure.prevalence.space.states))),
         difficulty=np.zeros((items, structure.difficulty.classes)),
@@ -143,7 +143,7 @@ def _recover_piece(
     rng: np.random.Generator,
     tables: list[list[Floats]],
     log_weight: Floats,
-    found: Recovered,
+    found: StatePosterior,
     first: int,
 ) -> None:
     """Fill the draws from ``first`` on, for the items of one piece."""

@@ -10,7 +10,13 @@ from assay._util.errors import Note
 from assay._util.text import counted, some
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.scores import without_order
-from assay.data.overlap import ENOUGH, build_design, build_meetings, count_pairs, groups_tell
+from assay.data.overlap import (
+    LAYER_ITEMS,
+    build_design,
+    build_meetings,
+    count_pairs,
+    groups_identify_truth,
+)
 from assay.data.ratings import NOT_AUDITED
 from assay.fits.predict import replicates
 from assay.inference.data_counts import DataCounts, rater_groups
@@ -47,7 +53,7 @@ def stated_assumptions(structure: Structure, counts: DataCounts) -> list[str]:
         if not known:
             found.append(
                 "The truth is the consensus of all raters. These data do not identify how often "
-                "all raters are wrong together; assay.consensus_sensitivity shows the effect of "
+                "all raters are wrong together; assay.sensitivity_to_consensus shows the effect of "
                 "such errors."
             )
             found += mirrored_labels(structure)
@@ -194,8 +200,8 @@ def learned_assumptions(structure: Structure, values: Mapping[str, Floats]) -> l
 REPLICATES = 99
 MOST_RATINGS = 20_000
 MOST_MEETINGS = 500_000
-"""Largest number of rater pairs for these replicates; ``predictive_checks`` has no limit."""
-CLEARLY = 0.02
+"""Most rater pairs for these replicates; ``posterior_predictive_check`` has no limit."""
+MIN_EXCESS_AGREEMENT = 0.02
 """Least excess of agreement within a group over its expectation."""
 
 
@@ -228,18 +234,21 @@ def group_error_warnings(
     names = [name for name, told in zip(meetings.groups, clear[:-1], strict=True) if told]
     line = int(clear.argmax())
     where = f"{names[0]}: " if len(names) > 1 else ""
-    among = "`reference='groups'` (the agreement of the groups), " if groups_tell(ratings) else ""
+    among = (
+        "`reference='groups'` (the agreement of the groups), "
+        if groups_identify_truth(ratings)
+        else ""
+    )
     text = (
         f"Raters of {', '.join(names) or 'one group'} agree with each other more often than this "
         f"model expects ({where}{within[0, line]:.0%} of pairs of answers instead of "
         f"{within[1:, line].mean():.0%}). Agreement with other groups does not explain this. They "
         "err together but count as independent, so intervals are too narrow or miss the truth. To "
-        f"estimate such "
-        f"errors, use {among}the truth of {ENOUGH} items or more (`reference='gold'`), or a group "
-        "whose consensus is the truth (`reference=`)."
+        f"estimate such errors, use {among}the truth of {LAYER_ITEMS} items or more "
+        "(`reference='gold'`), or a group whose consensus is the truth (`reference=`)."
     )
     numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
-    return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]
+    return [Note(text, code="groups-err-together", numbers={**numbers, "items": LAYER_ITEMS})]
 
 
 def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
@@ -248,7 +257,8 @@ def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
         return []
     text = (
         f"{ratings} ratings are too many to check during the fit whether rater groups err "
-        "together. If they do, intervals are too narrow. To check it, use assay.predictive_checks."
+        "together. If they do, intervals are too narrow. To check it, use "
+        "assay.posterior_predictive_check."
     )
     numbers = {"ratings": ratings}
     return [Note(text, code="group-errors-unchecked", level="note", numbers=numbers)]
@@ -257,7 +267,9 @@ def unchecked_group_errors(structure: Structure, ratings: int) -> list[Note]:
 def _is_clear(shares: Floats) -> Bools:
     """Return whether the first row, the data, is above all replicates, (group + 1,)."""
     usual = shares[1:]
-    return np.asarray((shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + CLEARLY))
+    return np.asarray(
+        (shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + MIN_EXCESS_AGREEMENT)
+    )
 
 
 def _of_all_labels(counts: tuple[Ints, Ints]) -> Floats:

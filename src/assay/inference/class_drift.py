@@ -28,7 +28,7 @@ DENIED = 0.5
 """Share of the agreed items with their class in the fit below which the fit denies it."""
 CONSENSUS_VOTES = 2
 """Least number of equal votes from a reference group that make a consensus."""
-CLEARLY = 1.5
+MIN_RATIO_OF_ANSWERS = 1.5
 """Least ratio of another answer to the own answer, on items of a class."""
 
 
@@ -113,7 +113,7 @@ def _agreed(chosen: Bools, votes: Ints, held: Floats) -> Floats:
     return found
 
 
-class Drift(NamedTuple):
+class DriftedClass(NamedTuple):
     """A class that seems to have another meaning."""
 
     label: str
@@ -121,7 +121,7 @@ class Drift(NamedTuple):
     note: Note
 
 
-def denied_labels(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[Drift]:
+def denied_labels(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[DriftedClass]:
     """Yield the classes that a fit denies to most unanimous items.
 
     With a reference, a whole group may be wrong, so there is no warning.
@@ -142,10 +142,12 @@ def denied_labels(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[D
                     "names (class drift), or all raters make the same error. Another recipe "
                     f"(`raters='hierarchical'`) may keep the meaning of the classes. {remedy}."
                 )
-                yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
+                yield DriftedClass(
+                    label.name, name, Note(text, code="class-drift", numbers=numbers)
+                )
 
 
-def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[Drift]:
+def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterator[DriftedClass]:
     """Yield the classes in which a fit contradicts the reference group's consensus.
 
     Single raters of the group may err. A class that most of them call otherwise has drifted.
@@ -156,7 +158,7 @@ def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterato
             given = found.reference_answers[k]
             most, total = int(given.argmax()), given.sum()
             seen, numbers = "", _denied(found.consensus[k])
-            if total >= MIN_AGREED and given[most] > CLEARLY * given[k]:
+            if total >= MIN_AGREED and given[most] > MIN_RATIO_OF_ANSWERS * given[k]:
                 numbers = {"other": given[most] / total, "own": given[k] / total}
                 seen = (
                     f"the group calls items that are {name!r} by this fit ({label.name}) "
@@ -175,7 +177,9 @@ def reference_drifts(structure: Structure, sums: Sequence[LabelSums]) -> Iterato
                     "the classes, give the truth of some items (`truth=`) or prior counts, or use "
                     f"a recipe for {reference} without layers."
                 )
-                yield Drift(label.name, name, Note(text, code="class-drift", numbers=numbers))
+                yield DriftedClass(
+                    label.name, name, Note(text, code="class-drift", numbers=numbers)
+                )
 
 
 def _denied(agreed: Floats) -> dict[str, float]:

@@ -30,7 +30,7 @@ LOW_ESS = "The effective sample size is as low as"
 RESULTS = "the class shares and the accuracies of raters"
 FEW_DIVERGED = 1e-3
 """Share of divergent transitions up to which they are a note, not a warning."""
-ENOUGH = 1.25
+SAFETY_FACTOR = 1.25
 """Safety factor on the proposed number of draws, since efficiency differs between runs."""
 STEP = 500
 """Proposed numbers of draws are multiples of this."""
@@ -212,5 +212,5 @@ def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
 
 def _enough(draws: int, ess: float) -> str:
     """Return the draws per chain that reach ``ESS_LIMIT``, ``""`` if these are too many."""
-    wanted = ENOUGH * draws * ESS_LIMIT / ess if ess > 0 else np.inf
+    wanted = SAFETY_FACTOR * draws * ESS_LIMIT / ess if ess > 0 else np.inf
     return str(int(np.ceil(wanted / STEP)) * STEP) if wanted <= FAR * draws else ""

@@ -22,7 +22,7 @@ from scipy.special import (
 
 from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.priors import POSITIVE
 
 LEAST = float(np.finfo(float).tiny)
@@ -118,7 +118,7 @@ class Start:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Walk:
+class Preconditioner:
     """Settings shared by the chains of a run.
 
     Chains move in coordinates of the centre and the root. Positive unknowns have scores there, as
@@ -154,9 +154,9 @@ class Walk:
         return x, np.log(slope).sum(axis=1)
 
 
-def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
+def walk_of(density: Density, start: Start, effort: SamplerSettings) -> Preconditioner:
     """Return the settings of chains, each in one thread."""
-    return Walk(
+    return Preconditioner(
         density=replace(density, threads=1),
         start=start,
         draws=effort.draws,
@@ -165,7 +165,7 @@ def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
     )
 
 
-def arrays_of(walk: Walk) -> list[NDArray[Any]]:
+def arrays_of(walk: Preconditioner) -> list[NDArray[Any]]:
     """Return the arguments of the compiled density, in the order of its cards."""
     density, places = walk.density, walk.density.places
     centre, root = walk.units

@@ -36,7 +36,7 @@ from assay.likelihood.partition import bundles_of_rows, in_threads, take_bundles
 Product = Callable[[Floats], Floats]
 PROBES = 24
 """Random vectors by which blocks, variances and the determinant are estimated."""
-MOST = 200
+MAX_STEPS = 200
 """Steps of an iteration after which it ends in any case."""
 CLOSE = 1e-4
 """Error of a draw, in units of its length, that is small beside the approximation itself."""
@@ -147,7 +147,7 @@ class RaterBlocks(Precision):
         step = self.root.T @ (self.root @ residual)
         size = residual @ step
         along = step.copy()
-        for _ in range(MOST):
+        for _ in range(MAX_STEPS):
             if np.sqrt(max(size, 0.0)) <= enough:
                 break
             moved = self.product(along)
@@ -217,7 +217,7 @@ def lanczos(product: Product, start: Floats) -> _Krylov:
         weights = _root_weights(values, vectors)
         change = np.linalg.norm(weights - np.pad(before, (0, len(weights) - len(before))))
         known = change < CLOSE * np.linalg.norm(weights) or rest < EXHAUSTED
-        if known or len(diagonal) == min(MOST, len(start)):
+        if known or len(diagonal) == min(MAX_STEPS, len(start)):
             break
         before = weights
         beside.append(rest)

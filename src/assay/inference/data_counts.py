@@ -10,7 +10,7 @@ from assay._util.sums import Sums
 from assay._util.typing import Ints
 from assay.checks.departures.teams import Links, count_links
 from assay.data.ratings import Ratings
-from assay.modelling.rater_model import Part
+from assay.modelling.rater_model import RaterModel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +40,7 @@ def rater_groups(ratings: Ratings) -> tuple[str, ...]:
     return tuple(ratings.raters["group"].unique())
 
 
-def count_data(ratings: Ratings, parts: Sequence[Part], systems: Sequence[str]) -> DataCounts:
+def count_data(ratings: Ratings, parts: Sequence[RaterModel], systems: Sequence[str]) -> DataCounts:
     """Count ratings; in ``parts`` they may come last, after those of a skeleton."""
     groups = np.array(rater_groups(ratings), object)
     group = (groups[:, None] == ratings.raters["group"].to_numpy(object)).argmax(axis=0)
@@ -62,13 +62,13 @@ def count_data(ratings: Ratings, parts: Sequence[Part], systems: Sequence[str]) 
     )
 
 
-def _by_unit(part: Part, first: int) -> Ints:
+def _by_unit(part: RaterModel, first: int) -> Ints:
     """Count the ratings from ``first`` on by unit."""
     unit = part.unit[first:]
     return np.bincount(unit[unit >= 0], minlength=len(part.unit_rater))
 
 
-def _apart(ratings: Ratings, parts: Sequence[Part], first: int) -> int:
+def _apart(ratings: Ratings, parts: Sequence[RaterModel], first: int) -> int:
     """Count repeated ratings in different rows of the likelihood."""
     count, keys = 0, (ratings.rater, ratings.item)
     for part in parts:

@@ -20,7 +20,7 @@ from assay.checks.departures.report import (
     warning,
 )
 from assay.checks.departures.search import Departure
-from assay.checks.larger_units import ALIKE, ALIKE_MARK, alike_warning
+from assay.checks.items import ALIKE, ALIKE_MARK, alike_warning
 from assay.data.ratings import Ratings
 from assay.fits.view import Fit
 from assay.modelling.spec import Spec, covariate_names

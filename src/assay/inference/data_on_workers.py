@@ -7,14 +7,20 @@ from typing import Any
 import numpy as np
 
 from assay._util.typing import Floats, Ints
-from assay.fits.latent_states import Recovered, recover
+from assay.fits.latent_states import StatePosterior, sample_states
 from assay.inference.curvature import bend_row, curvature
 from assay.inference.density import Density
 from assay.inference.executors import Executor
 from assay.inference.group_sds import settle_again, with_spreads
 from assay.inference.mode_search import FORGOTTEN, at_spreads, mass, samples_of
-from assay.inference.modes import Mode, by_evidence, laplace_evidence, same_peak, standing
-from assay.inference.optimise import Held, climb
+from assay.inference.modes import (
+    Mode,
+    by_evidence,
+    laplace_evidence,
+    rater_accuracy_at_mode,
+    same_peak,
+)
+from assay.inference.optimise import FixedCoordinates, climb
 from assay.inference.partial_centring import centre_informed, in_coordinates, seek_centred_modes
 from assay.inference.pieces import (
     Piece,
@@ -128,12 +134,12 @@ class DataOnWorkers:
         density = spread_density(self.density.executor, here, self.density.held)
         return follow_on_workers(self.structure, here, density, rough)
 
-    def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
+    def sample_states(self, values: Mapping[str, Floats], seed: int) -> StatePosterior:
         """Draw the states of all items on the workers, and gather them."""
         executor, pattern = self.density.executor, self.structure.pattern
         draws, count = len(next(iter(values.values()))), len(self.runs)
         items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
-        found = Recovered(
+        found = StatePosterior(
             states=np.empty((draws, items), np.int16),
             probabilities=np.empty((items, len(self.structure.prevalence.space.states))),
             difficulty=np.empty((items, self.structure.difficulty.classes)),
@@ -191,7 +197,7 @@ def follow_on_workers(
         if n == 0 or mode.weight > FORGOTTEN:
             there = curvature(sample, mode.x, still)
             near = there and beside(there, still).times(grown)
-            x, height = climb(Held(density, still), mode.x, near)
+            x, height = climb(FixedCoordinates(density, still), mode.x, near)
             _take_in(followed, replace(mode, x=x, height=height))
     modes = [_at_peak(structure, density, mode, still) for mode in followed]
     # A point without a positive definite precision is a saddle; its evidence is not comparable.
@@ -213,7 +219,7 @@ def _take_in(modes: list[Mode], mode: Mode) -> None:
 
 
 def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: Ints) -> Mode:
-    told = standing(structure, density, mode.x)._asdict()
+    told = rater_accuracy_at_mode(structure, density, mode.x)._asdict()
     mode = replace(mode, precision=None, **told)
     hessian = density.bend(mode.x)
     moving = np.delete(np.arange(len(mode.x)), still)
@@ -230,6 +236,6 @@ def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: In
     return at_spreads(structure, density, mode, x, spreads, there)
 
 
-def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:
+def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> StatePosterior:
     """On a worker: draw the states of a piece's items."""
-    return recover(piece.structure, values, np.random.default_rng(list(seed)))
+    return sample_states(piece.structure, values, np.random.default_rng(list(seed)))

@@ -13,7 +13,7 @@ from assay._util.typing import Floats
 from assay.checks.departures.search import Departure, answers_called_for
 from assay.checks.departures.teams import teams_of
 from assay.checks.disagreement import check_score_directions
-from assay.checks.double_sampling import Design
+from assay.checks.double_sampling import DoubleSampling
 from assay.checks.gold_errors import contradicted_gold, gold_error_warning
 from assay.fits.schema import Method
 from assay.inference.assumptions import (
@@ -53,7 +53,7 @@ class Evidence:
     labels: Sequence[LabelSums]
     counts: DataCounts
     scores: Sequence[LabelDoubt]
-    design: Design | None
+    design: DoubleSampling | None
     unlike_gold: Callable[[], str]
     departures: Callable[[], Sequence[Departure]]
     group_errors: Callable[[], list[Note]]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from assay._util.errors import Note, note_from
 from assay._util.text import sentence
 from assay._util.typing import Floats
-from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
+from assay.checks.double_sampling import TURNS, DoubleSampling, danger, sample_sizes
 from assay.fits.view import Fit
-from assay.inference.class_drift import CLEARLY
+from assay.inference.class_drift import MIN_RATIO_OF_ANSWERS
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
 from assay.inference.laplace import laplace_log_density
 from assay.inference.modes import Mode
@@ -33,7 +33,7 @@ WORTH_LIMIT = 0.25
 """Least effective sample size of Laplace draws, as a share of their number, without a warning."""
 ROUGH = 0.05
 """Effective share of the draws below which means are wrong, not only intervals too wide."""
-SURE = 0.8
+MIN_SHARE_RENAMED = 0.8
 """Share of the draws that must show a class called by another name before a warning."""
 BETTER_MISNAMED = (
     " It fits the answers better, but its classes contradict their names: it may separate easy "
@@ -43,11 +43,11 @@ WHICH_HOLDS = (
     " To choose between the modes, give the truth of some items (`truth=`) or an informative prior "
     "(`priors=`)."
 )
-MOST = 0.5
+MIN_SHARE_OF_MODE = 0.5
 """Share of the draws in one mode above which the result is that mode."""
 CLEARLY_OF_TWO = 9.0
-"""The ratio ``CLEARLY`` for two classes, where raters often miss most items of one class."""
-LOOKED_AT = 100
+"""``MIN_RATIO_OF_ANSWERS`` for two classes: raters often miss most items of one class."""
+DRAWS_FOR_MEAN = 100
 """Draws used for a mean."""
 FEW_FOR_PSIS = 25
 """Least number of draws for PSIS, which fits the tail, a fifth of them."""
@@ -138,7 +138,7 @@ def mode_warnings(modes: Sequence[Mode]) -> list[Note]:
                 f"describe these classes in neither.{WHICH_HOLDS}"
             )
             found.append(Note(text, code="mixed-modes", numbers=numbers))
-        if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
+        if mode.visited > MIN_SHARE_OF_MODE and mode.misnamed and not modes[0].misnamed:
             text = (
                 "The chains left the posterior mode in which classes have the right names. "
                 f"{mode.visited:.0%} of the draws have the labels of another mode. In that mode, "
@@ -188,10 +188,10 @@ def name_warnings(
             if (label.name, name) in told:
                 continue
             rival = int(tables[0, :, true].mean(axis=0).argmax())
-            clearly = CLEARLY if count > 2 else CLEARLY_OF_TWO
+            clearly = MIN_RATIO_OF_ANSWERS if count > 2 else CLEARLY_OF_TWO
             more = tables[..., true, rival] > clearly * tables[..., true, true]
             own, other = tables[0, :, true, true], tables[0, :, true, rival]
-            if more.all(axis=0).mean() < SURE:
+            if more.all(axis=0).mean() < MIN_SHARE_RENAMED:
                 continue
             text = (
                 f"Raters call items that are {name!r} by this fit ({label.name}) "
@@ -207,12 +207,12 @@ def name_warnings(
 
 
 def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return about ``LOOKED_AT`` of the draws."""
+    """Return about ``DRAWS_FOR_MEAN`` of the draws."""
     draws = len(next(iter(values.values())))
-    return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
+    return {name: value[:: max(1, draws // DRAWS_FOR_MEAN)] for name, value in values.items()}
 
 
-def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
+def design_warnings(spec: Spec, design: DoubleSampling | None) -> list[Note]:
     """Warn if one instrument with one error rate for all systems decides their comparison."""
     if "system_bias" in spec.rater_parts or design is None or not design.apart:
         return []

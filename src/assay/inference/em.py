@@ -31,7 +31,7 @@ from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
 from assay.inference.precision import Precision
 from assay.modelling.parameters import Parameter
-from assay.modelling.rater_model import AnswerPart
+from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.responses import ProductRows
 from assay.modelling.structure import Structure
 
@@ -65,7 +65,7 @@ class Maximisation:
         found["state_share"] = _simplex(shares, here["state_share"] * (self.share.T @ prevalence))
         first = 0
         for part in self.structure.parts:
-            assert isinstance(part, AnswerPart)
+            assert isinstance(part, CategoricalRaterModel)
             rows = slice(first, first + part.repeats.count)
             counts, first = _confusion_counts(part, response[rows]), rows.stop
             for name in self._names[part.name]:
@@ -85,7 +85,7 @@ class Maximisation:
         """Return parameters at which raters are right with probability ``RIGHT``."""
         found: dict[str, Floats] = {}
         for part in self.structure.parts:
-            assert isinstance(part, AnswerPart)
+            assert isinstance(part, CategoricalRaterModel)
             layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
             log_confusion = layout.from_accuracy(np.full((raters, layout.asked_rows), RIGHT), np)
             counts = MADE_UP * np.exp(log_confusion)
@@ -94,7 +94,7 @@ class Maximisation:
         return found
 
 
-def _confusion_counts(part: AnswerPart, response: Floats) -> Floats:
+def _confusion_counts(part: CategoricalRaterModel, response: Floats) -> Floats:
     """Return the expected ratings of each confusion cell, (rater, asked row, class)."""
     layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
     size = len(part.unit_rater) * layout.size
@@ -112,7 +112,7 @@ def _confusion_counts(part: AnswerPart, response: Floats) -> Floats:
     return found
 
 
-def _of_counts(part: AnswerPart, parameter: Parameter, counts: Floats) -> Floats:
+def _of_counts(part: CategoricalRaterModel, parameter: Parameter, counts: Floats) -> Floats:
     """Return the maximum of one of a part's parameters."""
     layout = part.family.layout
     if parameter.prior.name == "Dirichlet":
@@ -179,7 +179,7 @@ def closed_form(structure: Structure) -> Maximisation | None:
 def _is_counted(part: Any) -> bool:
     """Return whether a part's ratings are products of its raters' answer probabilities."""
     return (
-        isinstance(part, AnswerPart)
+        isinstance(part, CategoricalRaterModel)
         and part.family.name in FAMILIES
         and part.drift is None
         and part.bias is None

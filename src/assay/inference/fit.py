@@ -19,7 +19,7 @@ from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
 from assay.data.ratings import Ratings
 from assay.fits.datatree import posterior_dataset
-from assay.fits.latent_states import Recovered, recover
+from assay.fits.latent_states import StatePosterior, sample_states
 from assay.fits.schema import Method
 from assay.inference.assumptions import group_error_warnings
 from assay.inference.class_drift import label_sums
@@ -39,12 +39,18 @@ from assay.inference.executors import Executor
 from assay.inference.label_doubts import scores_alone
 from assay.inference.laplace import laplace_draws, mode_root
 from assay.inference.mode_search import require_density
-from assay.inference.modes import Mode, align_loadings, labels_at, name_trades, visits
+from assay.inference.modes import Mode, align_loadings, draws_per_mode, labels_at, name_trades
 from assay.inference.nutpie import chain_seeds, require_own, sample_nuts, sample_on_workers
 from assay.inference.optimise import is_large
 from assay.inference.partial_centring import find_centred_modes
-from assay.inference.settings import Effort, Sampler, check_arguments, check_read, check_sampler
-from assay.inference.stray_chains import without_strays
+from assay.inference.settings import (
+    Sampler,
+    SamplerSettings,
+    check_arguments,
+    check_read,
+    check_sampler,
+)
+from assay.inference.stray_chains import without_stray_chains
 from assay.inference.to_datatree import assemble, attributes
 from assay.likelihood.partition import cores
 from assay.modelling.layers.reference import check_reference
@@ -61,7 +67,7 @@ def run_nuts(
     density: Density,
     modes: Sequence[Mode],
     rng: np.random.Generator,
-    effort: Effort,
+    effort: SamplerSettings,
 ) -> Run:
     """Sample with NUTS from the first mode; nutpie's stray chains are run again."""
     start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
@@ -79,7 +85,7 @@ def run_nuts(
     if found[0].shape[:2] != (effort.chains, effort.draws):
         return *found, []
     one = replace(effort, chains=1)
-    found, notes = without_strays(
+    found, notes = without_stray_chains(
         structure, density, modes, found, lambda n: sample_nuts(density, start, one, seed + n)
     )
     return *found, notes
@@ -90,7 +96,7 @@ def run_laplace(
     density: Density,
     modes: Sequence[Mode],
     rng: np.random.Generator,
-    effort: Effort,
+    effort: SamplerSettings,
 ) -> Run:
     """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
     if modes[0].precision is None:
@@ -109,7 +115,7 @@ def run_map(
     density: Density,
     modes: Sequence[Mode],
     rng: np.random.Generator,
-    effort: Effort,
+    effort: SamplerSettings,
 ) -> Run:
     """Repeat the first mode for every draw."""
     shape = (effort.chains, effort.draws)
@@ -231,7 +237,7 @@ def fit(
     density = make_density(structure, threads=cores())
     seed = seed_of(rng)
     form = closed_form(structure) if method == "em" and executor is None else None
-    effort = Effort(
+    effort = SamplerSettings(
         draws=draws,
         chains=chains,
         tune=tune,
@@ -279,7 +285,7 @@ class _Drawn:
     stats: dict[str, Any]
     notes: list[Note]
     values: dict[str, Floats]
-    recovered: Recovered
+    recovered: StatePosterior
 
 
 def _named_modes(structure: Structure, drawn: _Drawn, method: Method) -> list[Mode]:
@@ -289,7 +295,7 @@ def _named_modes(structure: Structure, drawn: _Drawn, method: Method) -> list[Mo
         return modes
     told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
     modes = name_trades(structure, modes, told)
-    return visits(modes, told, drawn.recovered.states) if method == "nuts" else modes
+    return draws_per_mode(modes, told, drawn.recovered.states) if method == "nuts" else modes
 
 
 def _diagnosed(
@@ -297,7 +303,7 @@ def _diagnosed(
     drawn: _Drawn,
     mode: Mode,
     posterior: xr.Dataset,
-    effort: Effort,
+    effort: SamplerSettings,
     method: Method,
     form: Maximisation | None,
 ) -> tuple[dict[str, Any], list[Note]]:
@@ -336,7 +342,7 @@ def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
 def _draw(
     structure: Structure,
     density: Density,
-    effort: Effort,
+    effort: SamplerSettings,
     seed: int,
     *,
     method: Method,
@@ -360,9 +366,9 @@ def _draw(
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
         if spread is None:
-            recovered = recover(structure, values, labels)
+            recovered = sample_states(structure, values, labels)
         else:
-            recovered = spread.recover(values, seed)
+            recovered = spread.sample_states(values, seed)
     return _Drawn(
         density=density, modes=modes, x=x, stats=stats, notes=notes, values=values,
         recovered=recovered,

@@ -35,7 +35,7 @@ from assay.inference.group_sd_curvature import (
     offset_slopes,
     offset_values,
 )
-from assay.inference.optimise import Held, climb, spreads_of
+from assay.inference.optimise import FixedCoordinates, climb, spreads_of
 from assay.inference.precision import Dense, Precision, Regressed, beside, dense
 
 LOOKS = 10
@@ -51,7 +51,7 @@ SLACK = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Spreads:
+class GroupSDs:
     """Group SDs at their mode.
 
     information : about the scores of the SDs, with the prior's (sd, sd)
@@ -82,9 +82,9 @@ class _Look(NamedTuple):
     given: Precision
 
 
-def settle_spreads(
+def maximise_group_sds(
     density: Density, x: Floats, kept: Callable[[Floats], bool] = lambda _: True
-) -> tuple[Floats, Spreads] | None:
+) -> tuple[Floats, GroupSDs] | None:
     """Move the SDs of a mode ``x`` to their marginal mode, and all else to its mode given them.
 
     The density must have no centred block. ``kept`` says whether a point still belongs to this
@@ -100,12 +100,12 @@ def settle_spreads(
         return _look(density, moved, scores) if kept(moved) else None
 
     x, look = _rise(density, x, scores, look, again)
-    return x, Spreads(scores=scores, information=look.information, variance=look.alone)
+    return x, GroupSDs(scores=scores, information=look.information, variance=look.alone)
 
 
 def settle_again(
-    density: Density, x: Floats, before: Spreads, given: Precision
-) -> tuple[Floats, Spreads, Precision]:
+    density: Density, x: Floats, before: GroupSDs, given: Precision
+) -> tuple[Floats, GroupSDs, Precision]:
     """Move SDs that a sample settled to their marginal mode given all data, and all else with them.
 
     ``given`` is the precision of all other unknowns at ``x``; it returns last, for the new SDs. The
@@ -123,7 +123,7 @@ def settle_again(
         return _look(density, moved, scores, given)
 
     x, look = _rise(density, x, scores, look, again, quick=True)
-    spreads = Spreads(scores=scores, information=look.information, variance=look.alone)
+    spreads = GroupSDs(scores=scores, information=look.information, variance=look.alone)
     return x, spreads, look.given
 
 
@@ -185,7 +185,7 @@ def _steps(
         if (np.abs(step) * np.sqrt(np.diag(look.information)) < NEAR * damping).all():
             break
         x = _with_spreads(density, x, scores.logs(score + step), still)
-        x, _ = climb(Held(density, still), x, near)
+        x, _ = climb(FixedCoordinates(density, still), x, near)
     return x
 
 
@@ -223,7 +223,7 @@ def _look(
 
 
 def precision_with_spreads(
-    density: Density, x: Floats, spreads: Spreads, given: Precision | None = None
+    density: Density, x: Floats, spreads: GroupSDs, given: Precision | None = None
 ) -> Precision | None:
     """Return the normal approximation's precision; ``given`` is that of all else given SDs."""
     still = spreads.scores.at
@@ -235,7 +235,7 @@ def precision_with_spreads(
     return with_spreads(x, spreads, given, np.delete(cross, still, axis=1))
 
 
-def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -> Precision | None:
+def with_spreads(x: Floats, spreads: GroupSDs, given: Precision, cross: Floats) -> Precision | None:
     """Join the information about the SDs' scores with the precision ``given`` them of all else.
 
     ``cross`` holds the negative second derivatives by log SDs and all else, (sd, other): they say

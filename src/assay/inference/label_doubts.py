@@ -19,7 +19,12 @@ from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.fits.view import Fit, FitView
-from assay.inference.class_drift import CLEARLY, LabelSums, denied_labels, reference_drifts
+from assay.inference.class_drift import (
+    MIN_RATIO_OF_ANSWERS,
+    LabelSums,
+    denied_labels,
+    reference_drifts,
+)
 from assay.inference.data_doubts import (
     NOT_SOUGHT_MARK,
     DataDoubt,
@@ -38,8 +43,9 @@ Code = Literal[
 GROWN = 2.0
 """Ratio of a class's share of items to its share of answers above which it may have drifted.
 
-In 54 simulated data sets of the fitted model, none of 256 classes met this and ``CLEARLY``, nor
-did any in 20 real data sets. A drifted class of ConvAbuse had ratios of 2.6 to 5.4.
+In 54 simulated data sets of the fitted model, none of 256 classes met this and
+``MIN_RATIO_OF_ANSWERS``, nor did any in 20 real data sets. A drifted class of ConvAbuse
+had ratios of 2.6 to 5.4.
 """
 EMPTY = 0.1
 """The same ratio below which a class with fewer than ``EMPTY_ITEMS`` items counts as empty.
@@ -260,7 +266,7 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
             open_to_doubt
             and known[k] < MIN_ITEMS <= found.items[k]
             and share[k] > GROWN * said[k]
-            and rivals[rival] > CLEARLY * own
+            and rivals[rival] > MIN_RATIO_OF_ANSWERS * own
         ):
             shown = own / total, rivals[rival] / total
             yield _drift(label, k, rival, (share[k], said[k], *shown))

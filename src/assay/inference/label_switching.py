@@ -18,13 +18,13 @@ from scipy.optimize import linear_sum_assignment
 from assay._util.errors import Note
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.overlap import opposite_pairs
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.likelihood.data import Data
 from assay.modelling.structure import Structure
 
 Values = Mapping[str, Floats]
 """Parameters at one point, ndarray (1, ...)."""
-CLEARLY = 2.0
+MIN_RATIO = 2.0
 """Least ratio of another answer to a class's own answer for a misnamed class."""
 GAIN = 0.1
 """Least increase of the chances of right answers, summed over classes, for other names."""
@@ -46,7 +46,7 @@ def is_misnamed(structure: Structure, values: Values) -> bool:
     return exchanged or bool(_drifted(structure, values).any())
 
 
-def put_right(structure: Structure, values: Values) -> Data | None:
+def start_from_relabelled(structure: Structure, values: Values) -> Data | None:
     """Return data in which a misnamed point's labels, renamed, are almost known.
 
     Each cell's likeliest state, renamed, is almost known. If no renaming is right, such cells are
@@ -63,7 +63,7 @@ def put_right(structure: Structure, values: Values) -> Data | None:
     return _told(structure, values, possible)
 
 
-def other_camp(structure: Structure, values: Values) -> Data | None:
+def start_from_minority(structure: Structure, values: Values) -> Data | None:
     """Return data with the labels of the raters who are mostly wrong at a point.
 
     If some raters have a reversed scale, another mode takes them for right. With two equal camps it
@@ -77,7 +77,7 @@ def other_camp(structure: Structure, values: Values) -> Data | None:
     return _told(structure, values, _possible(states, renamed))
 
 
-def one_camp(structure: Structure) -> Data | None:
+def start_from_rater(structure: Structure) -> Data | None:
     """Return data with one rater's answers almost known, if raters contradict each other.
 
     With two equal camps votes cancel, and climbs end where all items have one class. The rater is
@@ -169,7 +169,7 @@ def _with_masks(data: Data, possible: Bools, of_cell: Ints) -> Data:
 def _likeliest(structure: Structure, values: Values) -> Ints:
     """Return the likeliest state of each cell's items, (cell,)."""
     pattern = structure.pattern
-    probability = recover(structure, values, np.random.default_rng(0)).probabilities
+    probability = sample_states(structure, values, np.random.default_rng(0)).probabilities
     by_cell = np.zeros((len(pattern.data.cell_mask), probability.shape[1]))
     np.add.at(by_cell, pattern.item_cell, probability)
     return by_cell.argmax(axis=1)
@@ -232,7 +232,7 @@ def _is_anchored(structure: Structure) -> bool:
 def _called_otherwise(tables: Floats) -> Bools:
     """Return whether raters clearly call each class otherwise, under every weighting, (class,)."""
     own = np.diagonal(tables, axis1=-2, axis2=-1)
-    return np.asarray((tables.max(axis=-1) > CLEARLY * own).all(axis=0))
+    return np.asarray((tables.max(axis=-1) > MIN_RATIO * own).all(axis=0))
 
 
 def _drifted(structure: Structure, values: Values) -> Bools:
@@ -248,7 +248,7 @@ def _drifted(structure: Structure, values: Values) -> Bools:
     return found
 
 
-LOOKED_AT = 1000
+MAX_DRAWS_CHECKED = 1000
 """Draws used."""
 AT_ONCE = 20
 SHARE = (0.02, 0.5)
@@ -261,7 +261,7 @@ Fewer do not change a mean; if it is most of them, the mode itself has other nam
 def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> list[Note]:
     """Warn of labels whose classes are exchanged in some draws."""
     draws = len(next(iter(values.values())))
-    some = {name: value[:: -(-draws // LOOKED_AT)] for name, value in values.items()}
+    some = {name: value[:: -(-draws // MAX_DRAWS_CHECKED)] for name, value in values.items()}
     found = []
     labels = structure.ratings.task.labels
     for n, (label, tables) in enumerate(zip(labels, _mean_tables(structure, some), strict=True)):

@@ -21,15 +21,27 @@ from assay._util.typing import Floats, Ints
 from assay.inference.curvature import curvature
 from assay.inference.density import NOT_FINITE, Density
 from assay.inference.group_sds import (
-    Spreads,
+    GroupSDs,
+    maximise_group_sds,
     precision_with_spreads,
     settle_again,
-    settle_spreads,
 )
-from assay.inference.label_switching import one_camp, other_camp, put_right
-from assay.inference.modes import Mode, alike, distance, distinct, in_order, labels_at, standing
+from assay.inference.label_switching import (
+    start_from_minority,
+    start_from_rater,
+    start_from_relabelled,
+)
+from assay.inference.modes import (
+    Mode,
+    alike,
+    distance,
+    distinct,
+    in_order,
+    labels_at,
+    rater_accuracy_at_mode,
+)
 from assay.inference.optimise import (
-    Held,
+    FixedCoordinates,
     climb,
     equally_hard,
     hold,
@@ -119,7 +131,7 @@ def seek_modes(
     start = equally_hard(density)
     if start is not None:
         peaks.append((*above(density, start), 1))
-    data = one_camp(structure)
+    data = start_from_rater(structure)
     if data is not None:
         peaks.append((*above(density, _told_start(density, data, above)), 1))
     # Drop climbs that began where the density is not finite.
@@ -138,7 +150,7 @@ def seek_modes(
     camps = [
         data
         for mode in _first_and_heaviest(modes)
-        if (data := other_camp(structure, density.constrain(mode.x[None]))) is not None
+        if (data := start_from_minority(structure, density.constrain(mode.x[None]))) is not None
     ]
     if camps:
         peaks += [(*above(density, _told_start(density, data, above)), 0) for data in camps]
@@ -185,7 +197,7 @@ def _put_right(
 ) -> Iterator[Floats]:
     """Yield a start for each misnamed mode, its classes renamed."""
     for mode in modes:
-        data = put_right(structure, density.constrain(mode.x[None]))
+        data = start_from_relabelled(structure, density.constrain(mode.x[None]))
         if data is not None:
             yield _told_start(density, data, above)
 
@@ -212,7 +224,7 @@ def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mo
 
 def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
     """Move the held SDs of a mode to their marginal mode."""
-    found = settle_spreads(density, mode.x, labels_kept(structure, density, mode.x))
+    found = maximise_group_sds(density, mode.x, labels_kept(structure, density, mode.x))
     if found is None:
         x, height = climb(density, mode.x)
         return replace(mode, x=x, height=height, precision=curvature(density, x))
@@ -231,14 +243,14 @@ def at_spreads(
     density: Density,
     mode: Mode,
     x: Floats,
-    spreads: Spreads,
+    spreads: GroupSDs,
     given: Precision | None = None,
 ) -> Mode:
     """Return a mode with settled SDs; ``given`` is the precision of all else given them."""
     return replace(
         mode, x=x, height=density(x)[0], spreads=spreads,
         precision=precision_with_spreads(density, x, spreads, given),
-        **standing(structure, density, x)._asdict(),
+        **rater_accuracy_at_mode(structure, density, x)._asdict(),
     )  # fmt: skip
 
 
@@ -268,7 +280,7 @@ def follow_modes(
             if n == 0 or mode.weight > FORGOTTEN:
                 near = None if mode.precision is None else mode.precision.times(grown)
                 if ascend is None:
-                    peak = climb(Held(there, still), mode.x, near)
+                    peak = climb(FixedCoordinates(there, still), mode.x, near)
                 else:
                     peak = ascend(there, mode.x, near)
                 peaks.append((*peak, mode.starts))

@@ -16,10 +16,10 @@ from scipy.optimize import linear_sum_assignment
 from assay._util.text import counted
 from assay._util.typing import Floats, Ints
 from assay.data.task import Label
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.curvature import curvature
 from assay.inference.density import Density
-from assay.inference.group_sds import Spreads
+from assay.inference.group_sds import GroupSDs
 from assay.inference.label_switching import is_misnamed
 from assay.inference.precision import Precision, Regressed, beside
 from assay.modelling.structure import Structure
@@ -41,7 +41,7 @@ With two classes these are mean accuracies of 0.43 to 0.57, as when half of the 
 HALF = 0.5
 HOPELESS = 10.0
 """Nats per unknown below the best mode at which a mode's width is not computed."""
-LOOKED_AT = 1000
+MAX_DRAWS_COMPARED = 1000
 """Approximate number of draws whose labels are compared with those of the modes."""
 RARELY = 1e-3
 """Least probability of a state, since a mode's labels are more certain than those of its draws."""
@@ -76,7 +76,7 @@ class Mode:
     misnamed: bool = False
     starts: int = 1
     visited: float = 0.0
-    spreads: Spreads | None = None
+    spreads: GroupSDs | None = None
     trades: str = ""
 
     @property
@@ -127,14 +127,14 @@ class Mode:
 def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
     """Return state probabilities (item, state), averaged over points (point, value)."""
     values = density.constrain(points)
-    return recover(structure, values, np.random.default_rng(0)).probabilities
+    return sample_states(structure, values, np.random.default_rng(0)).probabilities
 
 
-def visits(
+def draws_per_mode(
     modes: Sequence[Mode], probabilities: Sequence[Floats], states: NDArray[np.int16]
 ) -> list[Mode]:
     """Set ``visited`` of modes: the share of drawn states (draw, item) that each explains best."""
-    some = states[:: max(1, len(states) // LOOKED_AT)]
+    some = states[:: max(1, len(states) // MAX_DRAWS_COMPARED)]
     items = np.arange(states.shape[1])
     scores = []
     for labels in probabilities:
@@ -200,18 +200,20 @@ def distinct(
     apart = [(x, height, count) for x, height, _, count in groups]
     if len(apart) == 1 and not widths:
         return [_alone(structure, density, *apart[0])]
-    return weigh(structure, density, apart, still)
+    return weighed_modes(structure, density, apart, still)
 
 
 def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
     """Return a mode that has no rival; its precision is not computed."""
     return Mode(
         x=x, height=height, precision=None, evidence=np.nan, starts=starts,
-        **standing(structure, density, x)._asdict(),
+        **rater_accuracy_at_mode(structure, density, x)._asdict(),
     )  # fmt: skip
 
 
-def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints) -> list[Mode]:
+def weighed_modes(
+    structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints
+) -> list[Mode]:
     """Weigh peaks by Laplace's evidence, with the unknowns ``still`` held."""
     modes: list[Mode] = []
     saddles: list[Mode] = []
@@ -223,7 +225,7 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
         mode = Mode(
             x=x, height=height, precision=precision and beside(precision, still),
             evidence=laplace_evidence(height, precision, size), starts=count,
-            **standing(structure, density, x)._asdict(),
+            **rater_accuracy_at_mode(structure, density, x)._asdict(),
         )  # fmt: skip
         # A point without a positive definite precision is a saddle; its evidence is not comparable.
         (modes if hopeless or precision is not None else saddles).append(mode)
@@ -255,7 +257,7 @@ def laplace_evidence(height: float, precision: Precision | None, size: int) -> f
     return height + 0.5 * size * float(np.log(2 * np.pi)) - width
 
 
-class Standing(NamedTuple):
+class RaterAccuracyAtMode(NamedTuple):
     """The raters' accuracy at a point, see :class:`Mode`."""
 
     accuracy: float
@@ -263,7 +265,9 @@ class Standing(NamedTuple):
     misnamed: bool
 
 
-def standing(structure: Structure, density: Density, x: Floats) -> Standing:
+def rater_accuracy_at_mode(
+    structure: Structure, density: Density, x: Floats
+) -> RaterAccuracyAtMode:
     """Return accuracy, chance and ``misnamed``, on the label with the lowest accuracy.
 
     Accuracy is compared with chance, so that the mirror image of one label shows.
@@ -273,7 +277,7 @@ def standing(structure: Structure, density: Density, x: Floats) -> Standing:
     right = np.concatenate([part.accuracy(values)[0] for part in structure.parts], axis=0)
     by_label = right.mean(axis=0)
     worst = int((by_label - 1 / classes).argmin())
-    return Standing(
+    return RaterAccuracyAtMode(
         accuracy=float(by_label[worst]),
         chance=float(1 / classes[worst]),
         misnamed=is_misnamed(structure, values),

@@ -27,10 +27,10 @@ from assay._util.progress import Board, progress_bar
 from assay._util.text import counted
 from assay._util.typing import Floats
 from assay._util.validation import cut
-from assay.inference.coordinates import Start, Walk, arrays_of, walk_of
+from assay.inference.coordinates import Preconditioner, Start, arrays_of, walk_of
 from assay.inference.density import NOT_FINITE, Density
 from assay.inference.executors import Executor
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.likelihood.c_functions import c_functions, cards
 from assay.likelihood.partition import cores
 
@@ -38,7 +38,7 @@ Chain = dict[str, NDArray[Any]]
 """One chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
 
 
-def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
+def chain_file(folder: Path, walk: Preconditioner, seed: int) -> Path:
     """Return the checkpoint of a chain; its name hashes everything the chain depends on."""
     folder.mkdir(parents=True, exist_ok=True)
     mark = hashlib.sha256()
@@ -52,7 +52,7 @@ def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
     return folder / f"chain-{mark.hexdigest()[:24]}.npz"
 
 
-def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
+def require_own(folder: Path, walk: Preconditioner, seeds: Sequence[int]) -> None:
     """Raise FitError if a checkpoint folder holds only chains of other runs.
 
     A user who gives a folder wants to resume; a silent new start may cost a day.
@@ -80,7 +80,7 @@ def keep_chain(chain: Chain, file: Path) -> bool:
     return True
 
 
-def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | None:
+def read_chain(file: Path, walk: Preconditioner, statistics: Collection[str]) -> Chain | None:
     """Read a chain with these statistics from its checkpoint.
 
     Return None if the file is missing or damaged; a damaged one gives a warning, and the chain is
@@ -127,7 +127,7 @@ PAUSE = 0.1
 
 
 def sample_nuts(
-    density: Density, start: Start, effort: Effort, seed: int
+    density: Density, start: Start, effort: SamplerSettings, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Sample with nutpie: draws x (chain, draw, value), and statistics (chain, draw) by name.
 
@@ -185,7 +185,7 @@ def sample_nuts(
 
 
 def sample_on_workers(
-    density: Density, start: Start, effort: Effort, seed: int, executor: Executor
+    density: Density, start: Start, effort: SamplerSettings, seed: int, executor: Executor
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Sample as :func:`sample_nuts`, one chain per task of an executor, with identical draws.
 
@@ -203,7 +203,7 @@ def sample_on_workers(
     return together(found)
 
 
-def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:
+def _kept_chains(files: Sequence[Path | None], walk: Preconditioner) -> dict[int, Chain]:
     """Return the chains with a checkpoint, by their number."""
     kept = {
         n: read_chain(file, walk, STATISTICS.values())
@@ -218,12 +218,12 @@ def chain_seeds(seed: int, chains: int) -> list[int]:
     return [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
 
 
-def sample_chain(walk: Walk, seed: int) -> Chain:
+def sample_chain(walk: Preconditioner, seed: int) -> Chain:
     """Run one chain to its end."""
     return _arrays(_start(walk, seed, lambda _: None).wait(), walk)
 
 
-def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
+def _run(walk: Preconditioner, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
     """Run one chain until it ends or ``stop`` is set; return nutpie's trace."""
     chain = _start(walk, seed, show)
     while True:
@@ -238,7 +238,7 @@ def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any
             raise FitError(NOT_FINITE, code="density-not-finite") from None
 
 
-def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
+def _start(walk: Preconditioner, seed: int, show: Callable[[Any], None]) -> Any:
     """Start one chain in the background."""
     import nutpie
 
@@ -258,7 +258,7 @@ def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
     )
 
 
-def _compiled(walk: Walk) -> Any:
+def _compiled(walk: Preconditioner) -> Any:
     """Return the density as nutpie's model: a C function, as chains would share Python's lock."""
     size, arrays = walk.density.size, arrays_of(walk)
     log_density, copy = c_functions()
@@ -294,7 +294,7 @@ def _model_class() -> Any:
     return Model
 
 
-def _arrays(trace: Any, walk: Walk) -> Chain:
+def _arrays(trace: Any, walk: Preconditioner) -> Chain:
     """Return the draws after warm-up and their statistics from nutpie's trace."""
     import pyarrow as pa
 

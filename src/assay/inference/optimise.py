@@ -34,7 +34,7 @@ def prior_centre(density: Density) -> Floats:
     return unconstrain(density, values)
 
 
-class Held:
+class FixedCoordinates:
     """A density with the unknowns at positions ``still`` held constant."""
 
     def __init__(self, density: Density, still: Ints) -> None:
@@ -48,7 +48,7 @@ class Held:
 
 
 def climb(
-    density: Density | Held, start: Floats, precision: Precision | None = None
+    density: Density | FixedCoordinates, start: Floats, precision: Precision | None = None
 ) -> tuple[Floats, float]:
     """Climb from a start to a mode with L-BFGS; return the mode and its height.
 
@@ -115,7 +115,7 @@ def hold(density: Density, x: Floats) -> tuple[Floats, float]:
             owner = np.broadcast_to(parameter.spread_at, parameter.shape)
             values[parameter.name] = values[parameter.name] * ratio[owner]
     start = unconstrain(density, values | {name: centre[name] for name in names})
-    return climb(Held(density, still), start)
+    return climb(FixedCoordinates(density, still), start)
 
 
 def equally_hard(density: Density) -> Floats | None:
@@ -136,6 +136,6 @@ def equally_hard(density: Density) -> Floats | None:
     start = centre.copy()
     start[at] = np.log(NO_DIFFICULTY)
     still = np.concatenate([spreads_of(density), at]).astype(np.int64)
-    found, _ = climb(Held(density, still), start)
+    found, _ = climb(FixedCoordinates(density, still), start)
     found[at] = centre[at]
     return found

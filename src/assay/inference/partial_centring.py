@@ -29,7 +29,7 @@ import numpy as np
 from assay._util.typing import Floats
 from assay.inference.density import Centring, Density, make_density, unconstrain
 from assay.inference.group_sd_curvature import carry, offset_places, offset_values
-from assay.inference.group_sds import Spreads
+from assay.inference.group_sds import GroupSDs
 from assay.inference.mode_search import (
     FORGOTTEN,
     RIVAL,
@@ -118,7 +118,7 @@ def in_coordinates(structure: Structure, density: Density, moved: Density, mode:
 
 
 def informed(
-    density: Density, x: Floats, spreads: Spreads, times: float = 1.0
+    density: Density, x: Floats, spreads: GroupSDs, times: float = 1.0
 ) -> Mapping[str, Centring]:
     """Return each offset block's :class:`Centring`, by the curvature at a mode."""
     at = spreads.scores.at

@@ -12,7 +12,7 @@ from assay._util.progress import Board, progress_bar
 from assay._util.typing import Floats
 from assay.inference.coordinates import Start
 from assay.inference.density import Density, unconstrain
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.pymc_model import model_of
 from assay.modelling.structure import Structure
 
@@ -22,7 +22,7 @@ BROKEN_REWRITE = "scalarize"
 
 
 def sample_nuts(
-    structure: Structure, density: Density, start: Start, effort: Effort, seed: int
+    structure: Structure, density: Density, start: Start, effort: SamplerSettings, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Sample the ``pm.Model`` of a structure: draws x (chain, draw, value) and statistics by name.
 

@@ -23,7 +23,7 @@ Sampler = Literal["nutpie", "pymc"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effort:
+class SamplerSettings:
     """Settings of a method; all but ``draws``, ``chains`` and ``progress`` are for NUTS alone.
 
     tune : warm-up draws of each chain

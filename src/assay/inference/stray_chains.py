@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from assay._util.errors import Note
 from assay._util.typing import Floats
 from assay.inference.density import Density
-from assay.inference.modes import Mode, distance, labels_at, standing, weigh
+from assay.inference.modes import Mode, distance, labels_at, rater_accuracy_at_mode, weighed_modes
 from assay.inference.optimise import hold, spreads_of
 from assay.modelling.structure import Structure
 
 PARTS = 4
 """Stretches of a chain, each checked."""
-LOOKED_AT = 20
+DRAWS_CHECKED = 20
 """Draws checked in each stretch."""
 APART = 0.2
 """Least mean total variation distance between label probabilities of different modes."""
@@ -35,7 +35,7 @@ Place = tuple[Mode, Floats]
 """A mode, and its label probabilities (item, state)."""
 
 
-def without_strays(
+def without_stray_chains(
     structure: Structure,
     density: Density,
     modes: Sequence[Mode],
@@ -92,7 +92,7 @@ def _stray_mode(
 
     Each stretch counts, as a chain that returns late has spent too many draws elsewhere.
     """
-    parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * LOOKED_AT else [chain]
+    parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * DRAWS_CHECKED else [chain]
     found = (_stray_part(structure, density, home, rivals, part) for part in parts)
     return next((other for other in found if other is not None), None)
 
@@ -105,12 +105,15 @@ def _stray_part(
     chain: Floats,
 ) -> Mode | None:
     """Return the misnamed or negligible mode whose labels these draws have; None otherwise."""
-    some = chain[:: max(1, len(chain) // LOOKED_AT)]
+    some = chain[:: max(1, len(chain) // DRAWS_CHECKED)]
     there, (mode, at_home) = labels_at(structure, density, some), home
     away = distance(there, at_home)
     nearer = [(distance(there, labels), other) for other, labels in rivals]
     near, rival = min(nearer, key=lambda pair: pair[0], default=(np.inf, None))
-    if near < away and np.mean([standing(structure, density, x).misnamed for x in some]) > HALF:
+    if (
+        near < away
+        and np.mean([rater_accuracy_at_mode(structure, density, x).misnamed for x in some]) > HALF
+    ):
         return rival
     if away < APART:
         return None
@@ -119,7 +122,7 @@ def _stray_part(
     if distance(labels, at_home) < APART or distance(there, labels) > away:
         return None
     peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
-    both = weigh(structure, density, peaks, spreads_of(density))
+    both = weighed_modes(structure, density, peaks, spreads_of(density))
     (other,) = (found for found in both if found.x is peak)
     misnamed = other.misnamed and not mode.misnamed
     return other if misnamed or other.weight < NO_WEIGHT else None

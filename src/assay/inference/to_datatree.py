@@ -16,7 +16,7 @@ from assay._util.errors import Note, notes_json
 from assay._util.typing import Floats
 from assay.data.states import MISSING
 from assay.fits.datatree import SCHEMA_VERSION, accounting_json, design_variables, ratings_datasets
-from assay.fits.latent_states import Recovered
+from assay.fits.latent_states import StatePosterior
 from assay.inference.modes import Mode, reported_weight, seen_weight
 from assay.modelling.spec import CONSENSUSES, IN_PART, KNOWN
 from assay.modelling.structure import Structure
@@ -81,7 +81,7 @@ def _versions() -> dict[str, str]:
 def assemble(
     structure: Structure,
     posterior: xr.Dataset,
-    found: Recovered,
+    found: StatePosterior,
     stats: Mapping[str, NDArray[Any]],
     chains: int,
 ) -> xr.DataTree:

@@ -19,7 +19,7 @@ from assay.modelling.families.scored import Scored
 from assay.modelling.layers import Drift, Halo, Lapses, Loading, SystemBias, difficulty_of
 from assay.modelling.layers.difficulty import BY_CLASS, BY_RATER
 from assay.modelling.prior_names import PartPriors
-from assay.modelling.rater_model import AnswerPart, Part, ScorePart, score_products
+from assay.modelling.rater_model import CategoricalRaterModel, RaterModel, ScorePart, score_products
 from assay.modelling.replicates import collect_repeats
 from assay.modelling.responses import build_responses
 from assay.modelling.spec import Recipe, Spec
@@ -136,7 +136,7 @@ def build_parts(
     priors: Mapping[str, PartPriors],
     *,
     lean: bool = True,
-) -> tuple[Part, ...]:
+) -> tuple[RaterModel, ...]:
     """Build the part of each set of rater groups with one family.
 
     One recipe for all in ``spec`` makes one part; else each group has its own. ``priors`` are by
@@ -169,7 +169,7 @@ def _build(
     by_group: Mapping[str, Recipe],
     priors: PartPriors,
     crowd: Floats | None = None,
-) -> Part:
+) -> RaterModel:
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
     raters = replace(raters, crowd=crowd)
@@ -188,7 +188,7 @@ def _build(
         "unit_rater": units.rater,
         "priors": priors.layers,
     }
-    return (ScorePart if scored else AnswerPart)(
+    return (ScorePart if scored else CategoricalRaterModel)(
         name=name,
         members=members,
         raters=raters,

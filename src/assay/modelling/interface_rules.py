@@ -61,12 +61,12 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     return np.asarray(vectors[fits], np.int64)
 
 
-Residual = Callable[["Menu"], Any]
+Residual = Callable[["AdmissibleResponses"], Any]
 """Log odds of options beyond the confusions, by menu, (..., unit, state, option)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Menu:
+class AdmissibleResponses:
     """The answer vectors that a rater could record on the answered labels.
 
     options : answer vectors (option, label); with blocked ones only if these are repaired
@@ -85,7 +85,7 @@ class Menu:
 
 def build_menu(
     layout: ConfusionLayout, space: StateSpace, answered: Bools, resolve: Resolve = "retry"
-) -> Menu:
+) -> AdmissibleResponses:
     """Return the menu for the answered labels.
 
     A partial vector breaks a rule if all complete vectors that extend it do.
@@ -108,7 +108,7 @@ def build_menu(
     distance = (options[:, None, :] != options[None, :, :]).sum(axis=-1).astype(float)
     distance[:, blocked] = np.inf
     nearest = distance == distance.min(axis=1, keepdims=True)
-    return Menu(
+    return AdmissibleResponses(
         options=options.astype(np.int16),
         entries=np.where(entries < 0, layout.size, entries),
         blocked=blocked,
@@ -118,7 +118,7 @@ def build_menu(
 
 
 def menu_log_probability(
-    menu: Menu,
+    menu: AdmissibleResponses,
     flat: Any,
     values: Mapping[str, Any],
     xp: Any,

@@ -18,7 +18,12 @@ from assay.modelling.families import Family, WholeFamily
 from assay.modelling.families.family import Raters
 from assay.modelling.families.lean import LeanPrior
 from assay.modelling.families.scored import Scored
-from assay.modelling.interface_rules import Menu, Residual, build_menu, menu_log_probability
+from assay.modelling.interface_rules import (
+    AdmissibleResponses,
+    Residual,
+    build_menu,
+    menu_log_probability,
+)
 from assay.modelling.layers import Difficulty, Drift, Halo, Lapses, Loading, SystemBias
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
@@ -27,7 +32,7 @@ from assay.modelling.responses import ProductRows, Responses
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part(ABC):
+class RaterModel(ABC):
     """Some raters, their family and its layers.
 
     name : prefix of its parameters; empty if all raters are in one part
@@ -201,7 +206,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AnswerPart(Part):
+class CategoricalRaterModel(RaterModel):
     """Raters with a family of confusions, perhaps with a halo or lapses."""
 
     family: Family
@@ -265,7 +270,9 @@ class AnswerPart(Part):
         ]
         return np.stack(shares, axis=-2)
 
-    def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Tilt | None) -> Floats:
+    def menu_chances(
+        self, values: Mapping[str, Floats], menu: AdmissibleResponses, tilt: Tilt | None
+    ) -> Floats:
         """Return P(option | state) of each unit, (..., unit, state, option)."""
         total = None
         for weight, confusion in self._components(values, tilt, np):
@@ -314,7 +321,7 @@ class AnswerPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScorePart(Part):
+class ScorePart(RaterModel):
     """Raters with modelled scores; labels are scored independently, whatever the rules."""
 
     family: Scored

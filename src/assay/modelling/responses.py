@@ -21,7 +21,7 @@ from assay.data.ratings import Ratings, Resolve
 from assay.data.states import MISSING, StateSpace, state_space
 from assay.modelling.confusion import ConfusionLayout
 from assay.modelling.interface_rules import (
-    Menu,
+    AdmissibleResponses,
     Residual,
     build_menu,
     completions_of,
@@ -89,7 +89,7 @@ class MenuRows:
     among : 0 for options that a row's answers allow, else ``NEVER`` (row, option)
     """
 
-    menu: Menu
+    menu: AdmissibleResponses
     unit: Ints
     option: Ints | None = None
     among: Floats | None = None
@@ -114,7 +114,7 @@ class MenuRows:
         return logsumexp(logp[..., self.unit, :, :] + self.among[:, None, :], xp)
 
 
-def menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
+def menu_rows(menu: AdmissibleResponses, unit: Ints, answers: Ints) -> MenuRows:
     """Return rows of options, for units (row,) and answers (row, label).
 
     ModelError is raised if no option fits a row.

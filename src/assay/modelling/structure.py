@@ -41,7 +41,7 @@ from assay.modelling.prior_names import (
     with_perception,
 )
 from assay.modelling.priors import Prior, Priors, named_priors, override
-from assay.modelling.rater_model import Part
+from assay.modelling.rater_model import RaterModel
 from assay.modelling.spec import Recipe, Spec
 
 
@@ -83,7 +83,7 @@ class Structure:
     spec: Spec
     ratings: Ratings
     prevalence: Prevalence
-    parts: tuple[Part, ...]
+    parts: tuple[RaterModel, ...]
     difficulty: Difficulty
     hard_truth: HardTruth
     perception: Perception
@@ -112,7 +112,7 @@ class Structure:
         return found
 
     @cached_property
-    def _leans(self) -> list[tuple[Part, LeanPrior]]:
+    def _leans(self) -> list[tuple[RaterModel, LeanPrior]]:
         """Parts with a prior of the raters' mean lean."""
         return [(part, lean) for part in self.parts if (lean := part.lean) is not None]
 
@@ -314,7 +314,7 @@ def _priors_of_parts(
 def _pattern(
     ratings: Ratings,
     prevalence: Prevalence,
-    parts: tuple[Part, ...],
+    parts: tuple[RaterModel, ...],
     layered: tuple[str, ...],
     evidence: tuple[Ints, Floats] | None = None,
 ) -> Pattern:
@@ -344,7 +344,7 @@ def _pattern(
 
 
 def _number_rows(
-    ratings: Ratings, parts: tuple[Part, ...], layer: Mapping[str, int]
+    ratings: Ratings, parts: tuple[RaterModel, ...], layer: Mapping[str, int]
 ) -> tuple[Ints, Ints]:
     """Return each rating's row among all parts' rows, and each row's perception layer."""
     row = np.full(len(ratings.answers), -1, np.int64)
@@ -360,7 +360,7 @@ def _number_rows(
     return row, np.concatenate(layers)
 
 
-SHOWN = 20
+LISTED_NAMES = 20
 """Largest number of names that a message lists."""
 REPEATS = "no rater rated an item twice, or `replicates='independent'`"
 
@@ -385,7 +385,7 @@ def refuse_idle(structure: Structure, priors: Priors) -> None:
     idle = idle_priors(structure, named_priors(priors))
     if idle:
         lines = "".join(f"\n  {name}: {why}" for name, why in idle.items())
-        has = some(list(used_priors(structure)), SHOWN)
+        has = some(list(used_priors(structure)), LISTED_NAMES)
         raise ModelError(
             f"this model does not use some of the priors that you named:{lines}\n"
             f"Leave them out; the model has {has}. In a TOML file, unused priors are allowed: "
@@ -401,8 +401,8 @@ def _reason(key: str, structure: Structure, used: Iterable[str]) -> str:
     if not others:
         return _lacking(structure).get(name, "the model has no such parameter")
     if owner:
-        return f"no parameter of {owner[0]} uses it; the model has {some(others, SHOWN)}"
-    return f"more specific priors replace it: {some(others, SHOWN)}"
+        return f"no parameter of {owner[0]} uses it; the model has {some(others, LISTED_NAMES)}"
+    return f"more specific priors replace it: {some(others, LISTED_NAMES)}"
 
 
 def _lacking(structure: Structure) -> dict[str, str]:

@@ -37,7 +37,7 @@ from assay.plots.style import (
     short,
     shown_axes,
 )
-from assay.raters.calibration import score_calibration
+from assay.raters.calibration import rater_calibration
 from assay.raters.drift import reliability_by_session
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def plot_calibration(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax:
     2
     """
     view = FitView.of(fit)
-    table = upper_classes(score_calibration(view, level=level), view.task)
+    table = upper_classes(rater_calibration(view, level=level), view.task)
     return axes_of(draw_calibration(table, width=width, ax=ax), ax)
 
 
@@ -94,7 +94,7 @@ def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
 
 
 def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) -> "Figure":
-    """Draw the lines of :func:`assay.score_calibration`: posterior means with bands over the
+    """Draw the lines of :func:`assay.rater_calibration`: posterior means with bands over the
     scores.
 
     The diagonal is drawn if one class of each label is shown.

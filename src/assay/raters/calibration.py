@@ -20,7 +20,7 @@ from assay.raters.reliability import average_prevalence, over_layers
 NO_SCORE = "the raters whose family is 'scored' gave answers but no score"
 
 
-def score_calibration(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def rater_calibration(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     r"""Calibration curve of each rater that gives scores.
 
     Parameters

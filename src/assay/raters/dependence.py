@@ -10,14 +10,14 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Floats, Ints
 from assay.fits.view import Fit, FitView
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
-from assay.modelling.rater_model import Part
+from assay.modelling.rater_model import RaterModel
 from assay.modelling.structure import Structure
 from assay.raters.reliability import average_difficulty, average_prevalence, difficulty_by_state
 
 AT_ONCE = 200
 
 
-def effective_raters(fit: Fit) -> xr.DataArray:
+def effective_number_of_raters(fit: Fit) -> xr.DataArray:
     r"""Return the effective number of independent raters in each group.
 
     Parameters
@@ -52,7 +52,7 @@ def effective_raters(fit: Fit) -> xr.DataArray:
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, raters="hierarchical", method="map", draws=2, chains=1, rng=1)
-    >>> float(effective_raters(fit).mean())
+    >>> float(effective_number_of_raters(fit).mean())
     5.0
     """
     view = FitView.of(fit)
@@ -79,7 +79,9 @@ def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
         yield {name: value[start : start + AT_ONCE] for name, value in values.items()}
 
 
-def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, Floats]) -> Floats:
+def _group_worth(
+    structure: Structure, part: RaterModel, g: int, values: Mapping[str, Floats]
+) -> Floats:
     """Return the effective number of raters of one group, (draw, label)."""
     states = structure.prevalence.space.states
     draws, labels = len(next(iter(values.values()))), states.shape[1]
@@ -136,7 +138,7 @@ def appearance_chances(structure: Structure, name: str, values: Mapping[str, Flo
 
 
 def _class_chances(
-    structure: Structure, part: Part, members: Ints, values: Mapping[str, Floats]
+    structure: Structure, part: RaterModel, members: Ints, values: Mapping[str, Floats]
 ) -> Floats:
     """Return P(reported class | appearance) of an answer, by class of difficulty.
 
@@ -152,7 +154,7 @@ def _class_chances(
     return np.stack(found)
 
 
-def perception_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def group_misperception(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Return how often each group misperceives items, and whether this follows from the data.
 
     Returns

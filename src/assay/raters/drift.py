@@ -54,7 +54,7 @@ def reliability_by_session(fit: Fit) -> xr.DataArray:
     return view.by_chain(table, "reliability", coords, kind="raw")
 
 
-def drift_table(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def rater_drift(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     """Return the change of each rater's reliability from the first session to the last.
 
     Parameters

@@ -8,10 +8,10 @@ from assay._util.errors import FitError
 from assay.fits.labels import asked_class_names
 from assay.fits.view import Fit, FitView
 from assay.modelling.confusion import confusion_layout
-from assay.modelling.rater_model import AnswerPart
+from assay.modelling.rater_model import CategoricalRaterModel
 
 
-def difficulty_loadings(fit: Fit) -> xr.DataArray:
+def rater_difficulty(fit: Fit) -> xr.DataArray:
     r"""Return how much difficulty lowers the log odds of a rater's right answers.
 
     Parameters
@@ -43,7 +43,7 @@ def difficulty_loadings(fit: Fit) -> xr.DataArray:
     >>> import assay
     >>> ratings = assay.simulate("ais", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
     >>> model = {"raters": "one_coin + item_difficulty_by_rater", "method": "map", "draws": 5}
-    >>> difficulty_loadings(assay.fit(ratings, **model, chains=1, rng=1, progress=False)).dims
+    >>> rater_difficulty(assay.fit(ratings, **model, chains=1, rng=1, progress=False)).dims
     ('chain', 'draw', 'rater', 'label', 'true_class')
     """
     view = FitView.of(fit)
@@ -73,7 +73,7 @@ def difficulty_loadings(fit: Fit) -> xr.DataArray:
     return view.by_chain(found, "difficulty_rate", coords)
 
 
-def lapse_shares(fit: Fit) -> xr.DataArray:
+def rater_lapses(fit: Fit) -> xr.DataArray:
     r"""Share of each rater's ratings that are lapses: answers that ignore the item.
 
     Parameters
@@ -103,12 +103,14 @@ def lapse_shares(fit: Fit) -> xr.DataArray:
     >>> import assay
     >>> ratings = assay.simulate("ais", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
     >>> model = {"raters": "hierarchical + lapses", "method": "map", "draws": 5, "chains": 1}
-    >>> lapse_shares(assay.fit(ratings, **model, rng=1, progress=False)).dims
+    >>> rater_lapses(assay.fit(ratings, **model, rng=1, progress=False)).dims
     ('chain', 'draw', 'rater')
     """
     view = FitView.of(fit)
     structure, values = view.structure, view.draws
-    parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
+    parts = [
+        part for part in structure.parts if isinstance(part, CategoricalRaterModel) and part.lapses
+    ]
     if not parts:
         raise FitError(
             "no rater has lapses in this fit; fit with `raters='hierarchical + lapses'`. The "

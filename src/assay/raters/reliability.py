@@ -16,7 +16,7 @@ from assay.inference.label_doubts import doubts_by_label
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.confusion import Tilt
 from assay.modelling.families import WholeFamily
-from assay.modelling.rater_model import AnswerPart, Part
+from assay.modelling.rater_model import CategoricalRaterModel, RaterModel
 from assay.modelling.structure import Structure
 
 KINDS = ("recorded", "raw")
@@ -121,17 +121,17 @@ def reliability_table(
     return table
 
 
-def _nothing_between(structure: Structure, part: Part) -> bool:
+def _nothing_between(structure: Structure, part: RaterModel) -> bool:
     """Return whether recorded answers follow the parameters directly: no rules, no layers."""
     space = structure.prevalence.space
-    rules = isinstance(part, AnswerPart) and (
+    rules = isinstance(part, CategoricalRaterModel) and (
         isinstance(part.family, WholeFamily) or space.blocked.any() or space.warned.shape[1]
     )
     layered = set(part.raters.groups) & set(structure.perception.groups)
     return not (rules or layered or part.loading is not None)
 
 
-def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
+def _recorded(structure: Structure, part: RaterModel, values: Mapping[str, Floats]) -> Floats:
     """Average over states, difficulty and perception, (draw, unit, label, true, reported)."""
     space = structure.prevalence.space
     draws, states = len(next(iter(values.values()))), len(space.states)
@@ -156,7 +156,7 @@ def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) ->
 
 def over_layers(
     structure: Structure,
-    part: Part,
+    part: RaterModel,
     values: Mapping[str, Floats],
     chances: Callable[[Tilt | None], Floats],
 ) -> Floats:

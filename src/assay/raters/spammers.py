@@ -19,10 +19,10 @@ MISLEADS = 0.9
 """A rater who is right less often than this share of a guesser's rate is adversarial."""
 ALIKE = 0.3
 """Largest total variation between the answers to two classes that counts as uninformative."""
-SURE = 0.95
+MIN_PROBABILITY = 0.95
 
 
-def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+def rater_spammers(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     r"""Classify each rater as informative, adversarial or a spammer.
 
     Parameters
@@ -49,7 +49,7 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
         - ``behaviour``: the same if the probability times the weight is at least 0.95
 
         Both behaviours are empty for a rater who gives only scores, since scores on one
-        side of one half can be informative (:func:`assay.score_calibration`). They are also empty
+        side of one half can be informative (:func:`assay.rater_calibration`). They are also empty
         on a label whose classes may not match their names; ``doubt`` gives the reason
         (:func:`assay.label_doubts`).
 
@@ -90,7 +90,7 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
-    >>> list(rater_kinds(fit).columns)[:3]
+    >>> list(rater_spammers(fit).columns)[:3]
     ['rater', 'group', 'label']
     """
     require_level(level)
@@ -108,9 +108,9 @@ def rater_kinds(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
             values, adversarial, spammer = (draws[..., j] for draws in drawn)
             lower, upper = interval_ends(values.ravel(), level)
             chances = {"adversarial": float(adversarial.mean()), "spammer": float(spammer.mean())}
-            there = next((k for k, p in chances.items() if p >= SURE), "")
+            there = next((k for k, p in chances.items() if p >= MIN_PROBABILITY), "")
             there = "" if scoring[j] or label in doubted else there
-            sure = there != "" and chances[there] * weight >= SURE
+            sure = there != "" and chances[there] * weight >= MIN_PROBABILITY
             rows.append(
                 {
                     "rater": str(rater),

@@ -7,24 +7,21 @@ from types import MappingProxyType
 import pandas as pd
 
 from assay._util.text import (
-    chance_cell,
     gap,
     interval,
-    intervals,
     lines_of,
     mark_of,
     notes_said,
     percent,
-    with_undefined,
 )
 from assay.comparison import Comparison
 from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE
 from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
-from assay.display.notes import estimand_words, panels_said
+from assay.display.notes import estimand_words
+from assay.display.result_tables import pairs_table, ranks_table
 from assay.display.table import Table, table_of
-from assay.display.terminal import ranks_table
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Section, bullets, prose
 
@@ -38,7 +35,6 @@ BY_A_HAIR = 0.25
 SHOWN_PAIRS = 30
 FRONT_LINES = 8
 """Differences of two systems on page one."""
-NEITHER = "Better is neither: the task does not say whether higher or lower values are good."
 NO_SYSTEMS = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
@@ -60,9 +56,19 @@ def comparison_section(material: Material) -> Section | Gap:
     found, sides = material.comparison, material.sides
     said = [_titled_sentence(text, material.titles) for text in sides.sentences()]
     other = [text for text in said if CHANGED in text]
-    note = f"Reference: {material.reference}. Differences are computed draw by draw."
+    pairs = found.pairs
+    of_two = len(pairs.drop_duplicates(["a", "b"])) == 1
+    # Page one has the differences of two systems, if they are few.
+    on_front = of_two and len(pairs) <= FRONT_LINES
     blocks: list[Block] = [
-        _pairs_table(found, note, material),
+        pairs_table(
+            found,
+            material.titles,
+            draws=material.worth_draws,
+            differences=not on_front,
+            ratios=True,
+            most=SHOWN_PAIRS,
+        ),
         *_best(found.systems, material.titles),
         *bullets(other, "Other approaches lead to other conclusions:"),
         *(
@@ -127,53 +133,6 @@ def _people_alone(material: Material) -> Section:
         gaps=(NO_SYSTEMS,),
         is_appendix=False,
     )
-
-
-def _pairs_table(found: Comparison, note: str, material: Material) -> Block:
-    pairs, draws = found.pairs, material.worth_draws
-    n_draws = found.draws.sizes["chain"] * found.draws.sizes["draw"]
-    notes: dict[str, str] = {}
-    told = intervals(pairs, _ends("difference"), draws=draws, marks=[0.0])
-    marked_gaps = [
-        text + (mark_of(doubt, notes) if doubt else "")
-        for text, doubt in zip(told, pairs["doubt"], strict=True)
-    ]
-    quotients = intervals(pairs, _ends("ratio"), marks=[1.0])
-    words = pairs.assign(
-        metric=[material.titles.get(name, name) for name in pairs["metric"]],
-        pair=pairs["a"] + " - " + pairs["b"],
-        gap=with_undefined(marked_gaps, pairs["undefined"]),
-        quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
-        chance=pairs["p_greater"].map(chance_cell),
-    ).head(SHOWN_PAIRS)
-    level = pairs["level"].iloc[0]
-    estimands = estimand_words(pairs)
-    directions = f" {NEITHER}" if (pairs["better"] == "neither").any() else ""
-    shown = {"pair": "Systems", "gap": "Difference", "quotient": "Ratio",
-             "chance": "P(first > second)", "better": "Better is"}  # fmt: skip
-    of_two = pairs[["a", "b"]].drop_duplicates().shape[0] == 1
-    if of_two and len(pairs) <= FRONT_LINES:  # page one has the differences
-        first, second = pairs["a"].iloc[0], pairs["b"].iloc[0]
-        shown = {"metric": f"Metric, {first} / {second}", "quotient": "Ratio",
-                 "better": "Better is"}  # fmt: skip
-    more = len(pairs) - SHOWN_PAIRS
-    return table_of(
-        "comparisons",
-        f"{'Differences and ratios' if 'gap' in shown else 'Ratios'} of systems: posterior "
-        f"{'mean or ' if 'gap' in shown else ''}median ({percent(level)} interval)",
-        words,
-        shown,
-        under="" if "metric" in shown else "metric",
-        note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}"
-        + by_chance(pairs)
-        + notes_said(notes)
-        + (f" {more} more pairs: `tables=`." if more > 0 else ""),
-        export=pairs,
-    )
-
-
-def _ends(name: str) -> tuple[str, str, str]:
-    return name, f"{name}_lower", f"{name}_upper"
 
 
 def _best(systems: pd.DataFrame, titles: Mapping[str, str]) -> list[Table]:

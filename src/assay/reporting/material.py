@@ -16,27 +16,28 @@ from assay.comparison import (
     SideBySide,
     check_claim,
     compare,
-    side_by_side,
+    compare_baselines,
 )
 from assay.comparison.contrasts import pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
+from assay.display.notes import draws_worth
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
 from assay.raters.agreements import Agreement, agreement
-from assay.raters.calibration import score_calibration
+from assay.raters.calibration import rater_calibration
 from assay.raters.consistency import rater_consistency
-from assay.raters.dependence import perception_table
-from assay.raters.drift import drift_table
-from assay.raters.spammers import rater_kinds
+from assay.raters.dependence import group_misperception
+from assay.raters.drift import rater_drift
+from assay.raters.spammers import rater_spammers
 from assay.raters.standing import rater_standing
 from assay.validation.equal_difficulty import held_against_equal_difficulty
-from assay.validation.posterior_predictive import predictive_checks
-from assay.validation.sensitivity import abstention_sensitivity, consensus_sensitivity
+from assay.validation.posterior_predictive import posterior_predictive_check
+from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
 from assay.validation.stability import Of, stability_tables
 
 ABSTENTION_DRAWS = 1000
@@ -118,7 +119,7 @@ class Material:
     @cached_property
     def kinds(self) -> pd.DataFrame:
         """Which raters are adversarial or spammers."""
-        return rater_kinds(self.view, level=self.level)
+        return rater_spammers(self.view, level=self.level)
 
     @cached_property
     def consistency(self) -> pd.DataFrame:
@@ -133,7 +134,7 @@ class Material:
     @cached_property
     def misperceived(self) -> pd.DataFrame:
         """How often groups with a perception layer misperceive items."""
-        return perception_table(self.view, level=self.level)
+        return group_misperception(self.view, level=self.level)
 
     @cached_property
     def labels(self) -> pd.DataFrame:
@@ -165,10 +166,7 @@ class Material:
     @cached_property
     def worth_draws(self) -> float:
         """Effective number of draws of the results."""
-        sizes = self.view["posterior"].sizes
-        numbers = self.attribute("diagnostics") or {}
-        least = numbers.get("ess_results") or numbers.get("ess_min")
-        return float(least or sizes["chain"] * sizes["draw"])
+        return draws_worth(self.view)
 
     @cached_property
     def standing(self) -> pd.DataFrame:
@@ -178,7 +176,7 @@ class Material:
     @cached_property
     def sides(self) -> SideBySide:
         """Majority vote, model, and human ratings alone."""
-        found = side_by_side(
+        found = compare_baselines(
             self.view, human=self.human or None, level=self.level, baseline=self.baseline
         )
         return replace(found, table=turned(found.table, self.order))
@@ -219,17 +217,17 @@ class Material:
     @cached_property
     def predictive(self) -> pd.DataFrame:
         """Posterior predictive checks of the answers."""
-        return predictive_checks(self.view, level=self.level)
+        return posterior_predictive_check(self.view, level=self.level)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
         """The metrics if the consensus were wrong on some items."""
-        return consensus_sensitivity(self.view, level=self.level)
+        return sensitivity_to_consensus(self.view, level=self.level)
 
     @cached_property
     def abstaining(self) -> pd.DataFrame:
         """The metrics if abstentions depended on the truth, for each kind of item in turn."""
-        return abstention_sensitivity(
+        return sensitivity_to_abstention(
             self.view, odds_ratio=(0.25, 1.0, 4.0), level=self.level, draws=ABSTENTION_DRAWS
         )
 
@@ -251,12 +249,12 @@ class Material:
     @cached_property
     def drift(self) -> pd.DataFrame:
         """Change of the raters' reliability from the first session to the last."""
-        return drift_table(self.view, level=self.level)
+        return rater_drift(self.view, level=self.level)
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
         """Calibration of scores."""
-        return score_calibration(self.view, level=self.level)
+        return rater_calibration(self.view, level=self.level)
 
     @cached_property
     def reference(self) -> str:

@@ -14,13 +14,11 @@ from assay._util.text import (
     fixed,
     interval,
     lines_of,
-    marked,
-    notes_said,
     percent,
-    with_undefined,
 )
 from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
+from assay.display.result_tables import metrics_table
 from assay.display.table import table_of
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
@@ -34,7 +32,6 @@ from assay.reporting.page import (
     Gap,
     Picture,
     Section,
-    by_metric,
     prose,
     to_svg,
 )
@@ -275,7 +272,14 @@ def metrics_section(material: Material) -> Section:
             f"{', with design weights' if weights.nunique() > 1 else ''}."
         ),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
-        _table(summaries, vote, note, material),
+        metrics_table(
+            summaries,
+            titles,
+            vote=vote,
+            weights=weights.tolist(),
+            panels=panels,
+            draws=material.worth_draws,
+        ),
         _legend(material.draws["finite"]),
     ]
     return Section(
@@ -328,48 +332,6 @@ def _held(material: Material) -> str:
         f"{held}, but not about raters and prevalence, so they are too narrow (method "
         f"{material.view.attrs['method']}; nuts includes both)."
     )
-
-
-def _table(
-    summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, material: Material
-) -> Block:
-    keys = ["metric", "system"]
-    notes: dict[str, str] = {}
-    draws, level = material.worth_draws, material.level
-    told = {name: _cells(frame.set_index(keys), notes, draws) for name, frame in summaries.items()}
-    naive = _cells(vote.rename(columns={"value": "mean"}).assign(doubt="").set_index(keys), notes)
-    joined = titled(pd.DataFrame(told | {"naive": naive}).reset_index(), material.titles)
-    heads = {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
-    shown, under = by_metric(joined, heads)
-    others = _other_estimands(summaries)
-    export = pd.concat(
-        [*summaries.values(), vote.rename(columns={"value": "mean"}).assign(estimand="vote")]
-    )
-    return table_of(
-        "metrics",
-        f"Metrics: posterior mean ({percent(level)} interval)",
-        joined,
-        shown,
-        under=under,
-        note=f"{note}{others}{notes_said(notes)}",
-        export=export,
-    )
-
-
-def _cells(frame: pd.DataFrame, notes: dict[str, str], draws: float | None = None) -> pd.Series:
-    """Write each line's estimate, with marks of doubt and shares of undefined draws."""
-    texts = with_undefined(marked(frame, notes, draws=draws), frame["undefined"])
-    return pd.Series(texts, index=frame.index)
-
-
-def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
-    """State where a metric's estimand differs from its column's."""
-    said = []
-    for name, frame in summaries.items():
-        for estimand, part in frame[frame["estimand"] != name].groupby("estimand", sort=False):
-            metrics = ", ".join(dict.fromkeys(part["metric"]))
-            said.append(f" {metrics}: {estimand}.")
-    return "".join(said)
 
 
 def _off(

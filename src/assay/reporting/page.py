@@ -1,7 +1,7 @@
 """A page as values, sections of blocks, and as one HTML file with its figures."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
@@ -15,12 +15,12 @@ import pandas as pd
 from assay import __version__
 from assay._util.errors import FitError, Numbers, plain_numbers
 from assay._util.files import draft
+from assay._util.html import coded
 from assay._util.text import printable
 from assay.display.table import Row, Table
 from assay.plots.style import COLOURS, figure_of
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -246,16 +246,6 @@ class Page:
         return {block.key: block.frame for block in blocks if isinstance(block, Table)}
 
 
-def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """Return columns and heading column of a table by metric and system, for :func:`table_of`.
-
-    Lines of systems stand under their metric; without systems, metrics are lines.
-    """
-    if cells["system"].eq("").all():
-        return {"metric": "Metric", **shown}, ""
-    return {"system": "System", **shown}, "metric"
-
-
 def percent_cell(share: float) -> str:
     """Write a share in whole per cent, or ``none``."""
     return f"{share:.0%}" if share == share else "none"
@@ -288,11 +278,11 @@ def _reworded(block: Block, say: Callable[[str], str]) -> Block:
             return replace(block, items=tuple(map(say, block.items)), lead=say(block.lead))
         case Callout():
             return replace(block, text=say(block.text))
-        case Table() if block.is_prose:
-            rows = tuple(Row(cells=tuple(map(say, row.cells))) for row in block.rows)
-            return replace(block, rows=rows, note=say(block.note))
         case Table():
-            return replace(block, note=say(block.note))
+            rows, marks = block.rows, {say(text): mark for text, mark in block.marks.items()}
+            if block.is_prose:
+                rows = tuple(Row(cells=tuple(map(say, row.cells))) for row in rows)
+            return replace(block, rows=rows, note=say(block.note), marks=marks)
         case Picture():
             return replace(block, caption=say(block.caption))
         case Code():
@@ -331,28 +321,5 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"foldable": foldable, "coded": coded, "minus": with_minus}
+    environment.filters |= {"coded": coded}
     return environment.from_string(template).render(page=page, style=style, version=__version__)
-
-
-def foldable(name: str) -> "Markup":
-    """Escape a name, with line breaks allowed after the signs that join its parts."""
-    from markupsafe import Markup, escape
-
-    # Escaping adds none of these signs.
-    return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))
-
-
-def coded(text: str) -> "Markup":
-    """Escape a text, and show what it marks as code as code."""
-    from markupsafe import Markup, escape
-
-    parts = re.split(r"`([^`]+)`", text)
-    shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
-             for n, part in enumerate(parts)]  # fmt: skip
-    return Markup("".join(shown))
-
-
-def with_minus(text: str) -> str:
-    """Write hyphens of negative numbers and differences as minus signs."""
-    return re.sub(r"(?<![\w-])-(?=\.?\d)|(?<= )-(?= )", "\N{MINUS SIGN}", text)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from assay import __version__
 from assay._util.text import without_folders
-from assay.data.overlap import ENOUGH
+from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.display.table import table_of
@@ -140,8 +140,8 @@ def _truth(material: Material) -> list[str]:
     return [
         f"The truth of {material.n_known} of {items} items is known. For the other items, the "
         f"truth is defined as the {CONSENSUS}. The items of known truth are not used to estimate "
-        f"how often all raters err together (`reference='gold'` does so, from {ENOUGH} such items "
-        "on)."
+        f"how often all raters err together (`reference='gold'` does so, from {LAYER_ITEMS} such "
+        "items on)."
     ]
 
 

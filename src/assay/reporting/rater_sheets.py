@@ -30,7 +30,7 @@ from assay.raters.standing import ALL_LABELS, rater_standing
 from assay.reporting.page import Block, Page, Section, percent_cell, prose, to_html
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
-from assay.validation.stability import stability
+from assay.validation.stability import sensitivity_to_assumptions
 
 THRESHOLD, SURE = 0.8, 0.95
 BELOW, MEETS, OPEN = "below", "meets it", "undecided"
@@ -165,7 +165,7 @@ def rater_sheets(
     Notes
     -----
     The effect of a rater on the metrics is that of a refit without their ratings: see
-    :func:`assay.stability`.
+    :func:`assay.sensitivity_to_assumptions`.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def _errors_table(n: int, errors: pd.DataFrame) -> Block:
 
 def _effects(view: FitView, level: float, progress: bool) -> pd.DataFrame:
     """Return the metrics as fitted, and without each rater."""
-    found = stability(
+    found = sensitivity_to_assumptions(
         view, of="systems", raters=True, priors=False, rules=False, kernel=False, dependence=False,
         level=level, progress=progress,
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """Sections on raters: reliability, spammers, rater groups, drift, scores."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +20,13 @@ from assay._util.text import (
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import (
-    AGREES,
     AGREES_MEANS,
-    agreement_words,
+    class_tables,
     drift_table,
     kinds_said,
     worth_tables,
 )
-from assay.display.table import table_of
+from assay.display.table import Table, table_of
 from assay.fits.view import FitView
 from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.inference.settings import MODES_ALONE
@@ -201,7 +201,7 @@ def rater_tables_section(material: Material) -> Section:
             + weakest_words(shown_raters(right), count, ", ")
             + f". {note}",
         ),
-        _table(right, frame, note, material.level, material.worth_draws),
+        *_tables(right, frame, material),
         *spamming_blocks(spamming_frame(material.view, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
@@ -283,33 +283,13 @@ def _words(right: pd.DataFrame) -> str:
     )
 
 
-def _table(
-    right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float, draws: float
-) -> Block:
+def _tables(right: pd.DataFrame, frame: pd.DataFrame, material: Material) -> list[Table]:
     """Show right answers of the weakest raters by label and true class; all are exported."""
     names = weakest(right, SHOWN_RATERS)
-    part = right[right["rater"].isin(names)]
-    notes: dict[str, str] = {}
-    cells = part.assign(words=marked(part, notes, draws=draws)).pivot_table(
-        index=["label", "rater"], columns="true_class", values="words", aggfunc="first", sort=False
-    )
-    classes = list(cells.columns)
-    raw = part.drop_duplicates(["label", "rater"]).set_index(["label", "rater"])
-    cells[AGREES] = pd.Series(agreement_words(raw), index=raw.index)
-    shown = cells.reset_index().fillna("")
-    columns = {"rater": "Rater"} | {c: f"Right if the truth is {c}" for c in classes}
-    columns[AGREES] = "Agreement with the others"
-    return table_of(
-        "raters",
-        f"Chance of the right answer: posterior mean ({percent(level)} interval)",
-        shown,
-        columns,
-        under="label" if shown["label"].nunique() > 1 else "",
-        note=f"{note} {AGREES_MEANS}"
-        + (" All raters: `tables=`." if right["rater"].nunique() > len(names) else "")
-        + notes_said(notes),
-        export=frame,
-    )
+    part = frame[frame["rater"].isin(names)]
+    tables = class_tables(part, material.ratings.task, material.worth_draws)
+    more = " All raters: `tables=`." * (right["rater"].nunique() > len(names))
+    return [replace(table, frame=frame, note=table.note + more) for table in tables]
 
 
 LAYER = "drift"

@@ -17,10 +17,11 @@ from assay._util.text import (
 )
 from assay.comparison.decisions import Line, pair_conclusion, sign
 from assay.display.notes import estimand_words
+from assay.display.result_tables import by_metric
 from assay.display.table import table_of
 from assay.modelling.spec import is_consensus
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Finding, Gap, Section, by_metric, prose
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
 from assay.validation.stability import CHANGES, FAILED
 
 KEYS = ["metric", "system"]

@@ -14,6 +14,7 @@ import xarray as xr
 
 from assay._util.errors import FitWarning, Note
 from assay._util.files import write_table
+from assay._util.html import summary_html
 from assay._util.intervals import require_level
 from assay._util.progress import waiting
 from assay._util.text import counted, interval
@@ -22,23 +23,33 @@ from assay.comparison import Comparison, compare
 from assay.comparison.contrasts import pairs_of
 from assay.data.ratings import Ratings
 from assay.data.task import Task
-from assay.display.frames import accuracy_frame, labels_frame
-from assay.display.notes import convergence_words, doubts
+from assay.display.frames import (
+    accuracy_frame,
+    labels_frame,
+    least_certain,
+    reliability_frame,
+)
+from assay.display.notes import convergence_words, doubts, draws_worth
+from assay.display.rater_tables import rater_tables
+from assay.display.result_tables import comparison_tables, labels_table, metrics_table
+from assay.display.table import Table
 from assay.evaluation import metrics
 from assay.evaluation.select import choose_metrics
+from assay.evaluation.titles import titles_with_names
 from assay.fits.schema import Method
 from assay.fits.summary import summarize
 from assay.fits.view import FitView
 from assay.inference.fit import fit
 from assay.inference.settings import MODES_ALONE
 from assay.io import read_ratings
-from assay.reporting.run_html import run_html
 
 LABEL_DRAWS = 50_000_000
 """Most label draws, over all items, of a mode: each takes two bytes."""
 DRAWS = 1000
 FEWEST_DRAWS = 100
 SHOWN_METRICS = 12
+SHOWN_LABELS, SHOWN_ROWS = 10, 20
+"""Lines of the tables in a notebook."""
 TABLES = ("labels", "raters", "metrics", "comparison")
 
 
@@ -153,10 +164,22 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the tables in a notebook."""
-        return run_html(
-            summary=self.check.summary, warnings=self.warnings, metrics=self.metrics,
-            comparison=self.comparison, raters=self.raters, labels=self.labels, level=self.level,
-        )  # fmt: skip
+        task, draws = self.ratings.task, draws_worth(self.view)
+        tables = self.tables()
+        tables += rater_tables(
+            reliability_frame(self.view, level=self.level), self.raters, task, draws
+        )
+        least = least_certain(self.labels, SHOWN_LABELS)
+        tables.append(labels_table(least, len(self.labels), export=self.labels))
+        parts = [table.to_html(SHOWN_ROWS) for table in tables]
+        return summary_html(self.check.summary, self.warnings, parts)
+
+    def tables(self) -> list[Table]:
+        """Return the metrics and the comparison of systems, as they are shown."""
+        titles, draws = titles_with_names(self._draws), draws_worth(self.view)
+        parts = [metrics_table({"population": self.metrics}, titles, draws=draws)]
+        found = self.compared
+        return parts + ([] if found is None else comparison_tables(found, draws))
 
 
 ABOUT = ("title", "unit", "better")

@@ -16,7 +16,7 @@ from assay._util.random import generator_of
 from assay._util.text import UNDEFINED, interval, mark_of, percent, probability
 from assay._util.typing import Floats, Ints
 from assay.data.majority_vote import close_gates, majority_labels
-from assay.data.overlap import Design, build_design
+from assay.data.overlap import FirstRatings, build_design
 from assay.data.ratings import (
     SOME_WRONG,
     Ratings,
@@ -39,7 +39,7 @@ BOTH = "interpretable and attributable"
 
 
 def consensus_table(
-    ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
+    ratings: Ratings, design: FirstRatings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Compare the first rating of each rater with the majority, for each label.
 
@@ -92,7 +92,7 @@ def _of_others(answers: Vectors, item: Ints, items: int) -> Vectors:
     return winners
 
 
-def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:
+def _by_cluster(answers: Codes, consensus: Codes, design: FirstRatings) -> Floats:
     """Count true positives, false positives and false negatives, (3, cluster)."""
     both = (answers >= 0) & (consensus >= 0)
     said, holds = answers == YES, consensus == YES

@@ -9,7 +9,7 @@ from assay._util.bootstrap import times_drawn
 from assay._util.intervals import interval_ends
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.majority_vote import majority_labels
-from assay.data.overlap import Design
+from assay.data.overlap import FirstRatings
 from assay.data.ratings import Ratings, take_ratings
 
 ALL_SYSTEMS = "all systems"
@@ -19,7 +19,7 @@ FEWEST_RATERS = 2
 
 
 def unanimity_table(
-    ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
+    ratings: Ratings, design: FirstRatings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Return the share of outputs on which all raters give the same answer.
 
@@ -41,7 +41,7 @@ def unanimity_table(
     return pd.DataFrame(lines)
 
 
-def _counted(answers: NDArray[np.integer], design: Design) -> tuple[Ints, Bools]:
+def _counted(answers: NDArray[np.integer], design: FirstRatings) -> tuple[Ints, Bools]:
     """Return the number of answers of each item, and whether they are all equal."""
     size = len(design.cluster)
     given = np.bincount(design.item[answers >= 0], minlength=size)
@@ -61,7 +61,7 @@ def _systems(ratings: Ratings) -> list[tuple[str, Bools]]:
 
 
 def _line(
-    items: Bools, alike: Bools, yes: Bools, design: Design,
+    items: Bools, alike: Bools, yes: Bools, design: FirstRatings,
     times: Floats, level: float,
 ) -> dict[str, float]:  # fmt: skip
     """Return the row of one label and system."""

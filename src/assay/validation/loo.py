@@ -12,7 +12,7 @@ from assay._util.errors import FitError, FitWarning
 from assay._util.text import counted
 from assay._util.typing import Floats
 from assay.fits.labels import label_probabilities
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.fits.view import Fit, FitView
 from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.to_datatree import by_unit
@@ -142,7 +142,7 @@ def _of_units(
 ) -> tuple[xr.Variable, np.ndarray]:
     """Return names of items or clusters, and the log-likelihood of each in each draw."""
     rng = np.random.default_rng(0)  # for drawn states, which are not used
-    return by_unit(constant, structure, recover(structure, values, rng).log_likelihood)
+    return by_unit(constant, structure, sample_states(structure, values, rng).log_likelihood)
 
 
 def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:

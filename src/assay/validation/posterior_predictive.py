@@ -1,4 +1,4 @@
-"""The function ``predictive_checks``: answers compared with replicates from the model."""
+"""The function ``posterior_predictive_check``: answers compared with replicates from the model."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_count
 from assay.data.overlap import (
-    Design,
-    GroupMeetings,
+    FirstRatings,
+    GroupPairs,
     RepeatedPairs,
     build_design,
     build_meetings,
@@ -66,7 +66,7 @@ class Patterns:
         return np.asarray(found / sizes[:, None])
 
 
-def predictive_checks(
+def posterior_predictive_check(
     fit: Fit,
     *,
     patterns: int = 10,
@@ -137,7 +137,7 @@ def predictive_checks(
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
-    >>> predictive_checks(tree, draws=20)["check"].unique().tolist()
+    >>> posterior_predictive_check(tree, draws=20)["check"].unique().tolist()
     ['agreement', 'answers', 'unanimity']
     """
     require_level(level)
@@ -221,7 +221,7 @@ def _noted(
         yield answers
 
 
-def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> list[Line]:
+def _agreement(ratings: Ratings, design: FirstRatings, every: Iterable[Vectors]) -> list[Line]:
     """Return the agreement in the data, then in each replicate."""
     names = column_names(ratings.task, None)
     columns = replicated_statistics(ratings.task, design, every, names)
@@ -232,7 +232,7 @@ def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> li
     ]
 
 
-def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[Line]:
+def _by_group(ratings: Ratings, meetings: GroupPairs, alike: Floats) -> list[Line]:
     """Return agreement within rater groups and across them, in the data and in each replicate."""
     names = [*((group, WITHIN) for group in meetings.groups), ("", WITHIN), ("", ACROSS)]
     return [

@@ -21,7 +21,7 @@ from assay.data.task import Task
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand, is_modelled
 from assay.evaluation.fitted import Change, metrics_if
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
 from assay.modelling.prevalence.base import main_columns
@@ -37,7 +37,7 @@ WIDEST = 40.0
 """Log odds beyond which a probability is numerically 0 or 1."""
 
 
-def abstention_sensitivity(
+def sensitivity_to_abstention(
     fit: Fit,
     *,
     when: Sequence[str] | str | None = None,
@@ -108,7 +108,7 @@ def abstention_sensitivity(
     >>> import assay
     >>> ratings = assay.simulate("ais", n_items=30, n_raters=4, missing=0.1, rng=1)
     >>> fit = assay.fit(ratings, raters="hierarchical", method="map", draws=50, chains=1, rng=1)
-    >>> table = abstention_sensitivity(fit, when="flagged", odds_ratio=(1, 4), estimand="finite")
+    >>> table = sensitivity_to_abstention(fit, when="flagged", odds_ratio=(1, 4), estimand="finite")
     >>> list(table.columns[:3])
     ['when', 'odds_ratio', 'metric']
     """
@@ -178,7 +178,7 @@ def _told_more(view: FitView, holds: Bools, ratio: float) -> FitView:
     each, kind = np.unique(shift, return_inverse=True)
     log_weight = np.where(holds, each[:, None], 0.0) - np.maximum(each, 0.0)[:, None]
     more = view.structure.with_evidence(kind.ravel(), log_weight)
-    states = recover(more, view.draws, rng).states
+    states = sample_states(more, view.draws, rng).states
     state = labels["state"]
     told = labels.assign(state=(state.dims, states.reshape(state.shape)))
     return _with_groups(view, labels=told)
@@ -262,7 +262,7 @@ CELLS = 1_000_000
 """States handled at a time: bounds the memory."""
 
 
-def consensus_sensitivity(
+def sensitivity_to_consensus(
     fit: Fit,
     *,
     wrong: Sequence[float] | float = SHARES,
@@ -315,7 +315,7 @@ def consensus_sensitivity(
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=50, chains=1, rng=1)
-    >>> table = consensus_sensitivity(fit, wrong=(0.0, 0.1), estimand="finite")
+    >>> table = sensitivity_to_consensus(fit, wrong=(0.0, 0.1), estimand="finite")
     >>> sorted(set(table["wrong"]))
     [0.0, 0.1]
     """
@@ -323,7 +323,7 @@ def consensus_sensitivity(
     if not is_consensus(view.attrs["reference"]):
         raise FitError(
             f"the truth of this fit is {view.attrs['reference']}, so the fit estimates how often "
-            "raters are wrong. See assay.perception_table(fit)",
+            "raters are wrong. See assay.group_misperception(fit)",
             code="learned-truth",
         )
     require_choice("estimand", estimand, ESTIMANDS)

@@ -1,4 +1,4 @@
-"""The function ``stability``: conclusions under other assumptions, by refits."""
+"""The function ``sensitivity_to_assumptions``: conclusions under other assumptions, by refits."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.validation.variants import Variant, variants_of
 
 Of = Literal["contrasts", "systems"]
@@ -106,7 +106,7 @@ FAILED = "could not run"
 TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
-def stability(
+def sensitivity_to_assumptions(
     fit: Fit,
     *,
     of: Of | None = None,
@@ -176,8 +176,8 @@ def stability(
     Notes
     -----
     A contrast changes if its interval excludes 0 only before or only after the refit, or excludes
-    it on the other side (:func:`assay.comparison.decisions.settled`). A metric of a system changes
-    if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
+    it on the other side (:func:`assay.comparison.decisions.verdict_on`). A metric of a system
+    changes if its posterior mean leaves the interval as fitted. Refits use the fit's seed and its
     clusters' weights, so most changes are due to the variant. The rest is Monte Carlo error of the
     few draws.
 
@@ -187,7 +187,8 @@ def stability(
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
     >>> which = {"raters": False, "priors": False, "rules": False, "kernel": False}
-    >>> table = stability(tree, metric="helpfulness_rate", draws=20, progress=False, **which)
+    >>> quick = {"metric": "helpfulness_rate", "draws": 20, "progress": False}
+    >>> table = sensitivity_to_assumptions(tree, **quick, **which)
     >>> table["variant"].tolist()
     ['as fitted', 'all items are equally hard']
     """
@@ -202,7 +203,7 @@ def stability(
         "kernel": require_flag("kernel", kernel),
         "dependence": require_flag("dependence", dependence),
     }
-    effort = Effort(draws=draws, tune=tune, chains=chains)
+    effort = SamplerSettings(draws=draws, tune=tune, chains=chains)
     view = FitView.of(fit)
     chosen = of or ("contrasts" if _has_contrasts(view) else "systems")
     views = _views(
@@ -232,7 +233,7 @@ def _views(
     incomplete: Incomplete = "predict",
     baseline: str | None = None,
 ) -> dict[Of, View]:
-    """Return the views of a fit and its refits; arguments as of :func:`stability`."""
+    """Return the views of a fit and its refits; see :func:`sensitivity_to_assumptions`."""
 
     def contrasts(tree: Fit) -> pd.DataFrame:
         return compare(
@@ -251,7 +252,7 @@ def _refitted(
     fit: FitView,
     views: Mapping[Of, View],
     kinds: Mapping[str, bool],
-    effort: Effort,
+    effort: SamplerSettings,
     *,
     progress: bool,
 ) -> dict[Of, pd.DataFrame]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.comparison.refit import rated_by
-from assay.data.overlap import groups_tell
+from assay.data.overlap import groups_identify_truth
 from assay.data.ratings import Ratings
 from assay.fits.view import FitView
 from assay.modelling.prevalence import default_priors as prevalence_priors
@@ -122,7 +122,7 @@ def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
     raters = equally_hard(spec.raters) if has else _changed(spec.raters, _with_difficulty)
     name = "all items are equally hard" if has else "raters err together on hard items"
     yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": raters})
-    if spec.reference is None and groups_tell(ratings):
+    if spec.reference is None and groups_identify_truth(ratings):
         name = "raters of a group err together"
         yield Variant(kind="dependence", name=name, ratings=ratings, changes={"reference": GROUPS})
 

@@ -15,8 +15,8 @@ from assay._util.random import generator_of, seed_of
 from assay.comparison import compare_counts
 from assay.evaluation import expected_width, majority_metrics
 from assay.studies.ais import ais_study
-from assay.validation.posterior_predictive import predictive_checks
-from assay.validation.sensitivity import consensus_sensitivity
+from assay.validation.posterior_predictive import posterior_predictive_check
+from assay.validation.sensitivity import sensitivity_to_consensus
 
 RATINGS = assay.simulate("ais", n_items=20, n_systems=2, ratings_per_item=2, rng=1)
 COUNTS = pd.DataFrame({"system": ["A", "B"], "successes": [8, 5], "total": [10, 10]})
@@ -40,8 +40,8 @@ WITHOUT_FIT: dict[str, Callable[[object], object]] = {
     ),
 }
 OF_A_FIT: dict[str, Callable[..., object]] = {
-    "consensus_sensitivity": consensus_sensitivity,
-    "predictive_checks": predictive_checks,
+    "sensitivity_to_consensus": sensitivity_to_consensus,
+    "posterior_predictive_check": posterior_predictive_check,
     "expected_width": expected_width,
 }
 

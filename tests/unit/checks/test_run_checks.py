@@ -13,7 +13,7 @@ from assay.checks import Check, check
 from assay.checks.findings import Finding
 from assay.checks.items import FEW_CLUSTERS
 from assay.checks.raters import family_of
-from assay.data.overlap import ENOUGH
+from assay.data.overlap import LAYER_ITEMS
 from assay.data.task import Label, Task
 from assay.evaluation.estimands import MIN_CLUSTERS
 from assay.io import read_ratings
@@ -138,7 +138,6 @@ def test_a_recipe_that_reads_answers_is_not_named_to_raters_of_scores_alone() ->
 
 def test_one_rating_an_item_is_counted() -> None:
     report = single([(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (3, "b", "y")])
-    assert numbers(report, "items-with-one-rater", "note") == {"items": 2, "of": 3}
     once = numbers(report, "single-rating-items", "warning")
     assert once == pytest.approx({"items": 2, "of": 3, "share": 2 / 3, "telling": 1})
     assert report.tables["ratings_per_item"].to_dict("list") == {"ratings": [1, 2], "items": [2, 1]}
@@ -448,12 +447,12 @@ def test_a_group_that_a_fit_takes_for_the_reference_is_offered() -> None:
     table["group"] = table["rater"].map({"a": "person", "b": "person", "c": "llm"})
     ratings = read_ratings(table, task="single")
     able = finding(check(ratings), "joint-errors-askable", "note")
-    assert able.numbers == {"groups": 1, "items": ENOUGH}
+    assert able.numbers == {"groups": 1, "items": LAYER_ITEMS}
     assert "`reference='person'` (30 items)" in able.text
     check_reference(ratings, "person")
     few = read_ratings(table[table["item"] > 0], task="single")
     unable = numbers(check(few), "joint-errors-not-askable", "note")
-    assert unable == {"groups": 0, "items": ENOUGH}
+    assert unable == {"groups": 0, "items": LAYER_ITEMS}
     for group in ("person", "llm"):
         with pytest.raises(
             ModelError, match="needs at least", check=refusal("reference-too-few-items")
@@ -741,4 +740,4 @@ def test_what_a_check_promises_is_what_a_fit_asks_for() -> None:
     table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
     told = finding(check(read_ratings(table, task="single", truth=known)), "known-truth", "note")
     assert told.numbers == {"items": 5, "of": 30}
-    assert f"With {ENOUGH} such items or more, a fit can estimate" in told.text
+    assert f"With {LAYER_ITEMS} such items or more, a fit can estimate" in told.text

@@ -306,7 +306,7 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
     chosen = ("--by", "stratum", "--metric", "ndcg_at_k", "--estimand", "finite")
     done = run("compare", path, *chosen, "--json")
     assert done.exit_code == 0, done.output
-    there = assay.group_contrasts(fit, metric="ndcg_at_k", estimand="finite")
+    there = assay.compare_groups(fit, metric="ndcg_at_k", estimand="finite")
     lines = pd.DataFrame(json.loads(done.stdout)["groups"])
     assert lines["group"].tolist() == ["de", "en", "fr", "(mean of the groups)"]
     assert lines["pooled"].tolist() == pytest.approx(there["pooled"].tolist())

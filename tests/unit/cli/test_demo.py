@@ -15,10 +15,10 @@ from rich.console import Console
 
 import assay
 from assay.cli import demo
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.io.datasets import anesthesia_ratings, anesthesia_table
 
-SMALL = Effort(draws=40, tune=60, chains=4)
+SMALL = SamplerSettings(draws=40, tune=60, chains=4)
 
 
 def test_table_has_the_counts_of_the_paper() -> None:

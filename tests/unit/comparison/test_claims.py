@@ -14,7 +14,7 @@ from assay._util.errors import FitError, ModelError, UnknownNameError
 from assay.comparison import check_claim, claim_tests, parse_claim
 from assay.comparison.claim_tests import Spread, what_would_decide
 from assay.comparison.contrasts import contrast
-from assay.comparison.decisions import OPEN, conclusion, settled
+from assay.comparison.decisions import OPEN, conclusion, verdict_on
 from assay.comparison.systems import compare_draws
 from assay.data.states import MISSING
 from assay.evaluation import expected_width
@@ -213,7 +213,7 @@ def test_a_claim_and_a_comparison_say_the_same_of_a_difference(draws, share, lev
 def test_an_interval_that_ends_at_0_is_not_called_open(ends, said):
     assert conclusion("A", "B", *ends) == said
     # What is called open is contradicted of neither, and the other way round.
-    one, other = (settled(*ends, parse_claim(c).region) for c in ("A > B on m", "A < B on m"))
+    one, other = (verdict_on(*ends, parse_claim(c).region) for c in ("A > B on m", "A < B on m"))
     assert ("contradicted" in (one, other)) == (said != OPEN)
 
 
@@ -225,7 +225,7 @@ def test_an_interval_that_ends_at_0_is_not_called_open(ends, said):
 )  # fmt: skip
 def test_equality_is_that_of_the_whole_interval(ends, verdict):
     claim = parse_claim("B = A within 0.03 on m")
-    assert settled(*ends, claim.region, closed=claim.closed) == verdict
+    assert verdict_on(*ends, claim.region, closed=claim.closed) == verdict
 
 
 def test_an_end_that_is_not_the_margin_is_not_written_as_it(draws):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from assay.comparison.contrasts import contrast, pairs_of, rope_ends
-from assay.comparison.decisions import chance, conclusion, settled, sign, with_interval
+from assay.comparison.decisions import chance, conclusion, sign, verdict_on, with_interval
 from assay.comparison.groups import _of_the_mean
 from assay.comparison.multiplicity import by_chance
 from assay.comparison.orientation import leading_first, turned
@@ -12,9 +12,9 @@ from assay.evaluation.estimands import modelled
 
 
 def test_an_interval_settles_a_region_and_a_sign():
-    assert settled(0.01, 0.07, (0.0, np.inf)) == "supported"
-    assert settled(0.01, 0.07, (0.03, np.inf)) == "undecided"
-    assert settled(0.01, 0.02, (0.03, np.inf)) == "contradicted"
+    assert verdict_on(0.01, 0.07, (0.0, np.inf)) == "supported"
+    assert verdict_on(0.01, 0.07, (0.03, np.inf)) == "undecided"
+    assert verdict_on(0.01, 0.02, (0.03, np.inf)) == "contradicted"
     assert [sign(0.01, 0.2), sign(-0.1, 0.2), sign(-0.2, -0.1)] == [1, 0, -1]
 
 

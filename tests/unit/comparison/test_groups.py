@@ -10,7 +10,7 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, ModelError
-from assay.comparison import compare, group_contrasts, groups
+from assay.comparison import compare, compare_groups, groups
 from assay.comparison.groups import MEAN_OF_GROUPS, pool
 from assay.fits import view
 from assay.fits.datatree import ratings_of
@@ -41,7 +41,7 @@ def fit():
 
 
 def test_groups_stand_alone_and_pooled(fit):
-    table = group_contrasts(fit, metric=["on_topic_rate", "helpfulness_rate"])
+    table = compare_groups(fit, metric=["on_topic_rate", "helpfulness_rate"])
     assert table["group"].tolist() == ["de", "en", MEAN_OF_GROUPS] * 2
     assert table["clusters"].tolist() == [24, 30, 54] * 2
     assert set(table["estimand"]) == {"population"}
@@ -53,7 +53,7 @@ def test_groups_stand_alone_and_pooled(fit):
 
 def test_finite_contrasts_of_groups_average_to_that_of_all(fit):
     """Each stratum has one panel per cluster and system, so that shares are numbers of clusters."""
-    table = group_contrasts(fit, metric="helpfulness_rate", estimand="finite")
+    table = compare_groups(fit, metric="helpfulness_rate", estimand="finite")
     whole = compare(fit, metric="helpfulness_rate", estimand="finite").pairs["difference"].iloc[0]
     mean = np.average(table["difference"].iloc[:2], weights=table["clusters"].iloc[:2])
     assert mean == pytest.approx(whole, abs=1e-12)
@@ -67,11 +67,11 @@ def test_one_system_has_no_contrasts():
         ratings, raters="hierarchical", method="map", draws=5, chains=1, starts=1, rng=1
     )
     with pytest.raises(ModelError, match="at least two", check=refusal("too-few-systems")):
-        group_contrasts(fit)
+        compare_groups(fit)
 
 
 def test_small_groups_take_the_predictive_of_the_model():
-    table = group_contrasts(stratified(sizes=(4, 30), draws=30), metric="helpfulness_rate")
+    table = compare_groups(stratified(sizes=(4, 30), draws=30), metric="helpfulness_rate")
     assert table["estimand"].tolist() == [
         "population (40% model-based: 4 clusters)", "population",
         "population (model-based: in 1 of 2 groups)",
@@ -79,7 +79,7 @@ def test_small_groups_take_the_predictive_of_the_model():
 
 
 def test_the_mean_of_groups_is_the_models_where_all_groups_are():
-    table = group_contrasts(stratified(sizes=(2, 4), draws=30), metric="helpfulness_rate")
+    table = compare_groups(stratified(sizes=(2, 4), draws=30), metric="helpfulness_rate")
     assert table["estimand"].iloc[-1] == "population (model-based: in every group)"
 
 
@@ -89,13 +89,13 @@ def test_an_estimand_that_is_none_is_refused(fit):
         match="`estimand='finit'`; did you mean finite",
         check=refusal("argument-choice"),
     ):
-        group_contrasts(fit, metric="helpfulness_rate", estimand="finit")
+        compare_groups(fit, metric="helpfulness_rate", estimand="finit")
 
 
 def test_a_stratum_without_one_of_the_systems_counts_in_no_mean():
     """The others are as they would be without it, and it stands there without numbers."""
     three = stratified(names=("de", "en", "fr"), sizes=(24, 26, 4), draws=30)
-    whole = group_contrasts(three, metric="helpfulness_rate", estimand="finite")
+    whole = compare_groups(three, metric="helpfulness_rate", estimand="finite")
     ratings = ratings_of(three)
     french = ratings.items["stratum"].to_numpy()[ratings.panels["item"]] == "fr"
     second = (ratings.panels["system"] == "system_2").to_numpy()
@@ -103,7 +103,7 @@ def test_a_stratum_without_one_of_the_systems_counts_in_no_mean():
     lacking |= {name: part for name, part in groups._groups(ratings).items() if name != "fr"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "_groups", lambda _: dict(sorted(lacking.items())))
-        table = group_contrasts(three, metric="helpfulness_rate", estimand="finite")
+        table = compare_groups(three, metric="helpfulness_rate", estimand="finite")
     assert table["group"].tolist() == ["de", "en", "fr", MEAN_OF_GROUPS]
     pd.testing.assert_frame_equal(
         table.loc[:1, ["difference", "clusters"]], whole.loc[:1, ["difference", "clusters"]]
@@ -123,7 +123,7 @@ def test_clusters_of_a_group_are_those_of_the_two_systems(fit):
     keep = apart["system"].isin(["system_10", "system_21", "system_22"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(view, "ratings_of", lambda _: replace(ratings, panels=apart[keep]))
-        table = group_contrasts(fit, metric="helpfulness_rate", estimand="finite")
+        table = compare_groups(fit, metric="helpfulness_rate", estimand="finite")
     held = apart[keep].groupby("system")["cluster"].nunique()
     mean = table[table["group"] == MEAN_OF_GROUPS].set_index(["a", "b"])["clusters"]
     assert len(mean) == 3
@@ -133,14 +133,14 @@ def test_clusters_of_a_group_are_those_of_the_two_systems(fit):
 
 def test_groups_are_needed():
     with pytest.raises(ModelError, match="`stratum=` when reading"):
-        group_contrasts(stratified(names=("de", "de"), sizes=(2, 4), draws=5))
+        compare_groups(stratified(names=("de", "de"), sizes=(2, 4), draws=5))
 
 
 def test_arguments_are_checked(fit):
     with pytest.raises(ModelError, match="`scale=0`; it must", check=refusal("argument-number")):
-        group_contrasts(fit, metric="helpfulness_rate", scale=0)
+        compare_groups(fit, metric="helpfulness_rate", scale=0)
     with pytest.raises(FitError, match="above 0 and", check=refusal("argument-number")):
-        group_contrasts(fit, level=2)
+        compare_groups(fit, level=2)
 
 
 def quadrature(estimates, covariance, scale):

@@ -266,7 +266,7 @@ def test_paired_differences_are_narrower_than_unpaired_ones():
 
 
 def test_choices_are_checked(fit):
-    with pytest.raises(ModelError, match="group_contrasts"):
+    with pytest.raises(ModelError, match="compare_groups"):
         compare(fit, by="stratum")
     with pytest.raises(
         UnknownNameError, match="did you mean helpfulness_rate", check=refusal("unknown-metric")

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.comparison import check_claim, side_by_side
+from assay.comparison import check_claim, compare_baselines
 from assay.data.states import MISSING
 
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
@@ -39,7 +39,7 @@ def results(ratings: assay.Ratings, fit: xr.DataTree) -> dict[str, object]:
         "Check": assay.check(ratings),
         "Comparison": assay.compare(fit),
         "Agreement": assay.agreement(ratings, draws=50),
-        "SideBySide": side_by_side(fit),
+        "SideBySide": compare_baselines(fit),
         "Decision": assay.decide(fit, gain="ndcg_at_k", baseline="system_2"),
         "ClaimResult": check_claim(fit, "system_3 > system_2 on ndcg_at_k"),
     }

@@ -6,7 +6,7 @@ import pandas as pd
 import assay
 from assay.data.task import Label
 from assay.display.frames import key_columns
-from assay.display.notes import estimand_words, estimands_said, left_out_words
+from assay.display.notes import estimand_words, estimands_said
 from assay.display.rater_tables import AGREEMENT, agreement_words
 from assay.display.terminal import binary_heading
 
@@ -27,15 +27,6 @@ def test_the_estimand_of_most_metrics_comes_last():
     estimands = ["population", "model", "population", "population", "population"]
     five = pd.DataFrame({"metric": list("abcde"), "estimand": estimands})
     assert estimand_words(five) == "model of b; population of all others"
-
-
-def test_shares_of_undefined_draws():
-    told = left_out_words(pd.Series([0.0, 0.25]))
-    assert told == "undefined in 25.0% of the draws, which are left out"
-    assert left_out_words(pd.Series([0.0, 0.25, 0.872])).startswith(
-        "undefined in 25.0% to 87.2% of"
-    )
-    assert left_out_words(pd.Series([0.0])) == ""
 
 
 def test_agreement_in_per_cent():

@@ -194,7 +194,7 @@ def test_how_raters_changed_stands_with_its_probability() -> None:
     raters = "hierarchical + drift"
     fit = assay.fit(ratings, raters=raters, method="map", draws=20, chains=1, starts=1, rng=1)
     frames = session_frames(fit, 0.9)
-    changes = assay.drift_table(fit, level=0.9)
+    changes = assay.rater_drift(fit, level=0.9)
     pd.testing.assert_frame_equal(frames["drift"][[*changes.columns]], changes)
     assert set(frames["drift"]["reference"]) == {fit.attrs["reference"]}
     by_session = assay.summarize(assay.reliability_by_session(fit), level=0.9)

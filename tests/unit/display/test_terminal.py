@@ -1,6 +1,8 @@
 """Tables and words: what a reader of a terminal sees."""
 
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,10 @@ from assay._util.text import gap
 from assay.checks import check
 from assay.comparison import compare_draws
 from assay.comparison.groups import MEAN_OF_GROUPS
-from assay.display import frames, rater_tables
+from assay.display import frames, rater_tables, result_tables
 from assay.display import notes as fit_words
 from assay.display import terminal as render
-from assay.display.table import make_table
+from assay.display.table import make_table, table_of
 from assay.evaluation.estimands import modelled
 from assay.fits.simulate import simulate
 from assay.inference.diagnostics import mode_warnings
@@ -72,7 +74,7 @@ def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> No
     reliability = frames.reliability_frame(retrieval)
     task = assay.load_task("retrieval")
     shown = text_of(
-        render.metrics_table({"finite": finite, "population": population}),
+        result_tables.metrics_table({"finite": finite, "population": population}),
         *rater_tables.binary_tables(reliability, task),
     )
     assert shown.isascii()
@@ -85,20 +87,23 @@ def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> No
 def test_tables_name_estimand_reference_and_kind(retrieval: xr.DataTree) -> None:
     finite = assay.summarize(assay.metrics(retrieval, estimand="finite"))
     reference = retrieval.attrs["reference"]
-    metrics = text_of(render.metrics_table({"finite": finite}), width=200)
+    metrics = text_of(result_tables.metrics_table({"finite": finite}), width=200)
     assert f"Estimand finite: these items. Reference: {reference}." in metrics
-    uneven = text_of(render.metrics_table({"finite": finite}, weights=[1.0, 0.5]), width=200)
+    uneven = text_of(result_tables.metrics_table({"finite": finite}, weights=[1.0, 0.5]), width=200)
     assert "Estimand finite: these items, all alike." in uneven
-    assert "all alike" not in text_of(render.metrics_table({"finite": finite}, weights=[2.0, 2.0]))
+    assert "all alike" not in text_of(
+        result_tables.metrics_table({"finite": finite}, weights=[2.0, 2.0])
+    )
     panels = " 3 items have no rating."
     assert f"raters.{panels}" in text_of(
-        render.metrics_table({"finite": finite}, panels=panels), width=200
+        result_tables.metrics_table({"finite": finite}, panels=panels), width=200
     )
     raw = frames.reliability_frame(retrieval, "raw")
     raters = text_of(*rater_tables.binary_tables(raw, assay.load_task("retrieval")), width=200)
     assert "Kind raw: before the interface blocks contradictions." in raters
-    labels = text_of(render.labels_table(frames.labels_frame(retrieval), 300), width=200)
-    assert f"Estimand: these items. Reference: {reference}." in labels
+    labels = frames.labels_frame(retrieval)
+    shown = text_of(result_tables.labels_table(labels, 300, export=labels), width=200)
+    assert f"Estimand: these items. Reference: {reference}." in shown
 
 
 def test_a_metric_of_another_estimand_is_marked() -> None:
@@ -107,7 +112,7 @@ def test_a_metric_of_another_estimand_is_marked() -> None:
         "mean": 0.5, "lower": 0.4, "upper": 0.6, "level": 0.9, "undefined": 0.25,
         "reference": "gold", "doubt": "",
     }  # fmt: skip
-    shown = text_of(render.metrics_table({"population": pd.DataFrame([line])}))
+    shown = text_of(result_tables.metrics_table({"population": pd.DataFrame([line])}))
     assert "0.50 (0.40 to 0.60)*,**" in shown
     assert "\n* population (model-based: 5 clusters)" in shown
     assert "\n** undefined in 25.0% of the draws, which are left out" in shown
@@ -206,12 +211,17 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
         {"system": list("ABC")},
         {"reference": "consensus of all raters"},
     )
-    pairs, ranks = render.comparison_parts(compare_draws(data, {"m": "neither", "n": "higher"}))
-    assert "m " in text_of(pairs)
+    pairs, ranks = result_tables.comparison_tables(
+        compare_draws(data, {"m": "neither", "n": "higher"})
+    )
+    assert "\nm\n" in text_of(pairs)
     assert "n (better is higher)" in text_of(ranks)
     assert "m (better" not in text_of(ranks)
     assert "without a better direction have no best system" in text_of(ranks, width=200)
-    assert len(render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "neither")))) == 1
+    assert (
+        len(result_tables.comparison_tables(compare_draws(data, dict.fromkeys("mn", "neither"))))
+        == 1
+    )
 
 
 def test_systems_are_compared_on_metrics_by_their_titles() -> None:
@@ -225,7 +235,9 @@ def test_systems_are_compared_on_metrics_by_their_titles() -> None:
         {"system": list("ABC")},
         {"reference": "consensus of all raters"},
     )
-    pairs, ranks = render.comparison_parts(compare_draws(data, dict.fromkeys(titles, "higher")))
+    pairs, ranks = result_tables.comparison_tables(
+        compare_draws(data, dict.fromkeys(titles, "higher"))
+    )
     shown = text_of(pairs, width=200).splitlines()
     for line in ("MRR of ok (mrr[ok])", "own", "a", "b"):
         assert line in [one.strip() for one in shown]
@@ -240,12 +252,14 @@ def test_caption_says_which_metric_has_another_estimand() -> None:
         for name, said in estimands.items()
     }
     data = xr.Dataset(variables, {"system": list("AB")}, {"reference": "gold"})
-    shown = text_of(*render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "higher"))))
+    shown = text_of(
+        *result_tables.comparison_tables(compare_draws(data, dict.fromkeys("mn", "higher")))
+    )
     wanted = "Estimand population of m; population (model-based: 9 clusters) of n. Reference"
     assert wanted in " ".join(shown.split())
     data["n"].attrs["estimand"] = "population"
     found = compare_draws(data, dict.fromkeys("mn", "higher"))
-    assert "Estimand population. Reference" in text_of(*render.comparison_parts(found))
+    assert "Estimand population. Reference" in text_of(*result_tables.comparison_tables(found))
 
 
 def test_what_is_undefined_is_called_so() -> None:
@@ -255,9 +269,9 @@ def test_what_is_undefined_is_called_so() -> None:
         {"system": list("ABC")},
         {"reference": ""},
     )
-    shown = text_of(*render.comparison_parts(compare_draws(data, {"m": "higher"})))
+    shown = text_of(*result_tables.comparison_tables(compare_draws(data, {"m": "higher"})))
     assert "nan" not in shown
-    assert shown.count("undefined") == 13  # each cell, and how many draws
+    assert shown.count("undefined") == 12  # each cell
 
 
 def test_a_comparison_says_which_draws_and_which_items_it_has_not_seen() -> None:
@@ -266,11 +280,11 @@ def test_a_comparison_says_which_draws_and_which_items_it_has_not_seen() -> None
     data = xr.Dataset(
         {"m": (("chain", "draw", "system"), draws, {"estimand": "finite"})},
         {"system": list("ABC")},
-        {"reference": "gold"},
+        {"reference": "gold", "n_items_unrated": 2},
     )
     found = compare_draws(data, {"m": "higher"})
     panels = " 2 items have no rating: the model predicts their labels."
-    shown = text_of(*render.comparison_parts(found, panels), width=200)
+    shown = text_of(*result_tables.comparison_tables(found), width=200)
     assert f"Reference: gold.{panels} Among 3 comparisons" in shown
     assert "\n* undefined in 75.0% of the draws" in shown
     assert shown.count(")*") == 2  # both contrasts with C, and not that of A and B
@@ -286,7 +300,7 @@ def groups_shown(estimands: list[str], undefined: list[float]) -> str:
     for name in ("difference", "pooled"):
         lines[[name, f"{name}_lower", f"{name}_upper"]] = 0.1, -0.2, 0.4
         lines.loc[lines["estimand"] == "", name] = np.nan
-    return " ".join(text_of(render.groups_table(lines.assign(pooled_p_greater=0.7))).split())
+    return " ".join(text_of(result_tables.groups_table(lines.assign(pooled_p_greater=0.7))).split())
 
 
 def test_a_stratum_that_lacks_a_system_does_not_name_the_estimand_of_all() -> None:
@@ -295,7 +309,7 @@ def test_a_stratum_that_lacks_a_system_does_not_name_the_estimand_of_all() -> No
     assert "de 9 undefined" in shown
     assert "of the draws" not in shown
     shown = groups_shown(["", "finite", "finite"], [1.0, 0.25, 0.25])
-    assert "some are undefined in 25.0% of the draws" in shown
+    assert "* undefined in 25.0% of the draws" in shown
 
 
 def test_long_names_of_metrics_and_systems_do_not_fold_intervals_within_strata() -> None:
@@ -306,12 +320,12 @@ def test_long_names_of_metrics_and_systems_do_not_fold_intervals_within_strata()
     )  # fmt: skip
     for name in ("difference", "pooled"):
         lines[[name, f"{name}_lower", f"{name}_upper"]] = -0.1, -0.2, 0.4
-    shown = text_of(render.groups_table(lines.assign(pooled_p_greater=0.7))).splitlines()
-    row = "cornish 12 -0.10 (-0.20 to 0.40) -0.10 (-0.20 to 0.40) 0.700"
+    shown = text_of(result_tables.groups_table(lines.assign(pooled_p_greater=0.7))).splitlines()
+    row = "cornish 12 -0.10 (-0.20 to 0.40) -0.10 (-0.20 to 0.40) 0.70"
     assert row in [" ".join(line.split()) for line in shown]
     assert 'misleading_context_rate_at_k: "a system with a long name' in "\n".join(shown)
     assert "\x1b" not in "".join(shown)
-    assert "(mean) 12 -0.10 (-0.20 to 0.40) 0.700" in [" ".join(line.split()) for line in shown]
+    assert "(mean) 12 -0.10 (-0.20 to 0.40) 0.70" in [" ".join(line.split()) for line in shown]
 
 
 def test_strata_of_which_the_model_alone_tells_are_said_to_differ_alike() -> None:
@@ -337,3 +351,45 @@ def test_a_difference_shows_whether_its_interval_holds_0(
     ends: tuple[float, float], said: str
 ) -> None:
     assert gap(0.2, *ends) == said
+
+
+def test_many_shares_of_undefined_draws_have_one_mark() -> None:
+    shares = result_tables._undefined([0.0, 0.25, 0.5, 1.0])
+    assert shares[0] == shares[3] == ""
+    assert shares[1].startswith("undefined in 25.0% of the draws")
+    many = result_tables._undefined([0.1, 0.2, 0.3, 0.872])
+    assert set(many) == {"undefined in 10.0% to 87.2% of the draws, which are left out"}
+
+
+def test_a_table_narrows_names_before_numbers() -> None:
+    rows = [["a head"], ["a rather long name of a system", "0.10 (0.02 to 0.30)", "0.5"]]
+    table = make_table("t", ["System", "Value", "P"], rows, marks={"a doubt": "*"})
+    shown = text_of(table, width=36).splitlines()
+    assert "0.10 (0.02 to 0.30)  0.5" in shown[4]
+    assert max(map(len, shown)) <= 36
+    assert shown[3] == "a head"
+    assert shown[-1] == "* a doubt"
+
+
+def test_one_table_is_markdown_latex_html_and_numbers(tmp_path: Path) -> None:
+    rows = [["head"], ["<a_b>", "-0.5"]]
+    frame = pd.DataFrame({"x": [0.125]})
+    table = replace(
+        make_table("Cap", ["N", "V"], rows, note="Said.", marks={"d": "*"}), frame=frame
+    )
+    for suffix, part in ((".md", "| <a_b> | -0.5 |\n\nSaid.\n\n* d"), (".tex", "% Said.\n% * d\n"),
+                         (".csv", "0.125")):  # fmt: skip
+        table.write(tmp_path / f"t{suffix}")
+        assert part in (tmp_path / f"t{suffix}").read_text(encoding="utf-8")
+    html = table.to_html()
+    assert '<td class="number">−0.5</td>' in html
+    assert "&lt;a_<wbr>b&gt;" in html
+    assert "Said. * d." in html
+    assert "1 more line." in table.to_html(1)
+
+
+def test_numbers_of_a_column_have_the_same_decimals() -> None:
+    frame = pd.DataFrame({"n": list("abc"), "p": [0.5, 1.0, np.nan], "tiny": [100.2, 0.004, 2.0]})
+    cells = [row.cells for row in table_of("", "", frame, {c: c for c in frame}).rows]
+    assert [line[1] for line in cells] == ["0.50", "1.00", "undefined"]
+    assert [line[2] for line in cells] == ["100.200", "0.004", "2.000"]

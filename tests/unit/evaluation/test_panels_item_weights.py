@@ -128,11 +128,11 @@ ASKED: dict[str, Callable[[xr.DataTree, str], object]] = {
     "metrics": lambda fit, name: assay.metrics(fit, metric=name),
     "finite": lambda fit, name: assay.metrics(fit, metric=name, estimand="finite"),
     "compare": lambda fit, name: assay.compare(fit, metric=[SHARES[0], name]),
-    "side_by_side": lambda fit, name: assay.side_by_side(fit, metric=name),
+    "compare_baselines": lambda fit, name: assay.compare_baselines(fit, metric=name),
     "check_claim": lambda fit, name: assay.check_claim(fit, f"B > A on {name}"),
     "variance_budget": lambda fit, name: assay.variance_budget(fit, metric=name),
     "expected_width": lambda fit, name: assay.expected_width(fit, metric=name),
-    "consensus": lambda fit, name: assay.consensus_sensitivity(fit, metric=name),
+    "consensus": lambda fit, name: assay.sensitivity_to_consensus(fit, metric=name),
     "majority": lambda fit, name: majority_metrics(ratings_of(fit), metric=name),
     "known": lambda fit, name: metrics_of_labels(
         np.zeros((120, 3), int), ratings_of(fit), metric=name

@@ -81,11 +81,11 @@ def test_level_and_dims_are_checked():
 @pytest.mark.parametrize(
     "table",
     [
-        assay.drift_table,
-        assay.perception_table,
+        assay.rater_drift,
+        assay.group_misperception,
         assay.rater_consistency,
-        assay.rater_kinds,
-        assay.score_calibration,
+        assay.rater_spammers,
+        assay.rater_calibration,
     ],
 )
 @pytest.mark.parametrize("level", [0, 1, 95, float("nan")])

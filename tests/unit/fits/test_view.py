@@ -19,7 +19,7 @@ from assay.raters import reliability
 from assay.raters.reliability import rater_reliability, reliability_table
 from assay.reporting.material import Material
 from assay.reporting.writing import make_page
-from assay.validation.sensitivity import consensus_sensitivity
+from assay.validation.sensitivity import sensitivity_to_consensus
 
 
 def fit_of(seed: int) -> xr.DataTree:
@@ -75,13 +75,13 @@ def test_a_report_takes_a_fit_apart_once(fit: xr.DataTree, monkeypatch: pytest.M
 TAKERS: dict[str, Callable[[Any], Any]] = {
     name: getattr(assay, name)
     for name in (
-        "abstention_sensitivity", "compare", "compare_raters", "consensus_sensitivity",
-        "difficulty_loadings", "drift_table", "effective_raters", "expected_width",
-        "group_contrasts", "label_doubts", "label_draws", "label_probabilities", "lapse_shares",
-        "loo_gold", "methods", "metrics", "perception_table", "predictive_checks",
-        "rater_consistency", "rater_decisions", "rater_kinds", "rater_reliability",
+        "sensitivity_to_abstention", "compare", "compare_raters", "sensitivity_to_consensus",
+        "rater_difficulty", "rater_drift", "effective_number_of_raters", "expected_width",
+        "compare_groups", "label_doubts", "label_draws", "label_probabilities", "rater_lapses",
+        "loo_gold", "methods", "metrics", "group_misperception", "posterior_predictive_check",
+        "rater_consistency", "rater_decisions", "rater_spammers", "rater_reliability",
         "reliability_by_session",
-        "score_calibration", "side_by_side", "state_probabilities", "variance_budget",
+        "rater_calibration", "compare_baselines", "state_probabilities", "variance_budget",
     )
 }  # fmt: skip
 
@@ -107,13 +107,13 @@ def test_what_writes_files_takes_a_view(fit: xr.DataTree, tmp_path: Path) -> Non
 
 def test_numbers_are_those_without_it(fit: xr.DataTree) -> None:
     alone = {e: metrics(fit, estimand=e) for e in ("finite", "population")}
-    pairs, wrong = compare(fit).pairs, consensus_sensitivity(fit)
+    pairs, wrong = compare(fit).pairs, sensitivity_to_consensus(fit)
     view = FitView.of(fit)
     for _ in range(2):
         for estimand, draws in alone.items():
             xr.testing.assert_identical(metrics(view, estimand=estimand), draws)
         assert compare(view).pairs.equals(pairs)
-        assert consensus_sensitivity(view).equals(wrong)
+        assert sensitivity_to_consensus(view).equals(wrong)
 
 
 def test_new_clusters_are_drawn_once_and_forgotten_at_the_end(
@@ -122,7 +122,7 @@ def test_new_clusters_are_drawn_once_and_forgotten_at_the_end(
     view = FitView.of(fit)
     metrics(view)
     compare(view)
-    consensus_sensitivity(view, wrong=(0.0,))
+    sensitivity_to_consensus(view, wrong=(0.0,))
     assert asked == ["predicted_labels"]
     metrics(view, estimand="finite")
     metrics(view, estimand="finite")
@@ -157,7 +157,7 @@ def test_the_caller_may_change_what_it_got(fit: xr.DataTree) -> None:
 def test_what_would_be_if_the_consensus_were_wrong_is_not_kept(fit: xr.DataTree) -> None:
     plain = metrics(fit)
     view = FitView.of(fit)
-    consensus_sensitivity(view, wrong=(0.5,))
+    sensitivity_to_consensus(view, wrong=(0.5,))
     xr.testing.assert_identical(metrics(view), plain)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import assay
 from assay.data.task import Label
-from assay.inference.class_drift import Drift, denied_labels, label_sums
+from assay.inference.class_drift import DriftedClass, denied_labels, label_sums
 from assay.inference.diagnostics import fit_warnings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -35,7 +35,7 @@ def taken_for_a(structure: Structure) -> np.ndarray:
     return probabilities
 
 
-def denied(structure: Structure, probabilities: np.ndarray) -> list[Drift]:
+def denied(structure: Structure, probabilities: np.ndarray) -> list[DriftedClass]:
     return list(denied_labels(structure, label_sums(structure, probabilities)))
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.inference.class_drift import Drift, label_sums, reference_drifts
+from assay.inference.class_drift import DriftedClass, label_sums, reference_drifts
 from assay.inference.diagnostics import name_warnings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -62,7 +62,7 @@ def with_reference(reference: str | None) -> tuple[Structure, np.ndarray]:
     return build_structure(ratings, make_spec(raters, "dirichlet", reference)), truth
 
 
-def drifts(structure: Structure, probabilities: np.ndarray) -> list[Drift]:
+def drifts(structure: Structure, probabilities: np.ndarray) -> list[DriftedClass]:
     return list(reference_drifts(structure, label_sums(structure, probabilities)))
 
 

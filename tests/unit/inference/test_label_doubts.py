@@ -26,7 +26,7 @@ from assay.inference.label_doubts import LabelDoubt, doubts_json, find_doubts, l
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 from assay.raters.reliability import compare_raters
-from assay.raters.spammers import rater_kinds
+from assay.raters.spammers import rater_spammers
 from assay.reporting.rater_feedback import talks
 
 DRIFT = LabelDoubt(
@@ -170,7 +170,7 @@ def test_raters_are_ordered_by_agreement_where_a_class_is_in_doubt(doubted: xr.D
 
 
 def test_nobody_is_named_on_a_class_in_doubt(doubted: xr.DataTree) -> None:
-    kinds = rater_kinds(doubted)
+    kinds = rater_spammers(doubted)
     assert set(kinds["behaviour"]) == set(kinds["given_mode"]) == {""}
     assert set(kinds["doubt"]) == {DRIFT.mark}
     assert talks(doubted, ratings_of(doubted)) == []

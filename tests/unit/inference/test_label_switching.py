@@ -12,7 +12,7 @@ import pytest
 import assay
 from assay.data.task import Label
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.label_switching import LOOKED_AT, exchange_warnings
+from assay.inference.label_switching import MAX_DRAWS_CHECKED, exchange_warnings
 
 LABELS = (Label(name="grade", classes=("a", "b", "c")), Label(name="seen"))
 RIGHT = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
@@ -102,7 +102,7 @@ def test_two_camps_whose_mean_is_near_chance_have_no_other_names(turned: bool) -
 
 
 def test_stretches_of_long_chains_are_seen() -> None:
-    count = 5 * LOOKED_AT + 7
+    count = 5 * MAX_DRAWS_CHECKED + 7
     (said,) = said_of([EXCHANGED] * 120 + [RIGHT] * (count - 120), [SURE] * count)
     assert said.numbers["share"] == pytest.approx(0.024, abs=0.0005)
 

@@ -12,7 +12,7 @@ from assay._util.errors import FitWarning
 from assay.inference.curvature import curvature
 from assay.inference.density import Density, make_density, unconstrain
 from assay.inference.diagnostics import MODE_LIMIT
-from assay.inference.label_switching import is_misnamed, put_right
+from assay.inference.label_switching import is_misnamed, start_from_relabelled
 from assay.inference.laplace import (
     SLIGHT,
     laplace_draws,
@@ -21,7 +21,7 @@ from assay.inference.laplace import (
     mode_scale,
 )
 from assay.inference.mode_search import RIVAL, find_modes, seek_modes, starting_points
-from assay.inference.modes import distance, labels_at, standing
+from assay.inference.modes import distance, labels_at, rater_accuracy_at_mode
 from assay.inference.optimise import climb, equally_hard, hold, prior_centre, spreads_of
 from assay.inference.precision import Dense
 from assay.modelling.spec import make_spec
@@ -253,7 +253,7 @@ def test_a_relabelled_point_has_classes_with_each_others_names(
     structure, density, name = pooled_confusions
     values = density.constrain(prior_centre(density))
     values[name] = CONFUSION[order].reshape(values[name].shape)
-    told = standing(structure, density, unconstrain(density, values))
+    told = rater_accuracy_at_mode(structure, density, unconstrain(density, values))
     assert told.misnamed is (order != [0, 1, 2])
 
 
@@ -268,7 +268,7 @@ def test_names_put_right_lead_to_the_mode_that_was_relabelled(
     confusion = values[name].reshape(3, 3)[order].reshape(values[name].shape)
     share = values["state_share"][..., order]
     relabelled = {**values, name: confusion, "state_share": share}
-    data = put_right(structure, {k: v[None] for k, v in relabelled.items()})
+    data = start_from_relabelled(structure, {k: v[None] for k, v in relabelled.items()})
     assert data is not None
     told = replace(density, data=data)
     x, _ = climb(density, climb(told, prior_centre(told))[0])
@@ -287,7 +287,7 @@ def test_modes_with_exchanged_names_bring_the_same_with_their_own(
     for block in ("logit_mean", "logit_sd", "logit_offset"):
         values[block] = values[block][..., turned]
     start = unconstrain(density, values)
-    assert standing(structure, density, start).misnamed
+    assert rater_accuracy_at_mode(structure, density, start).misnamed
     found = seek_modes(structure, density, [start])
     assert not found[0].misnamed
     assert found[-1].misnamed

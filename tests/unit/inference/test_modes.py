@@ -9,10 +9,10 @@ import pytest
 
 import assay
 from assay.data.task_files import load_task
-from assay.fits.latent_states import recover
+from assay.fits.latent_states import sample_states
 from assay.inference.density import make_density
 from assay.inference.mode_search import find_modes
-from assay.inference.modes import Mode, labels_at, seen_weight, visits
+from assay.inference.modes import Mode, draws_per_mode, labels_at, seen_weight
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 
@@ -78,9 +78,9 @@ def test_draws_are_of_the_mode_whose_labels_they_have() -> None:
     states = []
     for mode, draws in zip(modes[:2], (30, 10), strict=True):
         points = mode.x + 0.1 * rng.standard_normal((draws, len(mode.x)))
-        states.append(recover(structure, density.constrain(points), rng).states)
+        states.append(sample_states(structure, density.constrain(points), rng).states)
     labels = [labels_at(structure, density, mode.x[None]) for mode in modes]
-    found = visits(modes, labels, np.concatenate(states))
+    found = draws_per_mode(modes, labels, np.concatenate(states))
     assert [mode.visited for mode in found] == [0.75, 0.25, *[0.0] * (len(modes) - 2)]
 
 

@@ -97,7 +97,7 @@ def test_nobody_is_surely_adversarial_where_another_mode_has_the_others_so() -> 
     assert "no and yes of label are exchanged" in fit.attrs["warnings"]
     weight = json.loads(fit.attrs["diagnostics"])["mode_weight"]
     assert 0.5 <= weight < 0.95
-    kinds = assay.rater_kinds(fit)
+    kinds = assay.rater_spammers(fit)
     assert (kinds["mode_weight"] == weight).all()
     assert (kinds["given_mode"] == "adversarial").sum() == 2
     assert (kinds["behaviour"] == "").all()

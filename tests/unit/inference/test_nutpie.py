@@ -16,11 +16,11 @@ from assay.inference import nutpie
 from assay.inference.coordinates import Start
 from assay.inference.density import Density, make_density
 from assay.inference.nutpie import sample_nuts
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 
-EFFORT = Effort(draws=30, tune=40, chains=3, target_accept=0.8)
+EFFORT = SamplerSettings(draws=30, tune=40, chains=3, target_accept=0.8)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import assay
 from assay.inference.density import Density, make_density
 from assay.inference.mode_search import find_modes
 from assay.inference.modes import Mode, distance, labels_at
-from assay.inference.stray_chains import APART, TRIES, without_strays
+from assay.inference.stray_chains import APART, TRIES, without_stray_chains
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -43,7 +43,7 @@ def test_a_stray_chain_is_made_again_and_named(study: Study) -> None:
         tries.append(number)
         return (away, stats_of(away, 7.0)) if number == 1 else (home, stats_of(home, 8.0))
 
-    (found, stats), notes = without_strays(
+    (found, stats), notes = without_stray_chains(
         structure, density, modes[:1], (x, stats_of(x, 0.0)), run
     )
     assert tries == [1, 2]
@@ -57,7 +57,7 @@ def test_a_stray_chain_is_made_again_and_named(study: Study) -> None:
 def test_chains_at_home_are_left_alone(study: Study) -> None:
     structure, density, modes = study
     x = around(modes[0].x, chains=3)
-    (found, _), notes = without_strays(
+    (found, _), notes = without_stray_chains(
         structure, density, modes[:1], (x, stats_of(x, 0.0)), lambda n: pytest.fail("made again")
     )
     np.testing.assert_array_equal(found, x)
@@ -69,7 +69,7 @@ def test_a_mode_of_weight_is_part_of_the_posterior(study: Study) -> None:
     light = next(mode for mode in modes if mode.weight < 1e-3)
     x = around(modes[0].x)
     # Seen from the light mode, the heavy one is the other: it must not be thrown away.
-    (found, _), notes = without_strays(
+    (found, _), notes = without_stray_chains(
         structure, density, [light], (x, stats_of(x, 0.0)), lambda n: pytest.fail("made again")
     )
     np.testing.assert_array_equal(found, x)
@@ -95,7 +95,7 @@ def test_a_misnamed_mode_is_no_part_of_the_result_whatever_its_weight(turned: St
     heavy = next(mode for mode in modes if mode.misnamed)
     assert not modes[0].misnamed
     home, away = around(modes[0].x), around(heavy.x)
-    (found, _), notes = without_strays(
+    (found, _), notes = without_stray_chains(
         structure, density, modes[:1], (away, stats_of(away, 0.0)), lambda n: ([*home], {})
     )
     np.testing.assert_array_equal(found, home)
@@ -106,7 +106,7 @@ def test_a_misnamed_mode_is_no_part_of_the_result_whatever_its_weight(turned: St
 def test_a_chain_that_never_stays_is_told_of(turned: Study) -> None:
     structure, density, modes = turned
     away = around(next(mode for mode in modes if mode.misnamed).x)
-    _, notes = without_strays(
+    _, notes = without_stray_chains(
         structure, density, modes[:1], (away, stats_of(away, 0.0)), lambda n: ([*away], {})
     )
     assert len(notes) == TRIES + 1
@@ -141,7 +141,7 @@ def test_a_known_misnamed_mode_is_left_however_few_labels_differ(drifted: Study)
     assert distance(*labels) < APART
     x = np.concatenate([around(modes[0].x), around(away.x)])
     fresh = around(modes[0].x)
-    (found, _), notes = without_strays(
+    (found, _), notes = without_stray_chains(
         structure, density, modes, (x, stats_of(x, 0.0)), lambda n: (fresh, stats_of(fresh, 0.0))
     )
     np.testing.assert_array_equal(found, np.concatenate([around(modes[0].x), fresh]))

@@ -10,7 +10,7 @@ import assay
 from assay._util.errors import ModelError
 from assay.data.ratings import Ratings
 from assay.modelling.prior_names import owner_of
-from assay.modelling.rater_model import AnswerPart, ScorePart
+from assay.modelling.rater_model import CategoricalRaterModel, ScorePart
 from assay.modelling.replicates import collect_repeats
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -109,7 +109,7 @@ def test_one_recipe_makes_one_part_and_a_mapping_one_for_each_group(ratings: Rat
     assert part.name == part.prefix == ""
     human, model = structure_of(ratings, {"model": "scored", "human": "one_coin"}).parts
     assert (human.prefix, model.prefix) == ("human.", "model.")
-    assert isinstance(human, AnswerPart)
+    assert isinstance(human, CategoricalRaterModel)
     assert isinstance(model, ScorePart)
     assert human.raters.names == ("rater_1", "rater_2")
     assert model.members.tolist() == [2, 3, 4]

@@ -17,7 +17,7 @@ from assay.comparison.refit import refit
 from assay.data.ratings import Ratings, take_ratings
 from assay.evaluation import prior_metrics
 from assay.fits.view import FitView
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure, idle_priors, refuse_idle, used_priors
 from assay.validation.variants import variants_of
@@ -234,7 +234,7 @@ def test_a_refit_takes_the_priors_that_its_ratings_have_a_use_for(file: Path):
         ratings, priors=[file, {"consistency": "Beta(2, 1)", "bias_sd": "HalfNormal(2)"}]
     )
     once = take_ratings(ratings, ratings.replicate == ratings.replicate.min())
-    again, _ = refit(tree, once, Effort(draws=5, tune=5, chains=1))
+    again, _ = refit(tree, once, SamplerSettings(draws=5, tune=5, chains=1))
     assert set(FitView.of(again).spec.priors) == {"bias_sd", "mean_correct"}
 
 

@@ -203,7 +203,7 @@ def test_drift_is_drawn_by_label_with_the_raters_that_move_most() -> None:
     )
     panels = list(plots.plot_drift(few))
     assert [axes.get_title() for axes in panels] == list(ratings.task.label_names)
-    table = assay.drift_table(few)
+    table = assay.rater_drift(few)
     most = table.groupby("rater")["change"].agg(lambda change: change.abs().max()).idxmax()
     drawn = [line.get_label() for line in panels[0].lines]
     assert len(drawn) == 4

@@ -22,12 +22,16 @@ from assay.fits.datatree import posterior_dataset
 from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
 from assay.raters.consistency import rater_consistency
-from assay.raters.dependence import appearance_chances, effective_raters, perception_table
-from assay.raters.drift import drift_table, reliability_by_session
-from assay.raters.spammers import rater_kinds
+from assay.raters.dependence import (
+    appearance_chances,
+    effective_number_of_raters,
+    group_misperception,
+)
+from assay.raters.drift import rater_drift, reliability_by_session
+from assay.raters.spammers import rater_spammers
 from assay.reporting.rater_feedback import talks
 from assay.validation import sensitivity
-from assay.validation.sensitivity import consensus_sensitivity
+from assay.validation.sensitivity import sensitivity_to_consensus
 
 
 def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
@@ -67,7 +71,7 @@ def odd_raters() -> Ratings:
 
 
 def test_adversaries_and_spammers_are_found():
-    table = rater_kinds(quick(odd_raters())).set_index("rater")
+    table = rater_spammers(quick(odd_raters())).set_index("rater")
     assert table.loc["contrary", "behaviour"] == "adversarial"
     assert table.loc["contrary", "p_adversarial"] > 0.99
     assert table.loc["constant", "behaviour"] == "spammer"
@@ -97,7 +101,7 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
     table["group"] = np.where(model, "models", "people")
     ratings = assay.read_ratings(table, task=tmp_path / "told.toml", score="p")
     fit = quick(ratings, raters={"models": "scored", "people": "hierarchical"})
-    line = rater_kinds(fit).set_index("rater").loc["model"]
+    line = rater_spammers(fit).set_index("rater").loc["model"]
     assert abs(line["informedness"]) < 0.1 < 0.95 < line["p_spammer"]
     assert line["behaviour"] == ""
     assert "model" not in {talk.rater for talk in talks(fit, ratings)}
@@ -108,7 +112,7 @@ def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):
     ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
     fit = quick(ratings, draws=20, raters="scored")
     with pytest.raises(FitError, match="gave answers but", check=refusal("no-scores")):
-        assay.score_calibration(fit)
+        assay.rater_calibration(fit)
     page = assay.report(fit, tmp_path / "report.html", budget=False).read_text(encoding="utf-8")
     assert "gave answers but no score" in page
 
@@ -118,7 +122,7 @@ def test_informedness_is_youdens():
     fit = at_the_truth(ratings)
     right = assay.rater_reliability(fit).isel(chain=0, draw=0).squeeze("label").values
     youden = right[:, 0, 0] + right[:, 1, 1] - 1
-    np.testing.assert_allclose(rater_kinds(fit)["informedness"], youden, atol=1e-12)
+    np.testing.assert_allclose(rater_spammers(fit)["informedness"], youden, atol=1e-12)
 
 
 def kinds_at(tables: np.ndarray) -> pd.DataFrame:
@@ -134,7 +138,7 @@ def kinds_at(tables: np.ndarray) -> pd.DataFrame:
         classes=[f"c{k:02d}" for k in range(classes)],
         rng=1,
     )
-    return rater_kinds(at_the_truth(ratings, raters="dawid_skene"))
+    return rater_spammers(at_the_truth(ratings, raters="dawid_skene"))
 
 
 def test_who_takes_classes_for_each_other_is_no_spammer():
@@ -287,7 +291,7 @@ def test_effective_raters_is_kish_over_simulated_errors():
         rng=4,
     )
     fit = at_the_truth(few, raters="hierarchical + item_difficulty", reference="gold")
-    found = effective_raters(fit).isel(chain=0, draw=0, group=0)
+    found = effective_number_of_raters(fit).isel(chain=0, draw=0, group=0)
     structure = FitView.of(fit).structure
     values = FitView.of(fit).draws
     rng = np.random.default_rng(1)
@@ -331,7 +335,7 @@ def test_perception_is_called_prior_driven_only_where_it_is():
     gold = assay.simulate(
         "single", classes=("a", "b"), reference="gold", gold=0.9, n_items=300, n_raters=4, rng=6
     )
-    told = perception_table(quick(gold, reference="gold"))
+    told = group_misperception(quick(gold, reference="gold"))
     assert not told["prior_driven"].iloc[0]
     assert told["lower"].iloc[0] < gold.simulated.values["misperceived"][0] < told["upper"].iloc[0]
     poor = assay.simulate(
@@ -346,7 +350,7 @@ def test_perception_is_called_prior_driven_only_where_it_is():
     )
     # The SD is 0.87 of the prior's: few draws cannot tell it from the limit of 0.8.
     fit = quick(poor, draws=3000, reference="gold")
-    assert perception_table(fit)["prior_driven"].iloc[0]
+    assert group_misperception(fit)["prior_driven"].iloc[0]
     assert any(
         "on the prior: the posterior SD" in text for text in json.loads(fit.attrs["assumptions"])
     )
@@ -359,7 +363,7 @@ def test_a_consensus_that_is_never_wrong_changes_nothing():
     good = {"logit_mean": np.full((1, 6), 3.0), "logit_sd": np.full((1, 6), 0.2)}
     ratings = assay.simulate("retrieval", n_items=100, n_raters=4, n_systems=2, values=good, rng=1)
     fit = quick(ratings)
-    table = consensus_sensitivity(fit, wrong=(0.0, 0.2), estimand="finite")
+    table = sensitivity_to_consensus(fit, wrong=(0.0, 0.2), estimand="finite")
     plain = assay.summarize(assay.metrics(fit, estimand="finite"))
     same = table[table["wrong"] == 0.0].drop(columns="wrong").reset_index(drop=True)
     pd.testing.assert_frame_equal(same, plain)
@@ -371,7 +375,7 @@ def test_of_few_clusters_the_population_moves_with_a_wrong_consensus(monkeypatch
     monkeypatch.setattr(sensitivity, "TILT_SD", 50.0)
     ratings = assay.simulate("single", classes=("a", "b"), n_items=60, n_clusters=6, rng=3)
     fit = quick(ratings, draws=400)
-    table = consensus_sensitivity(fit, wrong=(0.0, 0.1), metric="prevalence[label=b]")
+    table = sensitivity_to_consensus(fit, wrong=(0.0, 0.1), metric="prevalence[label=b]")
     assert table["estimand"].str.startswith("population (model-based").all()
     # A tilt this strong has all errors of a draw on one class, either with a chance of 1/2.
     untouched, wrong = table["mean"]
@@ -415,13 +419,13 @@ def test_another_state_is_drawn_as_it_prevails_among_the_others() -> None:
 def test_consensus_sensitivity_refuses_a_known_reference():
     ratings = assay.simulate("single", reference="gold", gold=0.9, n_items=60, rng=1)
     fit = at_the_truth(ratings, reference="gold")
-    with pytest.raises(FitError, match="perception_table"):
-        consensus_sensitivity(fit)
+    with pytest.raises(FitError, match="group_misperception"):
+        sensitivity_to_consensus(fit)
     plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
     with pytest.raises(
         FitError, match=r"`wrong=\(1\.5,\)`; they must", check=refusal("argument-number")
     ):
-        consensus_sensitivity(plain, wrong=(1.5,))
+        sensitivity_to_consensus(plain, wrong=(1.5,))
 
 
 # -- sessions and scores -----------------------------------------------------------------------
@@ -444,13 +448,13 @@ def test_lapses_are_told_by_rater():
         rng=3,
     )
     fit = quick(ratings, raters="hierarchical + lapses")
-    shares = assay.lapse_shares(fit)
+    shares = assay.rater_lapses(fit)
     assert shares.dims == ("chain", "draw", "rater")
     mean = shares.mean(("chain", "draw")).to_numpy()
     assert mean[3] > 0.5
     assert (mean[:3] < 0.3).all()
     with pytest.raises(FitError, check=refusal("no-lapses")):
-        assay.lapse_shares(quick(ratings, raters="pooled"))
+        assay.rater_lapses(quick(ratings, raters="pooled"))
 
 
 @pytest.mark.parametrize("drifting", [False, True])
@@ -462,7 +466,7 @@ def test_loadings_are_told_by_rater(by: str, drifting: bool):
     )
     layer = f"item_difficulty_by_{by}" + " + drift" * drifting
     fit = quick(ratings, raters={"person": "hierarchical", "llm": f"hierarchical + {layer}"})
-    found = assay.difficulty_loadings(fit)
+    found = assay.rater_difficulty(fit)
     assert found.dims == ("chain", "draw", "rater", "label", "true_class")
     assert list(found["true_class"].to_numpy()) == ["a", "b"]
     theirs = ratings.raters["group"].to_numpy() == "llm"
@@ -477,14 +481,14 @@ def test_loadings_are_told_by_rater(by: str, drifting: bool):
             (of_group * own).transpose("chain", "draw", "llm.rater"),
         )
     with pytest.raises(FitError, check=refusal("no-difficulty")):
-        assay.difficulty_loadings(quick(ratings, raters="pooled"))
+        assay.rater_difficulty(quick(ratings, raters="pooled"))
 
 
 def test_loadings_of_a_group_are_those_of_every_class():
     """Labels have their own classes: elsewhere there is no loading."""
     ratings = assay.simulate("ais", n_items=40, n_raters=3, ratings_per_item=2, rng=1)
     fit = quick(ratings, raters="hierarchical + item_difficulty_continuous")
-    found = assay.difficulty_loadings(fit)
+    found = assay.rater_difficulty(fit)
     loading = fit["posterior"]["difficulty_rate"].isel(group=0)
     for label in ratings.task.labels:
         own = found.sel(label=label.name)
@@ -510,7 +514,7 @@ def test_drift_is_told_by_rater():
         rng=7,
     )
     fit = quick(ratings, raters="hierarchical + drift")
-    table = drift_table(fit).set_index("rater")
+    table = rater_drift(fit).set_index("rater")
     assert table.loc["rater_1", "p_better"] > 0.95
     assert table.loc["rater_2", "p_better"] < 0.05
     by_session = reliability_by_session(fit).mean(("chain", "draw"))
@@ -553,7 +557,7 @@ def test_calibration_curve_is_bayes_rule(spec: dict[str, str], values: dict[str,
     )
     few = assay.take_ratings(ratings, np.arange(400))
     fit = at_the_truth(few, **spec)
-    curve = assay.score_calibration(fit)
+    curve = assay.rater_calibration(fit)
     mine = ratings.rater == 0
     score, true = ratings.scores[mine, 0], ratings.simulated.truth[ratings.item[mine], 0]
     checked = 0
@@ -578,11 +582,11 @@ def test_a_bin_that_no_class_gives_has_a_curve():
     )
     fit = at_the_truth(ratings, raters="scored")
     fit["posterior"]["rise_mean"] = fit["posterior"]["rise_mean"] + 8.0
-    curve = assay.score_calibration(fit)
+    curve = assay.rater_calibration(fit)
     total = curve.groupby(["rater", "bin"])["mean"].sum()
     np.testing.assert_allclose(total, 1.0)
 
 
 def test_curves_are_refused_without_scores():
     with pytest.raises(FitError, match="raters='scored'"):
-        assay.score_calibration(at_the_truth(assay.simulate("single", n_items=20, rng=1)))
+        assay.rater_calibration(at_the_truth(assay.simulate("single", n_items=20, rng=1)))

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from assay._util.html import coded, foldable, with_minus
 from assay.comparison.decisions import chance_said
+from assay.display.result_tables import by_metric
 from assay.display.table import cell_text
 from assay.modelling.priors import Prior
 from assay.reporting.data import prior_words
 from assay.reporting.front import shortest
-from assay.reporting.page import by_metric, coded, foldable, with_minus
 
 
 def test_cells_are_rounded_named_and_printable():

@@ -40,7 +40,7 @@ def layered() -> xr.DataTree:
 
 def test_a_group_with_a_layer_is_worth_less_than_its_raters(layered: xr.DataTree) -> None:
     shown = tables(rater_tables_section(Material(fit=layered, level=0.9)))
-    draws = assay.summarize(assay.effective_raters(layered), level=0.9).set_index("group")
+    draws = assay.summarize(assay.effective_number_of_raters(layered), level=0.9).set_index("group")
     worth = shown["worth"].frame.set_index("group")
     assert list(worth.index) == ["llm"]  # the truth is what the people say
     for name in ("mean", "lower", "upper"):
@@ -54,14 +54,14 @@ def test_a_group_with_a_layer_is_worth_less_than_its_raters(layered: xr.DataTree
 def test_draws_are_looked_at_in_stretches(
     layered: xr.DataTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = assay.effective_raters(layered)
+    whole = assay.effective_number_of_raters(layered)
     monkeypatch.setattr(dependence, "AT_ONCE", 7)
-    xr.testing.assert_allclose(assay.effective_raters(layered), whole, rtol=1e-12)
+    xr.testing.assert_allclose(assay.effective_number_of_raters(layered), whole, rtol=1e-12)
 
 
 def test_how_often_it_misperceives_items_and_who_says_so(layered: xr.DataTree) -> None:
     material = Material(fit=layered)
-    pd.testing.assert_frame_equal(material.misperceived, assay.perception_table(layered))
+    pd.testing.assert_frame_equal(material.misperceived, assay.group_misperception(layered))
     little = "mostly the prior"
     for share, words in ((0.2, "the data"), (0.7, little), (0.9, "the prior alone")):
         material.__dict__["misperceived"] = material.misperceived.assign(prior_share=share)

@@ -115,7 +115,7 @@ def test_command_writes_its_files_and_says_where(lists, tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["run", "my_ratings.csv", "--method", "em", "--no-report"])
     assert done.exit_code == 0, done.output
     assert "Precision@4 of relevant (precision_at_k[relevant])" in done.output
-    assert "Systems compared" in done.output
+    assert "Differences of systems" in done.output
     folder = Path("my_ratings-results")
     names = {"fit.nc", "labels.csv", "raters.csv", "metrics.csv", "comparison.csv"}
     assert {path.name for path in folder.iterdir()} == names

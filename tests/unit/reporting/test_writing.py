@@ -379,7 +379,7 @@ def test_rows_of_a_heading_follow_it() -> None:
     frame = pd.DataFrame({"g": ["a", "a", "b"], "x": ["p", "q", "r"], "n": [0.5, 1.0, np.nan]})
     table = table_of("t", "T", frame, {"x": "X", "n": "N"}, under="g")
     cells = [row.cells for row in table.rows]
-    assert cells == [("a",), ("p", "0.5"), ("q", "1"), ("b",), ("r", "undefined")]
+    assert cells == [("a",), ("p", "0.50"), ("q", "1.00"), ("b",), ("r", "undefined")]
     assert table.numeric == (False, True)
 
 

@@ -23,7 +23,7 @@ from assay.validation.posterior_predictive import (
     CHECKED,
     OTHER,
     WITHIN,
-    predictive_checks,
+    posterior_predictive_check,
 )
 from benchmarks.worlds.departure_worlds import FAULTS
 
@@ -76,7 +76,7 @@ def test_expected_agreement_is_that_of_the_parameters():
 
 def test_checks_of_the_same_seed_expect_the_same(gated: xr.DataTree):
     columns = ["expected", "lower", "upper"]
-    checks = predictive_checks(gated)
+    checks = posterior_predictive_check(gated)
     checks = checks[(checks["check"] == "agreement") & checks["quantity"].isin(CHECKED)]
     checks = checks.set_index(["label", "quantity"])[columns].sort_index()
     table = agreement(ratings_of(gated), fit=gated).table.set_index(["label", "statistic"])
@@ -100,7 +100,7 @@ def test_a_fit_of_other_ratings_is_refused(gated: xr.DataTree):
 
 
 def test_a_model_that_made_the_answers_passes(gated: xr.DataTree):
-    table = predictive_checks(gated, draws=100)
+    table = posterior_predictive_check(gated, draws=100)
     assert table["tail"].min() > 0.01
     patterns = table[(table["check"] == "answers") & (table["quantity"] != OTHER)]
     assert set(patterns["group"]) == {"a", "b"}
@@ -108,7 +108,7 @@ def test_a_model_that_made_the_answers_passes(gated: xr.DataTree):
 
 
 def test_common_patterns_and_the_rest_add_up_to_one(gated: xr.DataTree):
-    table = predictive_checks(gated, patterns=3, draws=20)
+    table = posterior_predictive_check(gated, patterns=3, draws=20)
     shares = table[table["check"] == "answers"].groupby("group")[["observed", "expected"]]
     np.testing.assert_allclose(shares.sum(), 1, atol=1e-12)
     assert shares.size().tolist() == [4, 4]
@@ -132,7 +132,7 @@ def test_agreement_within_groups_and_across_them_is_that_of_all_pairs(gated: xr.
         ("", WITHIN): pairs[same],
         ("", ACROSS): pairs[~same],
     }
-    checks = predictive_checks(gated, draws=2).set_index(["group", "quantity", "label"])
+    checks = posterior_predictive_check(gated, draws=2).set_index(["group", "quantity", "label"])
     found = checks["observed"].sort_index()
     for key, part in expected.items():
         shares = part.groupby("label")["alike"].mean()
@@ -142,13 +142,13 @@ def test_agreement_within_groups_and_across_them_is_that_of_all_pairs(gated: xr.
 
 def test_one_group_has_no_agreement_across_groups():
     fit = quick(assay.simulate("single", n_items=20, n_raters=3, rng=1), draws=5)
-    table = predictive_checks(fit, draws=5)
+    table = posterior_predictive_check(fit, draws=5)
     assert set(table[table["check"] == "agreement"]["quantity"]) == set(CHECKED)
 
 
 def test_unanimous_items_are_those_with_three_answers_or_more_that_are_alike(gated: xr.DataTree):
     ratings = ratings_of(gated)
-    lines = predictive_checks(gated, draws=2).set_index(["label", "quantity"])
+    lines = posterior_predictive_check(gated, draws=2).set_index(["label", "quantity"])
     for n, label in enumerate(ratings.task.labels):
         told = ratings.answers[:, n] > MISSING
         said = pd.Series(ratings.answers[told, n]).groupby(ratings.item[told])
@@ -160,7 +160,9 @@ def test_unanimous_items_are_those_with_three_answers_or_more_that_are_alike(gat
 
 def test_two_answers_an_item_say_nothing_of_unanimity():
     ratings = assay.simulate("single", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
-    assert "unanimity" not in set(predictive_checks(quick(ratings, draws=5), draws=5)["check"])
+    assert "unanimity" not in set(
+        posterior_predictive_check(quick(ratings, draws=5), draws=5)["check"]
+    )
 
 
 def test_items_that_are_harder_for_all_show_where_they_are_many():
@@ -177,7 +179,7 @@ def test_items_that_are_harder_for_all_show_where_they_are_many():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a mirror image without weight
             fit = assay.fit(ratings, raters=raters, method="laplace", draws=50, chains=1, rng=1)
-        table = predictive_checks(fit, draws=200).set_index("check")
+        table = posterior_predictive_check(fit, draws=200).set_index("check")
         tails.append(table.loc["unanimity", "tail"].min())
     assert tails[0] < 0.01 < 0.05 < tails[1]
 
@@ -196,7 +198,7 @@ def test_raters_who_repeat_themselves_more_than_others_show(copiers: int) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the approximation
         fit = assay.fit(ratings, raters="hierarchical", method="laplace", draws=100, rng=1)
-    table = predictive_checks(fit).set_index("quantity").query("check == 'repeats'")
+    table = posterior_predictive_check(fit).set_index("quantity").query("check == 'repeats'")
     assert len(table) == 5
     same = (first[..., [0, 0, 1]] == first[..., [1, 2, 2]]).mean(axis=(0, 2))
     for name, share in zip(sorted(table.index), same, strict=True):
@@ -213,7 +215,7 @@ def test_errors_on_all_labels_at_once_are_found():
     truth = rng.integers(2, size=(150, 2))[ratings.item]
     wrong = rng.random(len(ratings.answers)) < 0.25
     halo = Ratings(**{**vars(ratings), "answers": (truth ^ wrong[:, None]).astype(np.int16)})
-    table = predictive_checks(quick(halo), draws=100).set_index(["label", "quantity"])
+    table = posterior_predictive_check(quick(halo), draws=100).set_index(["label", "quantity"])
     assert table.loc[(WHOLE, "percent"), "tail"] < 0.05
     assert table.loc[(WHOLE, "percent"), "observed"] > table.loc[(WHOLE, "percent"), "upper"]
 
@@ -222,7 +224,7 @@ def test_errors_on_all_labels_at_once_are_found():
 def test_raters_who_favour_a_system_show_until_a_layer_has_it(layer: str) -> None:
     ratings = FAULTS["favourites"][1](np.random.default_rng(5))
     fit = quick(ratings, raters=f"hierarchical{layer}", draws=60)
-    table = predictive_checks(fit, draws=60).query("check == 'independence'")
+    table = posterior_predictive_check(fit, draws=60).query("check == 'independence'")
     tails = table.set_index("quantity")["tail"]
     assert (tails["whether raters favour a system"] < 0.05) == (not layer)
     assert tails["whether raters misread whole clusters"] > 0.05
@@ -232,6 +234,6 @@ def test_numbers_out_of_range_are_refused(gated: xr.DataTree):
     with pytest.raises(ModelError, match="draws=0"):
         predict_answers(gated, draws=0)
     with pytest.raises(FitError, match="level=95"):
-        predictive_checks(gated, level=95)
+        posterior_predictive_check(gated, level=95)
     with pytest.raises(FitError, match="not a fit"):
-        predictive_checks(xr.DataTree())
+        posterior_predictive_check(xr.DataTree())

@@ -13,7 +13,7 @@ import assay
 from assay._util.errors import FitError, ModelError, TaskError
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
-from assay.validation.sensitivity import abstention_evidence, abstention_sensitivity
+from assay.validation.sensitivity import abstention_evidence, sensitivity_to_abstention
 
 RATIO = 4.0
 GOOD = {
@@ -88,7 +88,7 @@ def test_the_true_odds_ratio_mends_what_informative_abstentions_did() -> None:
         ratings = reluctant(items=300, raters=6, rng=100 + seed, often=0.35)
         assert ratings.simulated is not None
         truth = float((ratings.simulated.truth[:, 0] == 1).mean())
-        table = abstention_sensitivity(
+        table = sensitivity_to_abstention(
             fit_of(ratings), when="label == b", odds_ratio=(1.0, RATIO),
             metric="prevalence[label=b]", estimand="finite",
         )  # fmt: skip
@@ -101,12 +101,12 @@ def test_the_true_odds_ratio_mends_what_informative_abstentions_did() -> None:
 
 def test_an_odds_ratio_of_one_is_the_fit_and_others_move_it_their_way() -> None:
     fit = fit_of(reluctant(items=120, raters=5, rng=5))
-    table = abstention_sensitivity(fit, odds_ratio=(0.25, 1.0, 4.0))
+    table = sensitivity_to_abstention(fit, odds_ratio=(0.25, 1.0, 4.0))
     assert list(table["when"].unique()) == ["label == b"]
     plain = assay.summarize(assay.metrics(fit, estimand="finite"))
     same = table[table["odds_ratio"] == 1.0].drop(columns=["when", "odds_ratio"])
     assert same.reset_index(drop=True).equals(plain)
-    fewer = abstention_sensitivity(fit, odds_ratio=(4.0,), draws=100)
+    fewer = sensitivity_to_abstention(fit, odds_ratio=(4.0,), draws=100)
     assert fewer["mean"].to_numpy() == pytest.approx(
         table[table["odds_ratio"] == 4.0]["mean"].to_numpy(), abs=0.02
     )
@@ -118,15 +118,15 @@ def test_what_cannot_be_asked_is_said() -> None:
     ratings = reluctant(items=30, raters=3, rng=4)
     fit = fit_of(ratings, method="map", draws=50)
     with pytest.raises(FitError, match="numbers above 0"):
-        abstention_sensitivity(fit, odds_ratio=(0.0,))
+        sensitivity_to_abstention(fit, odds_ratio=(0.0,))
     with pytest.raises(ModelError, match="every state"):
-        abstention_sensitivity(fit, when="label == a or label == b")
+        sensitivity_to_abstention(fit, when="label == a or label == b")
     with pytest.raises(TaskError, match="not a class"):
-        abstention_sensitivity(fit, when="label == c")
+        sensitivity_to_abstention(fit, when="label == c")
     clustered = assay.simulate("retrieval", n_items=40, n_clusters=4, missing=0.3, rng=1)
     few = assay.fit(clustered, method="map", draws=20, chains=1, starts=1, progress=False)
     with pytest.raises(FitError, match="estimand='finite'"):
-        abstention_sensitivity(few, when="misleading", odds_ratio=(2.0,), estimand="population")
+        sensitivity_to_abstention(few, when="misleading", odds_ratio=(2.0,), estimand="population")
     none = fit_of(reluctant(items=30, raters=3, rng=4, often=0.0), method="map", draws=50)
     with pytest.raises(FitError, check=refusal("no-abstentions")):
-        abstention_sensitivity(none)
+        sensitivity_to_abstention(none)

@@ -10,18 +10,18 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import ModelError, RatingsError, UnknownNameError
-from assay.comparison import compare, side_by_side
+from assay.comparison import compare, compare_baselines
 from assay.comparison.baselines import SideBySide
 from assay.comparison.refit import rated_by, refit
 from assay.evaluation import majority_metrics
 from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.settings import Effort
+from assay.inference.settings import SamplerSettings
 from assay.modelling.priors import parse_prior
-from assay.validation import stability as robustness
+from assay.validation import sensitivity_to_assumptions as robustness
 from assay.validation.stability import (
     contrast_changes,
-    stability,
+    sensitivity_to_assumptions,
     stability_tables,
     system_changes,
 )
@@ -75,7 +75,7 @@ def test_ratings_of_some_raters_keep_items_and_panels(fit):
 
 
 def test_refit_of_the_same_ratings_is_the_same_fit(fit):
-    again, _ = refit(fit, assay.fits.datatree.ratings_of(fit), Effort(draws=40, chains=2))
+    again, _ = refit(fit, assay.fits.datatree.ratings_of(fit), SamplerSettings(draws=40, chains=2))
     np.testing.assert_array_equal(again["labels"]["state"], fit["labels"]["state"])
 
 
@@ -92,7 +92,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
             method="map", draws=20, chains=1, starts=1, rng=1,
         )  # fmt: skip
     people = rated_by(ratings, ["person"])
-    tree, _ = refit(fit, people, Effort(draws=20, chains=1))
+    tree, _ = refit(fit, people, SamplerSettings(draws=20, chains=1))
     left = assay.fits.datatree.ratings_of(tree)
     names = ratings.raters.index[ratings.raters["group"] == "person"]
     assert list(left.raters.index) == list(names)
@@ -105,7 +105,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
 
 
 def test_naive_side_is_the_majority_vote(fit):
-    found = side_by_side(fit, metric="helpfulness_rate", rng=7)
+    found = compare_baselines(fit, metric="helpfulness_rate", rng=7)
     naive = found.table[found.table["approach"] == "naive"].set_index("quantity")
     vote = majority_metrics(assay.fits.datatree.ratings_of(fit), metric="helpfulness_rate", rng=7)
     vote = vote.set_index("system")
@@ -118,7 +118,7 @@ def test_naive_side_is_the_majority_vote(fit):
 
 
 def test_corrected_side_is_the_comparison(fit):
-    found = side_by_side(fit, level=0.8, estimand="finite")
+    found = compare_baselines(fit, level=0.8, estimand="finite")
     table = found.table[found.table["approach"] == "corrected"]
     pairs = compare(fit, level=0.8, estimand="finite").pairs
     contrasts = table[table["b"] != ""]
@@ -130,14 +130,14 @@ def test_corrected_side_is_the_comparison(fit):
 
 def test_people_alone_by_vote_and_by_model(fit):
     ratings = assay.fits.datatree.ratings_of(fit)
-    by_vote = side_by_side(fit, human="person", human_by="vote", metric="on_topic_rate").table
+    by_vote = compare_baselines(fit, human="person", human_by="vote", metric="on_topic_rate").table
     vote = majority_metrics(rated_by(ratings, ["person"]), metric="on_topic_rate")
     people = by_vote[by_vote["approach"] == "human-only"].set_index("quantity")
     assert people.loc["system_1", "mean"] == pytest.approx(vote["value"].iloc[0])
     assert people["basis"].iloc[0] == "majority vote of person, cluster bootstrap"
-    found = side_by_side(fit, human=["person"], metric="on_topic_rate", draws=40, chains=2)
+    found = compare_baselines(fit, human=["person"], metric="on_topic_rate", draws=40, chains=2)
     model = found.table[found.table["approach"] == "human-only"]
-    tree, _ = refit(fit, rated_by(ratings, ["person"]), Effort(draws=40, chains=2))
+    tree, _ = refit(fit, rated_by(ratings, ["person"]), SamplerSettings(draws=40, chains=2))
     expected = compare(tree, metric="on_topic_rate").systems["mean"]
     np.testing.assert_allclose(model["mean"].iloc[:2], expected)
     assert len(found.sentences()) == 2
@@ -152,7 +152,7 @@ def test_one_system_has_the_three_sides_without_a_contrast():
     alone = assay.fit(
         ratings, raters="hierarchical", method="map", draws=20, chains=1, progress=False
     )
-    found = side_by_side(alone, human="person", draws=20, chains=1)
+    found = compare_baselines(alone, human="person", draws=20, chains=1)
     assert found.table["approach"].tolist() == ["naive", "corrected", "human-only"]
     vote = majority_metrics(ratings)
     assert found.table["mean"].iloc[0] == pytest.approx(vote["value"].iloc[0])
@@ -192,9 +192,9 @@ def test_sentence_says_whether_the_conclusion_changes(naive, corrected, said):
 
 def test_choices_of_side_by_side_are_checked(fit):
     with pytest.raises(ModelError, match="did you mean vote", check=refusal("argument-choice")):
-        side_by_side(fit, human="person", human_by="votes")
+        compare_baselines(fit, human="person", human_by="votes")
     with pytest.raises(UnknownNameError, match="neither a rater", check=refusal("unknown-rater")):
-        side_by_side(fit, human="nobody")
+        compare_baselines(fit, human="nobody")
 
 
 def test_variants_of_each_kind(retrieval_fit):
@@ -239,9 +239,11 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
     hard = small_fit(raters=recipes, priors=file)
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
-    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
-    people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
+    people, _ = refit(
+        hard, rated_by(without.ratings, ["person"]), SamplerSettings(draws=5, chains=1)
+    )
     assert set(FitView.of(people).spec.priors) == {"person.hard_share"}
 
 
@@ -259,7 +261,7 @@ def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     assert without.changes == {"raters": "hierarchical"}
-    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
     (added,) = variants_of(FitView.of(groups), kinds("dependence"))
@@ -298,7 +300,7 @@ def test_confusions_keep_their_share_right():
 
 def test_stability_has_a_line_per_variant_and_contrast(retrieval_fit, capsys):
     names = ["ndcg_at_k", "misleading_context_rate_at_k"]
-    table = stability(
+    table = sensitivity_to_assumptions(
         retrieval_fit, metric=names, raters=False, priors=False, rules=False, draws=40, chains=2
     )
     assert table["variant"].tolist() == [
@@ -320,7 +322,9 @@ def test_stability_has_a_line_per_variant_and_contrast(retrieval_fit, capsys):
 def stability_errors(fit, capsys):
     """Standard error of a run without a progress bar."""
     chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
-    stability(fit, metric="ndcg_at_k", draws=20, chains=1, progress=False, **chosen)
+    sensitivity_to_assumptions(
+        fit, metric="ndcg_at_k", draws=20, chains=1, progress=False, **chosen
+    )
     return capsys.readouterr().err
 
 
@@ -330,7 +334,9 @@ def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
     ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_clusters=12, rng=5)
     alone = assay.fit(ratings, method="map", progress=False)
     chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
-    table = stability(alone, metric="sufficiency_rate_at_k", progress=False, **chosen)
+    table = sensitivity_to_assumptions(
+        alone, metric="sufficiency_rate_at_k", progress=False, **chosen
+    )
     assert table["variant"].tolist() == ["as fitted", "blocked answers resolved by repair"]
     repaired = assay.fit(replace(ratings, resolve="repair"), method="map", draws=500, chains=2)
     for line, tree in zip(table.itertuples(), (alone, repaired), strict=True):
@@ -367,7 +373,7 @@ def test_stability_of_what_there_is_not(retrieval_fit, fit):
     with pytest.raises(
         ModelError, match="`of='system'`; did you mean systems", check=refusal("argument-choice")
     ):
-        stability(fit, of="system")
+        sensitivity_to_assumptions(fit, of="system")
 
 
 def test_variant_that_cannot_run_says_why(fit, monkeypatch):
@@ -375,7 +381,9 @@ def test_variant_that_cannot_run_says_why(fit, monkeypatch):
         raise ModelError("no such model")
 
     monkeypatch.setattr(robustness, "refit", broken)
-    table = stability(fit, metric="on_topic_rate", raters=False, priors=False, progress=False)
+    table = sensitivity_to_assumptions(
+        fit, metric="on_topic_rate", raters=False, priors=False, progress=False
+    )
     assert table["changes"].tolist() == ["", "could not run: no such model"]
     assert np.isnan(table["difference"].iloc[1])
 
@@ -400,7 +408,7 @@ def test_changes_in_words(after, said):
 
 def test_warnings_of_refits_are_kept(fit):
     """NUTS of so few draws is not to be trusted, and says so."""
-    short = Effort(draws=5, tune=20, chains=2)
+    short = SamplerSettings(draws=5, tune=20, chains=2)
     tree, said = refit(fit, assay.fits.datatree.ratings_of(fit), short, {"method": "nuts"})
     assert said == [str(note) for note in fit_warnings(tree)]
     assert {note.code for note in fit_warnings(tree)} & {"chains-disagree", "low-ess"}

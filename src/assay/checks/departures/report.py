@@ -10,7 +10,7 @@ from assay._util.text import some
 from assay.checks.departures.search import FAMILYWISE, Code, Departure, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Part, findings_on
-from assay.data.overlap import ENOUGH
+from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import Ratings
 from assay.data.states import identifies_halo
 
@@ -46,7 +46,7 @@ class Meaning:
     covariates: tuple[str, ...] = ()
 
 
-GOLD = f"Give the truth of {2 * ENOUGH} items drawn at random (`truth=`)"
+GOLD = f"Give the truth of {2 * LAYER_ITEMS} items drawn at random (`truth=`)"
 MEANINGS: dict[Code, Meaning] = {
     meaning.code: meaning
     for meaning in (
@@ -68,8 +68,8 @@ MEANINGS: dict[Code, Meaning] = {
             "favour one system",
             means="The difference between the systems depends on which raters are right",
             mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this. "
-            f"The truth of {ENOUGH} items of each system drawn at random (`truth=`) shows which "
-            "raters are right",
+            f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) shows "
+            "which raters are right",
             mark="raters favour systems: the difference depends on which raters are right",
             parts=("system_bias",),
         ),
@@ -87,7 +87,7 @@ MEANINGS: dict[Code, Meaning] = {
             found="Raters do not err independently{about}. {who} deviate most from independence",
             means="Dependent raters count as independent, so the labels are too certain",
             mend="Leave one of the two out. Or give the truth of "
-            f"{ENOUGH} items drawn at random (`truth=`), and fit with `reference='gold'`",
+            f"{LAYER_ITEMS} items drawn at random (`truth=`), and fit with `reference='gold'`",
             mark="dependent raters: some err together but count as independent",
             parts=("perception",),
         ),
@@ -97,8 +97,8 @@ MEANINGS: dict[Code, Meaning] = {
             found="Items lie on a continuum{about}, and each rater says yes above a threshold",
             means="Items in the middle are neither a clear yes nor a clear no, so the labels are "
             "too certain",
-            mend=f"Give the truth of {2 * ENOUGH} items drawn at random (`truth=`), and fit with "
-            "`reference='gold'`, which estimates how often raters err together",
+            mend=f"Give the truth of {2 * LAYER_ITEMS} items drawn at random (`truth=`), and fit "
+            "with `reference='gold'`, which estimates how often raters err together",
             mark="graded items: items in the middle are neither a clear yes nor a clear no",
             parts=("perception",),
         ),
@@ -157,8 +157,8 @@ def teams_warning(teams: Sequence[Sequence[str]]) -> str:
         f"Systems were rated by separate teams ({names}), without shared raters or known truth. "
         "A difference between the systems cannot be separated from a difference between the teams, "
         "so it supports no conclusion. Have each team rate "
-        f"{ENOUGH} items of the other systems, or give the truth of {ENOUGH} items of each "
-        "(`truth=`)."
+        f"{LAYER_ITEMS} items of the other systems, or give the truth of {LAYER_ITEMS} items of "
+        "each (`truth=`)."
     )
 
 

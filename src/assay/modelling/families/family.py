@@ -11,7 +11,7 @@ from assay._util.errors import ModelError, suggest
 from assay._util.typing import Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
 from assay.modelling.families.lean import LeanPrior
-from assay.modelling.interface_rules import Menu
+from assay.modelling.interface_rules import AdmissibleResponses
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
 
@@ -144,6 +144,11 @@ class WholeFamily(Family):
 
     @abstractmethod
     def residual(
-        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
+        self,
+        values: Mapping[str, Any],
+        unit_rater: Ints,
+        tilt: Tilt | None,
+        menu: AdmissibleResponses,
+        xp: Any,
     ) -> Any:
         """Return log odds of answer vectors beyond the confusions, (..., unit, state, option)."""

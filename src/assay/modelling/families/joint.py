@@ -13,7 +13,7 @@ from assay.data.task import Task
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Owner, WholeFamily
 from assay.modelling.families.hierarchical import BY_GROUP, Hierarchical
-from assay.modelling.interface_rules import Menu
+from assay.modelling.interface_rules import AdmissibleResponses
 from assay.modelling.parameters import Parameter, offsets
 
 
@@ -75,7 +75,12 @@ class Joint(Hierarchical, WholeFamily):
         return found
 
     def residual(
-        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
+        self,
+        values: Mapping[str, Any],
+        unit_rater: Ints,
+        tilt: Tilt | None,
+        menu: AdmissibleResponses,
+        xp: Any,
     ) -> Any:
         """Return the association of the answers, (..., unit, state, option).
 

@@ -36,7 +36,7 @@ LEAST, BY_ANSWERS, FOR_LONGER = 2.12, 1.54, 5.0
 With them, all items of ``benchmarks/real_data`` have log-likelihoods within 1e-4, at 100 posterior
 draws.
 """
-MOST = 40
+MAX_NODES = 40
 
 
 def node_count(answers: int, *, longer: bool = False) -> int:
@@ -50,7 +50,7 @@ def node_count(answers: int, *, longer: bool = False) -> int:
     ([4, 6, 7, 11, 20], 11)
     """
     wanted = LEAST + BY_ANSWERS * np.sqrt(answers) + longer * FOR_LONGER
-    return min(MOST, int(np.ceil(wanted)))
+    return min(MAX_NODES, int(np.ceil(wanted)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

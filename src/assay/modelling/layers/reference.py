@@ -8,11 +8,11 @@ from assay._util.errors import ModelError, suggest
 from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.overlap import (
-    ENOUGH,
-    WITNESSES,
+    LAYER_ITEMS,
+    MIN_GROUPS,
     first_meetings,
+    groups_identify_truth,
     groups_of_items,
-    groups_tell,
     rated_twice_and_by_others,
 )
 from assay.data.ratings import Ratings
@@ -75,36 +75,36 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
         _require_group(reference, sizes)
     enough = int(telling_items(ratings, reference).sum())
     if reference == GOLD:
-        if enough < ENOUGH:
+        if enough < LAYER_ITEMS:
             raise ModelError(
-                f"`reference={GOLD!r}` needs the known truth of at least {ENOUGH} items; {enough} "
-                "have it. Give the truth when reading (`truth=`), or use `reference=None`"
+                f"`reference={GOLD!r}` needs the known truth of at least {LAYER_ITEMS} items; "
+                f"{enough} have it. Give the truth when reading (`truth=`), or use `reference=None`"
                 + _namesake(reference, sizes),
                 code="reference-too-few-items",
-                numbers={"items": enough, "needed": ENOUGH},
+                numbers={"items": enough, "needed": LAYER_ITEMS},
             )
         return
     if reference == GROUPS:
-        if not groups_tell(ratings):
+        if not groups_identify_truth(ratings):
             raise ModelError(
-                f"`reference={GROUPS!r}` needs {ENOUGH} items that {WITNESSES} rater groups rated, "
-                "and one group with two raters of the same item. There "
+                f"`reference={GROUPS!r}` needs {LAYER_ITEMS} items that {MIN_GROUPS} rater groups "
+                "rated, and one group with two raters of the same item. There "
                 f"{does(enough, 'are')} {counted(enough, 'such item')} and "
                 f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
                 "the groups when reading (`group=`), or use `reference=None` (one consensus). If "
                 "there are two groups, name the one whose consensus counts as the truth"
                 + _namesake(reference, sizes),
                 code="reference-too-few-items",
-                numbers={"items": enough, "needed": ENOUGH},
+                numbers={"items": enough, "needed": LAYER_ITEMS},
             )
         return
-    if enough < ENOUGH:
+    if enough < LAYER_ITEMS:
         raise ModelError(
-            f"`reference={reference!r}` needs at least {ENOUGH} items with two ratings of this "
-            f"group and a rating of another group; there are {enough}. Use `reference=None` (one "
-            "consensus)",
+            f"`reference={reference!r}` needs at least {LAYER_ITEMS} items with two ratings of "
+            f"this group and a rating of another group; there are {enough}. Use `reference=None` "
+            "(one consensus)",
             code="reference-too-few-items",
-            numbers={"items": enough, "needed": ENOUGH},
+            numbers={"items": enough, "needed": LAYER_ITEMS},
         )
 
 
@@ -139,5 +139,5 @@ def telling_items(ratings: Ratings, reference: str) -> Bools:
     if reference == GOLD:
         return ratings.has_truth
     if reference == GROUPS:
-        return groups_of_items(ratings) >= WITNESSES
+        return groups_of_items(ratings) >= MIN_GROUPS
     return rated_twice_and_by_others(ratings, reference)

@@ -5,11 +5,12 @@ from importlib import import_module
 
 from assay.data.task_files import catalogue_entry
 from assay.modelling.prevalence.base import Prevalence
-from assay.modelling.prevalence.design import Covariates, Design, build_design
+from assay.modelling.prevalence.design import Covariates, PrevalenceDesign, build_design
 from assay.modelling.priors import Prior, parse_prior
 
 __all__ = [
-    "Covariates", "Design", "Prevalence", "build_design", "default_priors", "prevalence_class",
+    "Covariates", "Prevalence", "PrevalenceDesign", "build_design", "default_priors",
+    "prevalence_class",
 ]  # fmt: skip
 
 

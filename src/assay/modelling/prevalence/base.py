@@ -14,7 +14,7 @@ from assay.data.rules import NOT_ASKED
 from assay.data.states import StateSpace
 from assay.data.task import Task
 from assay.modelling.parameters import Parameter
-from assay.modelling.prevalence.design import Design
+from assay.modelling.prevalence.design import PrevalenceDesign
 from assay.modelling.priors import Prior
 
 MAX_TABLE = 5_000_000
@@ -32,7 +32,7 @@ class Prevalence(ABC):
     name: ClassVar[str]
     task: Task
     space: StateSpace
-    design: Design
+    design: PrevalenceDesign
     priors: Mapping[str, Prior]
 
     @abstractmethod

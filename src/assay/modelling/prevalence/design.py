@@ -166,7 +166,7 @@ class Effect:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Design:
+class PrevalenceDesign:
     """Contexts of items, clusters, and quadrature over the cluster effect.
 
     covariates, covariate_values : columns of the formula, and their values (context, covariate)
@@ -239,7 +239,7 @@ def build_design(
     covariates: Covariates | None = None,
     *,
     by_panel: bool = True,
-) -> Design:
+) -> PrevalenceDesign:
     """Return the design of the prevalence for some ratings.
 
     Systems, ranks and strata have effects if there are two or more; clusters if at least
@@ -276,7 +276,7 @@ def build_design(
         nodes, log_weight = normal_quadrature()
     else:
         nodes, log_weight = np.zeros(1), np.zeros(1)
-    return Design(
+    return PrevalenceDesign(
         effects=effects,
         covariates=covariates.names,
         covariate_values=values,

@@ -20,7 +20,7 @@ from assay._util.bootstrap import times_drawn
 from assay._util.errors import UnknownNameError, suggest
 from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import names_given
-from assay.data.overlap import Design
+from assay.data.overlap import FirstRatings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors, state_space
 from assay.data.task import Task
@@ -99,7 +99,7 @@ def _distinct(vectors: Vectors) -> tuple[int, Ints]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Block:
+class AgreementBlock:
     """Sums over items: ``value`` of ``item`` is added to sum ``row``, of ``size`` sums."""
 
     size: int
@@ -128,13 +128,13 @@ class Tally:
     """
 
     column: Column
-    blocks: Mapping[str, Block]
+    blocks: Mapping[str, AgreementBlock]
     pair_of_key: Ints
     n_items: int
     n_ratings: int
 
 
-def build_tally(column: Column, design: Design) -> Tally:
+def build_tally(column: Column, design: FirstRatings) -> Tally:
     """Count one column of answers."""
     codes, given = column.codes, column.codes >= 0
     answers = np.bincount(design.item[given], minlength=len(design.cluster))
@@ -154,10 +154,12 @@ def build_tally(column: Column, design: Design) -> Tally:
     )
 
 
-def _class_blocks(cells: Ints, count: Ints, answers: Ints, classes: int) -> dict[str, Block]:
+def _class_blocks(
+    cells: Ints, count: Ints, answers: Ints, classes: int
+) -> dict[str, AgreementBlock]:
     """Return the sums over cells of item and class, where ``count`` raters gave the class."""
     every, kind = cells // classes, cells % classes
-    share = Block(size=classes, row=kind, item=every, value=count / answers[every])
+    share = AgreementBlock(size=classes, row=kind, item=every, value=count / answers[every])
     keep = answers[every] >= 2
     item, kind, count = every[keep], kind[keep], count[keep]
     several = answers[item]
@@ -166,26 +168,30 @@ def _class_blocks(cells: Ints, count: Ints, answers: Ints, classes: int) -> dict
         "share": share,
         "rated": _number_of(answers >= 1),
         "pairable": _number_of(answers >= 2),
-        "agree": Block(size=1, row=np.zeros_like(item), item=item, value=agreeing / several),
-        "same": Block(size=1, row=np.zeros_like(item), item=item, value=agreeing),
-        "marginal": Block(size=classes, row=kind, item=item, value=count.astype(float)),
+        "agree": AgreementBlock(
+            size=1, row=np.zeros_like(item), item=item, value=agreeing / several
+        ),
+        "same": AgreementBlock(size=1, row=np.zeros_like(item), item=item, value=agreeing),
+        "marginal": AgreementBlock(size=classes, row=kind, item=item, value=count.astype(float)),
     }
 
 
-def _number_of(counted: Bools) -> Block:
+def _number_of(counted: Bools) -> AgreementBlock:
     item = np.flatnonzero(counted)
-    return Block(size=1, row=np.zeros_like(item), item=item, value=np.ones(len(item)))
+    return AgreementBlock(size=1, row=np.zeros_like(item), item=item, value=np.ones(len(item)))
 
 
-def _crossed(column: Column, design: Design, met: Bools, answers: Ints) -> Block:
+def _crossed(column: Column, design: FirstRatings, met: Bools, answers: Ints) -> AgreementBlock:
     left, right = column.codes[design.left[met]], column.codes[design.right[met]]
     item = design.item[design.left[met]]
     apart = left != right
     row, item = (left * column.classes + right)[apart], item[apart]
-    return Block(size=column.classes**2, row=row, item=item, value=1 / (answers[item] - 1))
+    return AgreementBlock(size=column.classes**2, row=row, item=item, value=1 / (answers[item] - 1))
 
 
-def _pair_blocks(column: Column, design: Design, met: Bools) -> tuple[dict[str, Block], Ints]:
+def _pair_blocks(
+    column: Column, design: FirstRatings, met: Bools
+) -> tuple[dict[str, AgreementBlock], Ints]:
     """Return the sums by pair of raters, and the pair of each row of ``left`` and ``right``."""
     left, right = column.codes[design.left[met]], column.codes[design.right[met]]
     item, pair = design.item[design.left[met]], design.pair[met]
@@ -194,8 +200,10 @@ def _pair_blocks(column: Column, design: Design, met: Bools) -> tuple[dict[str, 
     keys = np.intersect1d(key_left, key_right)
     match = left == right
 
-    def block(size: int, row: Ints, keep: Bools) -> Block:
-        return Block(size=size, row=row[keep], item=item[keep], value=np.ones(int(keep.sum())))
+    def block(size: int, row: Ints, keep: Bools) -> AgreementBlock:
+        return AgreementBlock(
+            size=size, row=row[keep], item=item[keep], value=np.ones(int(keep.sum()))
+        )
 
     blocks = {
         "shared": block(len(design.raters), pair, np.ones_like(match)),
@@ -304,7 +312,7 @@ FULL = 0.05
 
 
 def bootstrap(
-    tallies: Sequence[Tally], design: Design, draws: int, rng: np.random.Generator
+    tallies: Sequence[Tally], design: FirstRatings, draws: int, rng: np.random.Generator
 ) -> list[dict[str, Floats]]:
     """Return statistics of each tally in the same bootstrap samples of clusters, (draw,) each."""
     matrices = [
@@ -321,7 +329,7 @@ def bootstrap(
     return [{name: np.concatenate([p[name] for p in part]) for name in part[0]} for part in parts]
 
 
-def _by_cluster(block: Block, design: Design) -> Any:
+def _by_cluster(block: AgreementBlock, design: FirstRatings) -> Any:
     """Return the matrix (size, cluster) of a block's sums in each cluster, sparse or dense."""
     from scipy import sparse
 

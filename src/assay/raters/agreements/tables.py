@@ -12,7 +12,7 @@ from assay._util.random import generator_of
 from assay._util.text import counted, intervals, percent
 from assay._util.typing import Floats
 from assay._util.validation import require_draws
-from assay.data.overlap import Design, build_design
+from assay.data.overlap import FirstRatings, build_design
 from assay.data.ratings import Ratings, require_ratings
 from assay.fits.predict import predict_answers
 from assay.fits.view import Fit, FitView
@@ -205,7 +205,7 @@ def agreement(
     if fit is not None:
         view = FitView.of(fit)
         require_same_ratings(view, ratings)
-        # The same seed again, so that predictive_checks with it has the same numbers.
+        # The same seed again, so that posterior_predictive_check with it has the same numbers.
         answers = predict_answers(view, draws=min(draws, REPLICATES), rng=rng)
         replicates = replicated_statistics(ratings.task, design, answers, names)
     lines = [
@@ -313,7 +313,7 @@ def _note(tally: Tally, name: str, value: float, clusters: int, *, degenerate: b
     return ""
 
 
-def _pairwise(tallies: Sequence[Tally], design: Design, ratings: Ratings) -> pd.DataFrame:
+def _pairwise(tallies: Sequence[Tally], design: FirstRatings, ratings: Ratings) -> pd.DataFrame:
     names = ratings.raters.index.to_numpy(object)
     columns = ["rater_a", "rater_b", "label", "shared", "percent", "kappa"]
     parts = []

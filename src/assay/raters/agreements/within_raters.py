@@ -7,7 +7,7 @@ import pandas as pd
 
 from assay._util.errors import FitError
 from assay._util.typing import Floats, Ints
-from assay.data.overlap import Design
+from assay.data.overlap import FirstRatings
 from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 from assay.data.task import Task
@@ -16,7 +16,7 @@ from assay.raters.agreements.coefficients import Column, build_columns, build_ta
 
 
 def replicated_statistics(
-    task: Task, design: Design, replicates: Iterable[Vectors], names: Sequence[str]
+    task: Task, design: FirstRatings, replicates: Iterable[Vectors], names: Sequence[str]
 ) -> list[dict[str, Floats]]:
     """Return statistics of each column in each replicate of the answers (rating, label)."""
     found: list[list[dict[str, Floats]]] = []

@@ -31,7 +31,7 @@ from assay.evaluation.panels import MEND, first_stage
 from assay.fits.view import Fit
 from assay.raters.scoring.functions import equal_mass_edges
 from assay.raters.scoring.measures import Measure
-from assay.raters.scoring.scores import Scored
+from assay.raters.scoring.scores import ScoredItems
 from assay.raters.scoring.truths import Truth
 
 POPULATION = (
@@ -165,7 +165,7 @@ CELLS = 4_000_000
 SCORES_STREAM = 6
 
 
-def informed_truth(fit: Fit, truth: Truth, scored: Scored) -> Truth:
+def informed_truth(fit: Fit, truth: Truth, scored: ScoredItems) -> Truth:
     """Draw the labels of scored items again, given scores that the fit has not used."""
     rng = np.random.default_rng([int(fit.attrs["seed"]), SCORES_STREAM])
     codes = truth.codes.copy()
@@ -173,7 +173,7 @@ def informed_truth(fit: Fit, truth: Truth, scored: Scored) -> Truth:
     return Truth(**{**vars(truth), "codes": codes})
 
 
-def saw_scores(truth: Truth, scored: Scored) -> bool:
+def saw_scores(truth: Truth, scored: ScoredItems) -> bool:
     """Return whether a rater of the ratings behind the truth gave exactly these scores."""
     ratings = truth.ratings
     if ratings is None or ratings.scores is None:
@@ -188,7 +188,7 @@ def saw_scores(truth: Truth, scored: Scored) -> bool:
     return False
 
 
-def blind_words(truth: Truth, scored: Scored) -> str:
+def blind_words(truth: Truth, scored: ScoredItems) -> str:
     """Describe the bias of a truth that has not used the scores; empty if the truth is certain."""
     apart = float(1 - (_shares(truth.codes[:, scored.item]) ** 2).sum(axis=1).mean())
     if apart < DOUBT:
@@ -201,7 +201,7 @@ def blind_words(truth: Truth, scored: Scored) -> str:
     )
 
 
-def score_cells(scored: Scored) -> Ints:
+def score_cells(scored: ScoredItems) -> Ints:
     """Return the cell of each item, (item,); a cell has similar scores and equal guesses."""
     bins = int(np.clip(len(scored.item) // ITEMS_A_BIN, 2, MOST_BINS))
     edges = equal_mass_edges(scored.score, bins)[:-1]

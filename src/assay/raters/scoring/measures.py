@@ -30,7 +30,7 @@ from assay.raters.scoring.rankings import (
     run_totals,
     tied_runs,
 )
-from assay.raters.scoring.scores import Scored
+from assay.raters.scoring.scores import ScoredItems
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +45,7 @@ class Setting:
     bins : number of bins of the calibration errors
     """
 
-    scored: Scored
+    scored: ScoredItems
     positive: Bools
     gains: Floats
     grades: Floats
@@ -81,7 +81,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Block:
+class ScoredBlock:
     """Draws of the truth of the scored items.
 
     codes : positions in the classes (draw, item); negative if unknown or not applicable
@@ -188,22 +188,22 @@ class Measure:
 
     name: str
     description: str
-    function: Callable[[Block], Floats]
+    function: Callable[[ScoredBlock], Floats]
     needs: Needs = "order"
     ranking: bool = False
 
 
-def _ece(block: Block) -> Floats:
+def _ece(block: ScoredBlock) -> Floats:
     setting = block.setting
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_width)
 
 
-def _ece_equal_mass(block: Block) -> Floats:
+def _ece_equal_mass(block: ScoredBlock) -> Floats:
     setting = block.setting
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_mass)
 
 
-def _brier(block: Block) -> Floats:
+def _brier(block: ScoredBlock) -> Floats:
     return brier(*block.pooled, block.setting.pooled.score)
 
 
@@ -312,7 +312,7 @@ _ALL = (
 MEASURES = {measure.name: measure for measure in _ALL}
 
 
-def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[Measure]:
+def choose_measures(names: str | Sequence[str] | None, scored: ScoredItems) -> list[Measure]:
     """Return measures by name; without names, all that the scores allow."""
     if names is None:
         return [measure for measure in _ALL if not _obstacle(measure, scored)]
@@ -329,7 +329,7 @@ def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[M
     return [MEASURES[name] for name in wanted]
 
 
-def _obstacle(measure: Measure, scored: Scored) -> str:
+def _obstacle(measure: Measure, scored: ScoredItems) -> str:
     if measure.needs == "probability" and not scored.probable:
         return "scores in [0, 1], e.g. 1 / (1 + exp(-score)) of log odds"
     if measure.needs == "guess" and scored.guess is None:

@@ -1,7 +1,6 @@
 """The functions ``score_rater`` and ``score_table``: measures in every draw of the truth."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given, require_choice, require_count, require_flag
-from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
+from assay.evaluation.estimands import ESTIMANDS, Estimand
 from assay.fits.summary import summarize
 from assay.fits.view import Fit
 from assay.raters.scoring.informed import (
@@ -24,7 +23,7 @@ from assay.raters.scoring.informed import (
     weighable_measures,
     weights_ignored,
 )
-from assay.raters.scoring.measures import Block, Measure, Setting, choose_measures
+from assay.raters.scoring.measures import Measure, ScoredBlock, Setting, choose_measures
 from assay.raters.scoring.scores import Scores, read_scores
 from assay.raters.scoring.truths import (
     Source,
@@ -41,7 +40,7 @@ BLOCK_CELLS = 2_000_000
 
 
 def score_rater(
-    truth: Source,
+    truth: Source | Truth,
     scores: Scores,
     *,
     label: str | None = None,
@@ -153,41 +152,9 @@ def score_rater(
     >>> found["auroc"].item(), round(found["brier"].item(), 4)
     (0.75, 0.1767)
     """
-    return score_draws(
-        truth, scores, label=label, positive=positive, gains=gains, clusters=clusters, by=by,
-        metric=metric, k=k, bins=bins, threshold=threshold, estimand=estimand, informed=informed,
-    )  # fmt: skip
-
-
-def score_draws(
-    truth: Source | Truth,
-    scores: Scores,
-    *,
-    label: str | None = None,
-    positive: str | Sequence[str] | None = None,
-    gains: Mapping[str, float] | None = None,
-    clusters: Mapping[Any, Any] | None = None,
-    by: By | None = "cluster",
-    metric: str | Sequence[str] | None = None,
-    k: int | None = None,
-    bins: int = 10,
-    threshold: float = 0.5,
-    estimand: Estimand = "finite",
-    informed: bool = False,
-    fewest: int = MIN_CLUSTERS,
-    draws_of_known: int = 1,
-) -> xr.Dataset:
-    """Return the measures of :func:`score_rater`; a truth that was read before is taken as it is.
-
-    A population is refused below ``fewest`` clusters. It has ``draws_of_known`` draws of the
-    weights of clusters where the truth is known, which has one draw.
-    """
     require_flag("informed", informed)
     require_choice("estimand", estimand, ESTIMANDS)
     known = truth if isinstance(truth, Truth) else read_truth(truth, label=label, clusters=clusters)
-    if estimand == "population" and len(known.codes) == 1:
-        codes = np.repeat(known.codes, draws_of_known, axis=0)
-        known = replace(known, codes=codes, shape=(1, draws_of_known))
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, threshold)
     unseen = truth if isinstance(truth, Fit) and not saw_scores(known, scored) else None
@@ -211,7 +178,7 @@ def score_draws(
         design,
         known.stratum[scored.item],
         by_cluster=by == "cluster",
-        fewest=fewest,
+        fewest=known.fewest,
     )
     ignoring, why = weights_ignored(asked, estimand, design, ranking)
     measures = weighable_measures(asked, ignoring, why, named=metric is not None)
@@ -231,7 +198,9 @@ def score_draws(
     )
 
 
-def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -> Iterator[Block]:
+def blocks(
+    truth: Truth, setting: Setting, weights: ItemWeights | None = None
+) -> Iterator[ScoredBlock]:
     """Yield the draws of the scored items in blocks."""
     items = setting.scored.item
     step = max(1, BLOCK_CELLS // len(items))
@@ -239,10 +208,12 @@ def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -
         draws = slice(begin, min(begin + step, len(truth.codes)))
         codes = truth.codes[draws][:, items]
         if weights is None:
-            yield Block(setting=setting, codes=codes)
+            yield ScoredBlock(setting=setting, codes=codes)
         else:
             item, ranking = weights[draws]
-            yield Block(setting=setting, codes=codes, item_weight=item, ranking_weight=ranking)
+            yield ScoredBlock(
+                setting=setting, codes=codes, item_weight=item, ranking_weight=ranking
+            )
 
 
 def _rankings(cluster: NDArray[np.object_], by: By | None) -> Ints:

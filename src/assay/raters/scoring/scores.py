@@ -20,7 +20,7 @@ COLUMNS = ("item", "score", "guess", "confidence")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scored:
+class ScoredItems:
     """Items that a rater scored.
 
     item : positions in the items of the truth (item,)
@@ -40,7 +40,7 @@ class Scored:
         return bool(((self.score >= 0) & (self.score <= 1)).all())
 
 
-def read_scores(scores: Scores, truth: Truth, positive: Bools, threshold: float) -> Scored:
+def read_scores(scores: Scores, truth: Truth, positive: Bools, threshold: float) -> ScoredItems:
     """Read the scores of one rater, without missing ones.
 
     ``scores`` holds the score of each item, is a table with ``score`` and perhaps ``item`` (else
@@ -58,7 +58,7 @@ def read_scores(scores: Scores, truth: Truth, positive: Bools, threshold: float)
     confidence = None if guess is None else np.where(guess, score, 1 - score)
     if "confidence" in table:
         confidence = _numbers(table["confidence"], "confidence").to_numpy(float)
-    return Scored(
+    return ScoredItems(
         item=truth.items.get_indexer(table.index).astype(np.int64),
         score=score,
         guess=guess,

@@ -18,7 +18,7 @@ from assay.raters.scoring.rater_scores import blocks
 from assay.raters.scoring.scores import Scores, read_scores
 from assay.raters.scoring.truths import Source, class_grades, positive_classes, read_truth
 
-MOST = 200
+MAX_THRESHOLDS = 200
 """Most distinct scores that are all thresholds; with more, as many quantiles are."""
 
 
@@ -110,12 +110,12 @@ def threshold_sweep(
 def _thresholds(score: Floats, given: Sequence[float] | float | None) -> Floats:
     if given is None:
         distinct = np.unique(score)
-        return distinct if len(distinct) <= MOST else np.unique(_quantiles(score))
+        return distinct if len(distinct) <= MAX_THRESHOLDS else np.unique(_quantiles(score))
     return np.unique(numbers_given("thresholds", given, np.isfinite, allowed="finite numbers"))
 
 
 def _quantiles(score: Floats) -> Floats:
-    return np.asarray(np.quantile(score, np.linspace(0, 1, MOST), method="inverted_cdf"))
+    return np.asarray(np.quantile(score, np.linspace(0, 1, MAX_THRESHOLDS), method="inverted_cdf"))
 
 
 def _tables(yes: Floats, no: Floats, passed: Ints) -> Floats:

@@ -14,6 +14,7 @@ from assay._util.typing import Bools, Floats
 from assay._util.validation import names_given, require_number, written
 from assay.data.ratings import Ratings
 from assay.data.task import Label
+from assay.evaluation.estimands import MIN_CLUSTERS
 from assay.fits.labels import label_draws
 from assay.fits.view import Fit, FitView
 
@@ -32,6 +33,7 @@ class Truth:
     stratum : name of the stratum of each item (item,), ``""`` where there is none
     weight : design weights (item,)
     reference : whose truth it is
+    fewest : clusters below which no population is estimated
     """
 
     codes: Codes
@@ -45,6 +47,7 @@ class Truth:
     label: str
     reference: str
     ratings: Ratings | None = None
+    fewest: int = MIN_CLUSTERS
 
 
 def read_truth(

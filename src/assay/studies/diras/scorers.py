@@ -1,7 +1,7 @@
 """The function ``compare_scores``: which scorer is better, on shared draws of the truth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from assay.comparison.contrasts import Rope, require_two
 from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
 from assay.raters.scoring.informed import blind_words, informed_truth, saw_scores
-from assay.raters.scoring.rater_scores import score_draws
-from assay.raters.scoring.scores import Scored, Scores, read_scores
+from assay.raters.scoring.rater_scores import score_rater
+from assay.raters.scoring.scores import ScoredItems, Scores, read_scores
 from assay.raters.scoring.truths import Source, Truth, positive_classes, read_truth
 
 LOWER = ("ece", "ece_equal_mass", "brier")
@@ -138,11 +138,15 @@ def compare_scores(
         for own in unseen:
             known = informed_truth(truth, known, own)
     tables, left = _shared_items(read, known)
+    known = replace(known, fewest=FEWEST)
+    if estimand == "population" and len(known.codes) == 1:
+        codes = np.repeat(known.codes, DRAWS_OF_KNOWN, axis=0)
+        known = replace(known, codes=codes, shape=(1, DRAWS_OF_KNOWN))
     asked = None if metric is None else names_given("metric", metric, what="measure")
     drawn = {
-        name: score_draws(
+        name: score_rater(
             known, table, positive=positive, metric=asked, estimand=estimand, threshold=threshold,
-            fewest=FEWEST, draws_of_known=DRAWS_OF_KNOWN, **choices,
+            **choices,
         )
         for name, table in tables.items()
     }  # fmt: skip
@@ -159,14 +163,16 @@ def compare_scores(
     )
 
 
-def _unseen(truth: Source, known: Truth, read: Mapping[str, Scored]) -> list[Scored]:
+def _unseen(truth: Source, known: Truth, read: Mapping[str, ScoredItems]) -> list[ScoredItems]:
     """Return the scores that the fit behind the truth has not used."""
     if not isinstance(truth, xr.DataTree):
         return []
     return [own for own in read.values() if not saw_scores(known, own)]
 
 
-def _shared_items(read: Mapping[str, Scored], truth: Truth) -> tuple[dict[str, pd.DataFrame], int]:
+def _shared_items(
+    read: Mapping[str, ScoredItems], truth: Truth
+) -> tuple[dict[str, pd.DataFrame], int]:
     """Return tables of the items that every scorer has scored, and the number of other items."""
     shared = set.intersection(*(set(own.item.tolist()) for own in read.values()))
     every = set.union(*(set(own.item.tolist()) for own in read.values()))
@@ -181,7 +187,9 @@ def _shared_items(read: Mapping[str, Scored], truth: Truth) -> tuple[dict[str, p
     return {name: _table(own, truth, kept) for name, own in read.items()}, len(every - shared)
 
 
-def _table(own: Scored, truth: Truth, kept: "np.ndarray[Any, np.dtype[np.int64]]") -> pd.DataFrame:
+def _table(
+    own: ScoredItems, truth: Truth, kept: "np.ndarray[Any, np.dtype[np.int64]]"
+) -> pd.DataFrame:
     columns: dict[str, Any] = {"score": own.score}
     if own.guess is not None:
         columns |= {"guess": own.guess, "confidence": own.confidence}

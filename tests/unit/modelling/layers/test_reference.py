@@ -11,7 +11,7 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, FitWarning, ModelError
-from assay.data.overlap import ENOUGH, groups_tell
+from assay.data.overlap import LAYER_ITEMS, groups_identify_truth
 from assay.data.ratings import Ratings
 from assay.fits.view import FitView
 from assay.inference import assumptions
@@ -65,7 +65,7 @@ def test_layers_that_data_cannot_tell_are_refused(
 
 def test_gold_has_to_be_known_of_enough_items():
     ratings = assay.simulate("retrieval", n_items=60, gold=0.5, rng=1)
-    assert ENOUGH == 30
+    assert LAYER_ITEMS == 30
     check_reference(ratings, "gold")
     truth = ratings.truth.copy()
     truth[np.flatnonzero((truth != -1).any(axis=1))[0]] = -1
@@ -98,7 +98,7 @@ def in_groups(sizes: dict[str, int], *, three: int = 30, n_items: int = 40) -> R
 
 def test_three_groups_have_to_rate_enough_items():
     ratings = in_groups({"a": 2, "b": 1, "c": 1})
-    assert telling_items(ratings, "groups").sum() == ENOUGH
+    assert telling_items(ratings, "groups").sum() == LAYER_ITEMS
     check_reference(ratings, "groups")
     fewer = in_groups({"a": 2, "b": 1, "c": 1}, three=29)
     with pytest.raises(ModelError, check=refusal("reference-too-few-items", items=29, needed=30)):
@@ -127,8 +127,8 @@ def test_a_group_that_has_the_name_of_another_reference_is_told_so(reference: st
 def test_abstentions_are_no_ratings_of_a_group():
     ratings = in_groups({"a": 2, "b": 1, "c": 1})
     mine = (ratings.raters["group"].to_numpy()[ratings.rater] == "c") & (ratings.item == 0)
-    assert groups_tell(ratings)
-    assert not groups_tell(replace(ratings, abstained=ratings.abstained | mine))
+    assert groups_identify_truth(ratings)
+    assert not groups_identify_truth(replace(ratings, abstained=ratings.abstained | mine))
 
 
 def test_groups_alone_do_not_say_what_classes_are():
@@ -189,11 +189,11 @@ def test_whose_truth_it_is_is_told(together) -> None:
     assert fit.attrs["reference"] == "consensus of the rater groups"
     assert "The truth is the agreement of the rater groups" in fit.attrs["assumptions"]
     assert FitView.of(fit).spec.reference == "groups"
-    table = assay.perception_table(fit)
+    table = assay.group_misperception(fit)
     assert list(table["group"]) == ["a", "b", "c"]
     assert ((table["lower"] < 0.2) & (table["upper"] > 0.2)).all()
     assert not table["prior_driven"].any()
-    worth = assay.effective_raters(fit).mean(("chain", "draw", "label"))
+    worth = assay.effective_number_of_raters(fit).mean(("chain", "draw", "label"))
     assert (worth < 2.5).all()
 
 
@@ -235,7 +235,7 @@ def test_a_report_of_groups_says_of_which_items_the_truth_is_known(gold: int) ->
 
 
 def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
-    table = assay.consensus_sensitivity(together["groups"], wrong=(0.0, 0.1))
+    table = assay.sensitivity_to_consensus(together["groups"], wrong=(0.0, 0.1))
     widths = (table["upper"] - table["lower"]).groupby(table["wrong"]).mean()
     assert widths[0.1] > widths[0.0]
 
@@ -243,7 +243,7 @@ def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
 def test_a_model_of_one_consensus_expects_less_agreement_within_families(together) -> None:
     tails = {}
     for reference in (None, "groups"):
-        table = assay.predictive_checks(together[reference])
+        table = assay.posterior_predictive_check(together[reference])
         within = table[(table["quantity"] == WITHIN) & (table["group"] == "")].iloc[0]
         tails[reference] = within["tail"]
         if reference is None:
@@ -376,7 +376,7 @@ def test_numbers_name_a_consensus_only_where_truth_is_not_given(gold: float, nam
     assert ("truth is defined by the reference (known truth)" in limits) == (gold == 1)
     if gold == 1:
         with pytest.raises(FitError, check=refusal("learned-truth")):
-            assay.consensus_sensitivity(fit)
+            assay.sensitivity_to_consensus(fit)
         assert isinstance(wrong_section(material), Gap)
     else:
-        assert len(assay.consensus_sensitivity(fit, wrong=(0.1,)))
+        assert len(assay.sensitivity_to_consensus(fit, wrong=(0.1,)))

@@ -13,7 +13,7 @@ from assay.raters.scoring.informed import (
     saw_scores,
     score_cells,
 )
-from assay.raters.scoring.scores import Scored, read_scores
+from assay.raters.scoring.scores import ScoredItems, read_scores
 from assay.raters.scoring.truths import read_truth
 
 DRAWS = 400
@@ -87,7 +87,7 @@ def test_the_coupling_has_the_law_of_bayes_rule() -> None:
 
 def test_cells_hold_scores_and_guesses_that_are_alike() -> None:
     score = np.linspace(0, 1, 60)
-    scored = Scored(item=np.arange(60), score=score, guess=score > 0.9, confidence=None)
+    scored = ScoredItems(item=np.arange(60), score=score, guess=score > 0.9, confidence=None)
     cell = score_cells(scored)
     assert np.bincount(cell).tolist() == [15, 15, 15, 9, 6]
 

@@ -20,7 +20,6 @@ from assay.fits.answer_draws import pick
 from assay.likelihood.bundles import panel_nodes
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
 from assay.likelihood.data import Data
-from assay.likelihood.hard_truths import hard_prevalence
 from assay.likelihood.marginal import bundle_nodes
 from assay.likelihood.partition import cores, in_threads, runs, shares, take_bundles
 from assay.likelihood.states import draw_nodes, recover_draw
@@ -152,9 +151,8 @@ def _recover_piece(
     for d, by_state in enumerate(tables, start=first):
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
-            value, share, parts, *by_panel = bundle_nodes(*arguments)
-            prevalence, *_, hard_truth, mixing = by_state
-            hard = hard_prevalence(prevalence, hard_truth)
+            value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
+            prevalence, mixing = by_state[0], by_state[-1]
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.likelihood.compiling import at, compiled
+from assay.likelihood.compiling import at, linked
 
 # codes of the tape's operations
 SUM, DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, SOFTMAX, LOG_SUM_EXP = range(8)
@@ -18,7 +18,7 @@ class TapeArrays(NamedTuple):
     positions: np.ndarray
 
 
-@compiled()
+@linked()
 def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def]
     """Compute the results of all operations in the buffer."""
     for o in range(operations.shape[0]):
@@ -50,7 +50,7 @@ def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def
                 _normalise(code, buffer, positions, first + n * inner, inner, out, n)
 
 
-@compiled(inline="always")
+@linked()
 def _places(operations, o):  # type: ignore[no-untyped-def]
     """Return an operation's output position, its sizes, and the start of its input positions."""
     return (
@@ -62,7 +62,7 @@ def _places(operations, o):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled(inline="always")
+@linked()
 def _normalise(code, buffer, positions, begin, inner, out, n):  # type: ignore[no-untyped-def]
     """Compute log-sum-exp, softmax or log-softmax of one row."""
     top = -np.inf
@@ -88,7 +88,7 @@ def _normalise(code, buffer, positions, begin, inner, out, n):  # type: ignore[n
         buffer[out + n * inner + k] = buffer[at(positions[begin + k])] - total
 
 
-@compiled()
+@linked()
 def play_backwards(buffer, adjoint, operations, positions):  # type: ignore[no-untyped-def]
     """Propagate the adjoints of outputs to the inputs."""
     for o in range(operations.shape[0] - 1, -1, -1):
@@ -123,7 +123,7 @@ def play_backwards(buffer, adjoint, operations, positions):  # type: ignore[no-u
                 _normalise_back(code, buffer, adjoint, positions, begin, inner, out + n * inner)
 
 
-@compiled(inline="always")
+@linked()
 def _normalise_back(code, buffer, adjoint, positions, begin, inner, here):  # type: ignore[no-untyped-def]
     """Propagate the adjoints of one row of a softmax or log-softmax."""
     total = 0.0

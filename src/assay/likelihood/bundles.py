@@ -7,13 +7,13 @@ like a cell.
 
 import numpy as np
 
-from assay.likelihood.compiling import at, compiled
+from assay.likelihood.compiling import at, compiled, linked
 
 RESCALE_AFTER = 8
 """Factors of at least 1e-300 multiplied before rescaling; more could underflow."""
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped-def]
     """Return the likelihood of each cell at each node over its mean, and the inverse mean.
 
@@ -45,7 +45,7 @@ def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped
     return chance, shrink
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ignore[no-untyped-def]
     """Return bundles' log-likelihoods (bundle,) and the posterior of their nodes (bundle, node).
 
@@ -84,7 +84,7 @@ def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ig
     return value, shares
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
     """Return panels' likelihoods at their own nodes and their cluster's, and log scales.
 
@@ -104,7 +104,7 @@ def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
     return inner, outer, panel_height
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[no-untyped-def]
     """Return the expected number of panels at each own node, (panel, node).
 
@@ -131,7 +131,7 @@ def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[
     return found
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def _multiply(left, right, product):  # type: ignore[no-untyped-def]
     """Compute a matrix product plus 1e-300, so that divisions by it are safe.
 
@@ -163,7 +163,7 @@ def _multiply(left, right, product):  # type: ignore[no-untyped-def]
                 product[rows - 1, m] += left[rows - 1, k] * right[k, m]
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def _add_products(left, right, total):  # type: ignore[no-untyped-def]
     """Add to ``total`` (row, column) the product of ``left`` (term, row) and ``right``."""
     terms = left.shape[0]
@@ -217,7 +217,7 @@ def panel_nodes(  # type: ignore[no-untyped-def]
     return posterior, node
 
 
-@compiled()
+@linked()
 def pick(weights, uniform):  # type: ignore[no-untyped-def]
     """Return the position where the cumulative weights exceed the share ``uniform`` of the sum."""
     goal = 0.0

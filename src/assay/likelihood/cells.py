@@ -11,7 +11,7 @@ its gradient, while its rows are in the processor's cache.
 
 import numpy as np
 
-from assay.likelihood.compiling import at, compiled
+from assay.likelihood.compiling import at, compiled, linked
 from assay.likelihood.hard_truths import entries, hard_prevalence
 
 TINY = 1e-300
@@ -20,7 +20,7 @@ WIDE = 8
 """Least length of rows for vector instructions."""
 
 
-@compiled()
+@linked()
 def row_chances(response):  # type: ignore[no-untyped-def]
     """Return probabilities of rows relative to their largest, their logs, and the largest's log.
 
@@ -44,7 +44,7 @@ def row_chances(response):  # type: ignore[no-untyped-def]
     return chance, log_chance, height
 
 
-@compiled()
+@linked()
 def rows_of_chances(response):  # type: ignore[no-untyped-def]
     """Return what :func:`row_chances` does, from probabilities; logs are empty until needed."""
     classes, rows, states = response.shape
@@ -92,7 +92,7 @@ def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-de
         parts[k] = one
 
 
-@compiled()
+@linked()
 def add_rows(parts, tables, rows, begin, end):  # type: ignore[no-untyped-def]
     """Add the logs of rows to ``parts``."""
     chance, log_chance = tables[0], tables[1]
@@ -103,7 +103,7 @@ def add_rows(parts, tables, rows, begin, end):  # type: ignore[no-untyped-def]
             parts[k] += log_chance[row, k] if known else np.log(max(chance[row, k], TINY))
 
 
-@compiled()
+@linked()
 def exponentiate(parts, begin, end):  # type: ignore[no-untyped-def]
     """Replace logs by numbers relative to their largest; return the largest log."""
     top = -1e300
@@ -137,7 +137,7 @@ def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-de
             by_rows[at(rows[r]), k] += value
 
 
-@compiled()
+@linked()
 def value_of_heights(by_rows, height):  # type: ignore[no-untyped-def]
     """Return the log-likelihood that relative probabilities leave out, from ``height`` (row,).
 
@@ -157,7 +157,7 @@ VANISHED = 1e-200
 """Largest evidence of a cell, as a product, below which logs are used."""
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no-untyped-def]
     """Return cells' evidence (cell, state), parts, log scales (cell,), and whether it underflowed.
 
@@ -215,7 +215,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
     return evidence, parts, height, vanished
 
 
-@compiled()
+@linked()
 def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
     """Return the parts of a cell without ratings, (mask, difficulty * state).
 
@@ -231,7 +231,7 @@ def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
     return start
 
 
-@compiled()
+@linked()
 def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-def]
     """Compute the log parts (difficulty * state,) of a cell without ratings."""
     states = mask.shape[0]
@@ -265,7 +265,7 @@ def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
     return top
 
 
-@compiled()
+@linked()
 def _by_logarithms(  # type: ignore[no-untyped-def]
     parts, cell, tables, difficulty, layer, data, looks, highs, afresh
 ):
@@ -288,7 +288,7 @@ def _by_logarithms(  # type: ignore[no-untyped-def]
     return exponentiate(parts, 0, classes * states)
 
 
-@compiled()
+@linked()
 def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  # type: ignore[no-untyped-def]
     """Propagate ``along``, the gradient by log parts (cell, difficulty * state), to the tables.
 
@@ -332,7 +332,7 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
             spread_rows(pull, by_rows, data.rows, begin, end)
 
 
-@compiled()
+@linked()
 def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
     """Compute the probability of a view's answers by difficulty and perceived state."""
     for k in range(looks.shape[0]):
@@ -340,7 +340,7 @@ def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
     multiply_rows(looks, chance, rows, begin, end)
 
 
-@compiled()
+@linked()
 def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
     """Compute ``looks`` relative to each difficulty's largest, and the logs of these."""
     states = looks.shape[0] // highs.shape[0]
@@ -351,7 +351,7 @@ def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore
         highs[d] = exponentiate(looks, d * states, (d + 1) * states)
 
 
-@compiled()
+@linked()
 def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-untyped-def]
     """Compute the probability of a view's answers by true state, given misperception.
 
@@ -370,7 +370,7 @@ def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-unty
         afresh[s] = total
 
 
-@compiled()
+@linked()
 def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  # type: ignore[no-untyped-def]
     """Return the log-likelihood and its gradients with one node and without perception layers.
 
@@ -423,7 +423,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     return value, by_prevalence, by_rows, by_part, by_hard_truth
 
 
-@compiled()
+@linked()
 def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-untyped-def]
     """Return the prevalence of states by difficulty class, (context, difficulty * state)."""
     contexts, states, _ = prevalence.shape
@@ -439,7 +439,7 @@ def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-unt
     return found
 
 
-@compiled()
+@linked()
 def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untyped-def]
     """Propagate the gradient by ``_for_each_difficulty`` to prevalence and ``hard_truth``."""
     contexts, states, _ = prevalence.shape
@@ -468,7 +468,7 @@ def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled()
+@linked()
 def cell_weights(data):  # type: ignore[no-untyped-def]
     """Return the number of items of each cell, (cell,)."""
     weight = np.zeros(data.cell_context.shape[0])

@@ -15,8 +15,11 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import types
+from numba.extending import lower_builtin, register_jitable, type_callable
 
 from assay._util.files import is_writable, user_cache
+from assay.likelihood.linking import LinkedCompiler
 from assay.likelihood.machine_code import checked_files
 from assay.likelihood.memory import keep_freed_memory
 
@@ -27,10 +30,21 @@ keep_freed_memory()
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator: ``numba.njit`` with these options, cached, without Python's lock."""
+    settings: Any = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         with kept_on_disk() as keep:
-            return numba.njit(cache=keep, nogil=True, error_model="numpy", **options)(function)
+            return numba.njit(cache=keep, **settings)(function)
+
+    return decorate
+
+
+def linked(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator of what only compiled functions call: Python calls the plain function."""
+    settings: Any = {"error_model": "numpy", "pipeline_class": LinkedCompiler, **options}
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return register_jitable(**settings)(function)
 
     return decorate
 
@@ -71,7 +85,19 @@ def digest() -> str:
     return found.hexdigest()[:16]
 
 
-@compiled(inline="always")
-def at(position):  # type: ignore[no-untyped-def]
+def at(position: Any) -> Any:
     """Return a position as unsigned integer, for which Numba does not check negative indexing."""
     return np.uint64(position)
+
+
+@type_callable(at)
+def _type_of_position(_context: Any) -> Any:
+    def found(position: Any) -> Any:
+        return types.uint64 if isinstance(position, types.Integer) else None
+
+    return found
+
+
+@lower_builtin(at, types.Integer)  # type: ignore[untyped-decorator]
+def _lower_position(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return context.cast(builder, arguments[0], signature.args[0], signature.return_type)

@@ -7,11 +7,11 @@ import numpy as np
 
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
 from assay.likelihood.cells import TINY, row_chances, rows_of_chances
-from assay.likelihood.compiling import at, compiled
+from assay.likelihood.compiling import at, compiled, linked
 from assay.likelihood.marginal import value_of_rows
 
 
-@compiled()
+@linked()
 def log_of_score(score):  # type: ignore[no-untyped-def]
     r"""Return log quantile of a score, its slope, and the slope of the log slope.
 
@@ -54,7 +54,7 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
     value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
         value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
     )
-    gradient = carry_back(
+    gradient = _carry_back(
         buffer,
         by_prevalence,
         by_response,
@@ -81,7 +81,7 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
 
 
-@compiled()
+@linked()
 def _tables(x, tape, places):  # type: ignore[no-untyped-def]
     """Run the tape; return its buffer and the tables as recorded."""
     buffer = tape.constants.copy()
@@ -103,8 +103,8 @@ def _tables(x, tape, places):  # type: ignore[no-untyped-def]
     return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
 
 
-@compiled()
-def carry_back(  # type: ignore[no-untyped-def]
+@linked()
+def _carry_back(  # type: ignore[no-untyped-def]
     buffer,
     by_prevalence,
     by_response,
@@ -135,7 +135,10 @@ def carry_back(  # type: ignore[no-untyped-def]
     return gradient
 
 
-@compiled()
+carry_back = compiled()(_carry_back)
+
+
+@linked()
 def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
     """Copy the buffer's numbers at given places to a table of three axes."""
     for a in range(places.shape[0]):
@@ -144,7 +147,7 @@ def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
                 table[a, b, c] = buffer[at(places[a, b, c])]
 
 
-@compiled()
+@linked()
 def _scatter(target, places, table):  # type: ignore[no-untyped-def]
     """Add a table of three axes to the target at given places."""
     for a in range(places.shape[0]):
@@ -153,7 +156,7 @@ def _scatter(target, places, table):  # type: ignore[no-untyped-def]
                 target[at(places[a, b, c])] += table[a, b, c]
 
 
-@compiled()
+@linked()
 def _scatter_by_log(target, places, table, buffer):  # type: ignore[no-untyped-def]
     """Add derivatives by logs of numbers to the derivatives by the numbers."""
     for a in range(places.shape[0]):
@@ -163,7 +166,7 @@ def _scatter_by_log(target, places, table, buffer):  # type: ignore[no-untyped-d
                 target[place] += table[a, b, c] / max(buffer[place], TINY)
 
 
-@compiled()
+@linked()
 def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
     """Copy the buffer's numbers at given places to a table of two axes."""
     for a in range(places.shape[0]):
@@ -171,7 +174,7 @@ def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
             table[a, b] = buffer[at(places[a, b])]
 
 
-@compiled()
+@linked()
 def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
     """Add a table of two axes to the target at given places."""
     for a in range(places.shape[0]):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from assay.likelihood.compiling import at, compiled
+from assay.likelihood.compiling import at, linked
 
 
-@compiled()
+@linked()
 def entries(hard_truth):  # type: ignore[no-untyped-def]
     """List the nonzero entries of ``hard_truth`` by row: start, column, probability.
 
@@ -27,7 +27,7 @@ def entries(hard_truth):  # type: ignore[no-untyped-def]
     return start, column, chance
 
 
-@compiled()
+@linked()
 def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
     """Return the state probabilities of hard items, (hard class, context, state, node)."""
     contexts, states, nodes = prevalence.shape

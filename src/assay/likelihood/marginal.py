@@ -10,8 +10,8 @@ from assay.likelihood.cells import (
     row_chances,
     value_of_heights,
 )
-from assay.likelihood.compiling import at, compiled
-from assay.likelihood.hard_truths import entries
+from assay.likelihood.compiling import at, compiled, linked
+from assay.likelihood.hard_truths import entries, hard_prevalence
 
 
 @compiled()
@@ -35,7 +35,7 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     return value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@linked(fastmath={"reassoc", "contract"})
 def value_of_rows(  # type: ignore[no-untyped-def]
     prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
@@ -108,7 +108,7 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
 
 
-@compiled()
+@linked()
 def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: ignore[no-untyped-def]
     """Return log-likelihoods and node posteriors of bundles, and likelihoods of panels."""
     start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
@@ -120,7 +120,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
     return value, shares, inner, outer
 
 
-@compiled()
+@linked()
 def _sums(by_part, classes):  # type: ignore[no-untyped-def]
     """Sum numbers (context, difficulty * state) over the states."""
     contexts, length = by_part.shape
@@ -131,7 +131,7 @@ def _sums(by_part, classes):  # type: ignore[no-untyped-def]
     return found
 
 
-@compiled()
+@linked()
 def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
     """Reshape a table (row, difficulty * state) to (difficulty, row, state)."""
     classes, rows, states = shape
@@ -147,11 +147,11 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 def bundle_nodes(  # type: ignore[no-untyped-def]
     prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
-    """Return bundles' log-likelihoods and node posteriors, cells' parts, and panels' likelihoods.
+    """Return bundles' log-likelihoods and node posteriors, cells' parts, and tables to draw with.
 
     Arguments as for :func:`value_and_gradient`. Parts (cell, difficulty, state) are up to a factor
-    of the cell. Panels' likelihoods (panel, node) are at their own and at their cluster's nodes;
-    empty without panels.
+    of the cell. The tables are the prevalence of hard items (hard class, context, state, node), and
+    panels' likelihoods (panel, node) at their own and at their cluster's nodes; empty without them.
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)
@@ -163,4 +163,5 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
     chance, _ = cell_chances(prevalence, evidence, height, data)
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     parts = parts.reshape((parts.shape[0], difficulty.shape[1], evidence.shape[1]))
-    return value, shares, parts, inner, outer
+    hard = hard_prevalence(prevalence, hard_truth)
+    return value, shares, parts, hard, inner, outer

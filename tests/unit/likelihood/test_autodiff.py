@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from assay._util.arrays import append_constant, log_softmax, logsumexp, softmax
+from assay.likelihood import autodiff_kernel
 from assay.likelihood.autodiff import Symbol, Tape
-from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
+from assay.likelihood.compiling import compiled
 
 CONSTANT = np.arange(6.0).reshape(2, 3) / 5
 
@@ -34,6 +35,9 @@ FORMULAS: dict[str, Callable[[Any, Any], Any]] = {
     "fancy index": lambda x, xp: x[np.array([0, 1, 1, 0])][:, np.array([2, 2, 0])],
     "reshape": lambda x, xp: x.reshape((3, 2))[1:] * 2.0,
 }
+
+play_forwards = compiled()(autodiff_kernel.play_forwards)
+play_backwards = compiled()(autodiff_kernel.play_backwards)
 
 
 def record(formula: Callable[[Any, Any], Any]) -> tuple[Tape, Symbol]:

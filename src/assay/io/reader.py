@@ -18,13 +18,14 @@ from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
 from assay.io.list_cells import single_elements
+from assay.io.opening import open_source
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import require_one_label, reshape
-from assay.io.sources import Source, open_source
+from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg

@@ -24,9 +24,9 @@ from assay.io.identifiers import codes_of, joined_ids
 from assay.io.list_cells import single_elements
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.io.near_names import folded
+from assay.io.opening import as_pandas, read_beside
 from assay.io.reading_log import Ledger
 from assay.io.skip_logic import admitted, apply_gates
-from assay.io.sources import as_pandas, read_beside
 from assay.io.tables import Table
 
 Marks = NDArray[np.int8]

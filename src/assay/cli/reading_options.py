@@ -103,6 +103,14 @@ class Reading:
         list[str] | None,
         _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
     ] = None
+    ordered: Annotated[
+        bool | None,
+        typer.Option(
+            "--ordered/--unordered",
+            help="Whether numbers that are classes are grades, or only codes.",
+            rich_help_panel="Reading",
+        ),
+    ] = None
     set_aside: Annotated[bool, _reading("Set aside rows that cannot be read, and count them.")] = (
         False
     )

@@ -27,6 +27,14 @@ NOTES = {
         "the first line."
     ),
     "no-header": "The first line is a row of data, so columns are called by their numbers.",
+    "number-codes": (
+        "Classes that are numbers were read without an order. If they are grades, give "
+        "`ordered=True`."
+    ),
+    "number-scale": (
+        "Classes that are numbers were read as ordered, with a mean. If they are codes, give "
+        "`ordered=False`."
+    ),
     "nul-character": "The character NUL was removed from cells.",
     "repeated-columns": (
         "Columns have the same name. Columns that differ are numbered, such as `label (2)`, and "

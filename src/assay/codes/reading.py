@@ -103,6 +103,10 @@ READING = {
     "panel-ranks": (
         "Ranks in a panel repeat, or are not positions in a list. Check `rank=` and `panel=`."
     ),
+    "order-of-words": (
+        "`ordered=True` orders classes that are numbers and that the data define. Write other "
+        "classes in their order, and ordered = true, into a task file."
+    ),
     "panels-key": (
         "The table of panels shares no column with the ratings. Add the column that names the "
         "panel of a rating."

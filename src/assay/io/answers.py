@@ -442,6 +442,18 @@ def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger
             ledger.note(f"`classes=` names {', '.join(idle)}, which no answer to {label} says")
 
 
+def words_written(
+    table: Table, columns: AnswerColumns, labels: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the words in the columns of these labels, as the file writes them."""
+    held = {label: columns.by_label.get(label, columns.value) for label in labels}
+    return {
+        label: [str(word).strip() for word in pd.unique(table.frame[column])]
+        for label, column in held.items()
+        if column
+    }
+
+
 def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
     """Return the words in the columns of these labels, in canonical form."""
     found = {}

@@ -19,6 +19,7 @@ from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
+    are_numbers,
     has_few,
     likely_answers,
     likely_columns,
@@ -39,7 +40,7 @@ from assay.io.names import (
 from assay.io.reading_log import Ledger
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import report_wide
+from assay.io.wide_tables import report_wide, rows_are_items
 
 MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
@@ -108,6 +109,7 @@ def find_answers(
                 evidence=f"it holds the choices, and {columns[0]} says whether they were submitted",
             )
         columns = [c for c in columns if _varies(table, c)] or columns
+        columns = _without_texts(table, columns)
         if columns and columns[0] not in by_label.values():
             why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
             return AnswerColumns(
@@ -215,8 +217,10 @@ def _likely_one(
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
-    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     answers = [c for c in free if (c in few and _is_filled(frame[c])) or has_options(frame[c])]
+    if not known["rater"] and len(answers) > 1 and rows_are_items(frame, known["item"]):
+        return {c: c for c in within_states(frame, answers)}
+    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
     several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
     if len(several) > 1:
@@ -440,6 +444,14 @@ def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger
         idle = [word for word in classes if found and word not in set().union(*found)]
         if idle:
             ledger.note(f"`classes=` names {', '.join(idle)}, which no answer to {label} says")
+
+
+def _without_texts(table: Table, columns: Sequence[str]) -> list[str]:
+    """Leave out columns of texts, such as the answers that are rated, if others have few values."""
+    frame = table.frame
+    classes = [c for c in columns if has_few(frame[c]) or are_numbers(frame[c])]
+    others = len(classes) < len(columns) and free_columns(frame, columns)
+    return classes if classes or others else list(columns)
 
 
 def words_written(

@@ -21,6 +21,7 @@ NOTES = {
         "classes in a task file if they are codes."
     ),
     "header-again": "Rows that repeat the header were left out.",
+    "hidden-sheets": ("The file has hidden sheets, which are not read unless `sheet=` names one."),
     "merged-cells": "Merged cells of a sheet have the value of their first cell.",
     "nameless-columns": (
         "Some columns with values have no name, so they are called by their places. Name them in "

@@ -158,6 +158,10 @@ READING = {
     "shared-column": (
         "`labels=` gives one column to several labels. Give each label its own column."
     ),
+    "share-table": (
+        "The cells look like shares of the raters, such as per cent yes. Beside a column with the "
+        "number of raters, `counts=` reads them as votes; without it nothing does."
+    ),
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "too-many-classes": (
         "A column has long texts, or too many different values to be classes. Name the column of "

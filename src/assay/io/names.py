@@ -85,7 +85,8 @@ FLAGS = frozenset({
 })  # fmt: skip
 """Squashed names of columns that mark responses that do not count."""
 FORM = (
-    "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
+    "timestamp", "submitted", "submitdate", "datestamp", "startlanguage", "startdate",
+    "enddate", "recordeddate", "responseid", "zeitstempel",
 )  # fmt: skip
 """Squashed parts of names of columns that forms add for each respondent."""
 REMARKS = frozenset({

@@ -8,15 +8,14 @@ import pandas as pd
 
 from assay.data.ratings import Ratings
 from assay.data.task import Task
-from assay.io.answers import (
+from assay.io.answer_words import (
     apply_words,
     check_words,
-    find_answers,
     note_idle_words,
-    require_answers,
     words_said,
     words_written,
 )
+from assay.io.answers import find_answers, require_answers
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns

@@ -12,6 +12,7 @@ from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
 from assay.io.names import COUNT_NAMES, FORM, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
 from assay.io.reading_log import Ledger
+from assay.io.share_tables import report_shares
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
@@ -131,7 +132,11 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    if _report_counts(frame, ledger) or _report_one_hot(frame, ledger):
+    if (
+        report_shares(frame, ledger)
+        or _report_counts(frame, ledger)
+        or _report_one_hot(frame, ledger)
+    ):
         return True
     columns = answer_columns(frame, label, taken)
     if not columns:

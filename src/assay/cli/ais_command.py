@@ -7,8 +7,9 @@ import typer
 
 from assay._util.files import FIT_SUFFIXES, write_table
 from assay.cli.arguments import in_options
-from assay.cli.options import Json, Level, Reading, Seed, Sources, Strict
+from assay.cli.options import Json, Level, Seed, Sources, Strict
 from assay.cli.program import command
+from assay.cli.reading_options import Reading
 from assay.cli.shell import end_with, open_fit, say, say_notes, tell
 from assay.cli.tables import records_of
 

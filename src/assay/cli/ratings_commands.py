@@ -10,13 +10,12 @@ import typer
 from assay._util.files import require_fit_place
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
+from assay.cli.fitting_options import Fitting
 from assay.cli.options import (
-    Fitting,
     Json,
     Level,
     MetricFiles,
     Quiet,
-    Reading,
     Sources,
     Strict,
     Table,
@@ -25,6 +24,7 @@ from assay.cli.options import (
     require_task,
 )
 from assay.cli.program import command
+from assay.cli.reading_options import Reading
 from assay.cli.rescue import write_fit
 from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver

@@ -11,19 +11,10 @@ from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.decision_commands import Pseudonyms
-from assay.cli.options import (
-    Fitting,
-    Json,
-    Level,
-    MetricFiles,
-    Quiet,
-    Reading,
-    Seed,
-    Strict,
-    register,
-    say_unsuited,
-)
+from assay.cli.fitting_options import Fitting
+from assay.cli.options import Json, Level, MetricFiles, Quiet, Seed, Strict, register, say_unsuited
 from assay.cli.program import command
+from assay.cli.reading_options import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
 

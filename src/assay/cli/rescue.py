@@ -10,7 +10,7 @@ from assay._util.files import Unwritten
 if TYPE_CHECKING:
     import xarray as xr
 
-    from assay.cli.options import Fitting
+    from assay.cli.fitting_options import Fitting
 
 
 def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:

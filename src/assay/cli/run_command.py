@@ -9,19 +9,10 @@ import typer
 from assay._util.errors import FitError
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
-from assay.cli.options import (
-    Fitting,
-    Json,
-    Level,
-    Metrics,
-    Quiet,
-    Reading,
-    Sources,
-    Strict,
-    name_of,
-    stem_of,
-)
+from assay.cli.fitting_options import Fitting
+from assay.cli.options import Json, Level, Metrics, Quiet, Sources, Strict, name_of, stem_of
 from assay.cli.program import command
+from assay.cli.reading_options import Reading
 from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
 from assay.cli.tables import records_of
 

@@ -21,12 +21,21 @@ NOTES = {
         "classes in a task file if they are codes."
     ),
     "header-again": "Rows that repeat the header were left out.",
+    "hidden-sheets": ("The file has hidden sheets, which are not read unless `sheet=` names one."),
     "merged-cells": "Merged cells of a sheet have the value of their first cell.",
     "nameless-columns": (
         "Some columns with values have no name, so they are called by their places. Name them in "
         "the first line."
     ),
     "no-header": "The first line is a row of data, so columns are called by their numbers.",
+    "number-codes": (
+        "Classes that are numbers were read without an order. If they are grades, give "
+        "`ordered=True`."
+    ),
+    "number-scale": (
+        "Classes that are numbers were read as ordered, with a mean. If they are codes, give "
+        "`ordered=False`."
+    ),
     "nul-character": "The character NUL was removed from cells.",
     "repeated-columns": (
         "Columns have the same name. Columns that differ are numbered, such as `label (2)`, and "

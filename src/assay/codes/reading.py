@@ -103,6 +103,10 @@ READING = {
     "panel-ranks": (
         "Ranks in a panel repeat, or are not positions in a list. Check `rank=` and `panel=`."
     ),
+    "order-of-words": (
+        "`ordered=True` orders classes that are numbers and that the data define. Write other "
+        "classes in their order, and ordered = true, into a task file."
+    ),
     "panels-key": (
         "The table of panels shares no column with the ratings. Add the column that names the "
         "panel of a rating."
@@ -153,6 +157,10 @@ READING = {
     "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": (
         "`labels=` gives one column to several labels. Give each label its own column."
+    ),
+    "share-table": (
+        "The cells look like shares of the raters, such as per cent yes. Beside a column with the "
+        "number of raters, `counts=` reads them as votes; without it nothing does."
     ),
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "too-many-classes": (

@@ -74,10 +74,13 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
     yield f"name = {_text(label.name)}"
     yield f"classes = {_list(label.classes)}"
     many = len(label.classes) > 2
-    if label.ordered:
-        yield "ordered = true"
-    elif many and numbers_of(label) is not None and graded(label):
+    numeric = many and numbers_of(label) is not None and graded(label)
+    if label.ordered and numeric:
         yield "ordered = true  # the classes are numbers; remove this line if they are only codes"
+    elif label.ordered:
+        yield "ordered = true"
+    elif numeric:
+        yield "# ordered = true  # if the numbers are grades, and not only codes"
     elif many:
         yield "# ordered = true  # if a later class is a higher one"
     if label.better:

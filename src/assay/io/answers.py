@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
+    are_numbers,
     has_few,
     likely_answers,
     likely_columns,
@@ -37,9 +38,10 @@ from assay.io.names import (
     squash,
 )
 from assay.io.reading_log import Ledger
+from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import report_wide
+from assay.io.wide_tables import report_wide, rows_are_items
 
 MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
@@ -108,6 +110,7 @@ def find_answers(
                 evidence=f"it holds the choices, and {columns[0]} says whether they were submitted",
             )
         columns = [c for c in columns if _varies(table, c)] or columns
+        columns = _without_texts(table, columns)
         if columns and columns[0] not in by_label.values():
             why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
             return AnswerColumns(
@@ -129,6 +132,14 @@ def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
 def _varies(table: Table, column: str) -> bool:
     """Whether a column has several values."""
     return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
+
+
+def _without_texts(table: Table, columns: Sequence[str]) -> list[str]:
+    """Leave out columns of texts, such as the answers that are rated, if others have few values."""
+    frame = table.frame
+    classes = [c for c in columns if has_few(frame[c]) or are_numbers(frame[c])]
+    others = len(classes) < len(columns) and free_columns(frame, columns)
+    return classes if classes or others else list(columns)
 
 
 def require_answers(
@@ -178,7 +189,7 @@ def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return columns of few values without another role."""
     finder = ColumnFinder([str(c) for c in frame.columns])
     free = _without_role(finder, [*taken, question_column(frame)])
-    return [c for c in free if has_few(frame[c])]
+    return _no_shares([c for c in free if has_few(frame[c])], frame)
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
@@ -191,6 +202,13 @@ def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     return [c for c in free if squash(c) not in TRUTH_NAMES | REMARKS]
+
+
+def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
+    """Leave out columns of shares, which are no answers, and of the number of raters."""
+    shares = share_columns(frame)
+    number = number_column(frame) if shares else None
+    return [c for c in columns if c not in (*shares, number)]
 
 
 def _likely(
@@ -215,8 +233,10 @@ def _likely_one(
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
-    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     answers = [c for c in free if (c in few and _is_filled(frame[c])) or has_options(frame[c])]
+    if not known["rater"] and len(answers) > 1 and rows_are_items(frame, known["item"]):
+        return {c: c for c in within_states(frame, answers)}
+    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
     several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
     if len(several) > 1:
@@ -371,104 +391,3 @@ def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Int
             mend=suggest(distinct[n], task.label_names),
         )
     return codes[raw]
-
-
-WITHOUT_WORDS = {"classes": None}
-"""Arguments to continue with if ``classes=`` is wrong."""
-Words = Mapping[str, Mapping[str, str]]
-OPEN = "..."
-"""Placeholder in proposals for a class that the user must fill in."""
-
-
-def check_words(given: object, task: Task, ledger: Ledger) -> Words:
-    """Return the class of each word, by label; errors become problems."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
-        ledger.problem(
-            "argument-type",
-            f"`classes=` must be a dict like {{label: {{word: class}}}}, not {given!r}",
-            go_on=WITHOUT_WORDS,
-        )
-        return {}
-    found = {}
-    by_name = {label.name: label for label in task.labels}
-    for name, words in given.items():
-        if name not in by_name:
-            ledger.problem(
-                "unknown-label",
-                f"`classes=` names {name!r}, which is no label of task {task.name}",
-                mend=suggest(str(name), task.label_names),
-                go_on=WITHOUT_WORDS,
-            )
-        else:
-            found[str(name)] = _checked(by_name[name], words, ledger)
-    return found
-
-
-def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> dict[str, str]:
-    """Check the classes of words; an empty class means no answer."""
-    known = {canonical(c): c for c in label.classes}
-    found = {}
-    for word, name in words.items():
-        text = "" if name is None else str(name).strip()
-        if text == OPEN:
-            ledger.problem(
-                "unknown-class",
-                f"`classes=` leaves open what {word!r} means",
-                mend=f"write the class of {label.name} in the place of {OPEN}",
-                go_on={"classes": {label.name: {word: ""}}},
-            )
-            continue
-        if text and known and canonical(text) not in known:
-            near = get_close_matches(text, label.classes, n=1)
-            ledger.problem(
-                "unknown-class",
-                f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
-                mend=suggest(text, label.classes),
-                go_on={"classes": {label.name: {word: near[0] if near else ""}}},
-            )
-            continue
-        found[canonical(str(word))] = known.get(canonical(text), text)
-    return found
-
-
-def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger: Ledger) -> None:
-    """Note given words that neither the answers nor the truth (``said``) contain."""
-    for label, classes in words.items():
-        found = [part[label] for part in said if label in part]
-        idle = [word for word in classes if found and word not in set().union(*found)]
-        if idle:
-            ledger.note(f"`classes=` names {', '.join(idle)}, which no answer to {label} says")
-
-
-def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
-    """Return the words in the columns of these labels, in canonical form."""
-    found = {}
-    for label in words:
-        column = columns.by_label.get(label, columns.value)
-        if column:
-            cells = table.frame[column]
-            if columns.question:
-                cells = cells[table.frame[columns.question].map(squash) == squash(label)]
-            found[label] = {canonical(str(word)) for word in pd.unique(cells)}
-    return found
-
-
-def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
-    """Replace words in the columns of answers."""
-    if not words:
-        return table
-    frame = table.frame.copy()
-    for label, classes in words.items():
-        column = columns.by_label.get(label, columns.value)
-        if not column:
-            continue
-        rows = np.ones(len(frame), bool)
-        if columns.question:
-            rows = (frame[columns.question].map(squash) == squash(label)).to_numpy(bool)
-        raw, distinct = pd.factorize(frame[column])
-        known = [canonical(str(word)) for word in distinct]
-        new = np.array([classes.get(k, v) for k, v in zip(known, distinct, strict=True)], object)
-        frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
-    return replace(table, frame=frame)

@@ -64,6 +64,7 @@ class Arguments:
     wide: ColumnArg = None
     wide_items: ColumnArg = None
     counts: ColumnArg = None
+    ordered: bool | None = None
     set_aside: bool = False
 
     def __post_init__(self) -> None:

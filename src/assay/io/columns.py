@@ -275,7 +275,8 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     known = {k: list(roles[k].columns) for k in ("item", "rater") if k in roles}
     known |= {k: [guessed[k]] for k in ("item", "rater") if isinstance(guessed.get(k), str)}
     labels = guessed.get("labels")
-    known["answer"] = [labels] if isinstance(labels, str) else list(answers)
+    named = list(labels.values()) if isinstance(labels, Mapping) else list(answers)
+    known["answer"] = [labels] if isinstance(labels, str) else named
     frame = ledger.table.frame
     used = {c for one in roles.values() for c in one.columns}
     used |= {c for columns in known.values() for c in columns}

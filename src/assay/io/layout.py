@@ -21,11 +21,11 @@ from assay.io.formats import Export, pragmata
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
+from assay.io.opening import read_beside
 from assay.io.reading_log import Ledger
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
-from assay.io.sources import read_beside
 from assay.io.statuses import find_status
 from assay.io.tables import Table
 from assay.io.truth import AuditColumns, TruthSource

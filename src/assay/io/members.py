@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.io.file_names import is_table_name, names_without_suffix, short_names
-from assay.io.sources import FilesSource, FolderSource, Source
+from assay.io.source_folders import FilesSource, FolderSource
+from assay.io.sources import Source
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,16 @@
-"""Merged cells of Excel: where they are, and the value that all of them have."""
+"""Merged cells and hidden sheets of Excel, which its readers do not tell."""
 
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 SHEET = re.compile(rb"<sheet\b[^>]*>")
 NAME, SHEET_ID = re.compile(rb"\bname=\"([^\"]*)\""), re.compile(rb"\br:id=\"([^\"]*)\"")
+HIDDEN = re.compile(rb"\bstate=\"(?:veryH|h)idden\"")
 RELATION = re.compile(rb"<Relationship\b[^>]*>")
 ID, TARGET = re.compile(rb"\bId=\"([^\"]*)\""), re.compile(rb"\bTarget=\"([^\"]*)\"")
 MERGED = re.compile(rb"<mergeCell\b[^>]*\bref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
@@ -37,6 +39,17 @@ def merged_ranges(data: bytes, position: int) -> list[Range]:
         for left, top, right, bottom in MERGED.findall(text)
     ]
     return [one for one in found if (one[1] - one[0] + 1) * (one[3] - one[2] + 1) <= MOST_CELLS]
+
+
+def hidden_sheets(data: bytes, names: Sequence[str]) -> list[str]:
+    """Return the hidden sheets of an Excel file since 2007; none of other files."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = SHEET.findall(archive.read("xl/workbook.xml"))
+    except (KeyError, zipfile.BadZipFile, OSError, RuntimeError):
+        return []
+    pairs = zip(names, sheets, strict=False)
+    return [name for name, sheet in pairs if HIDDEN.search(sheet)]
 
 
 def _file_of(archive: zipfile.ZipFile, position: int) -> str:

@@ -9,7 +9,8 @@ from assay._util.errors import Note
 from assay._util.text import counted, listed
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Task
-from assay.io.answers import AnswerColumns, Words
+from assay.io.answer_words import Words
+from assay.io.answers import AnswerColumns
 from assay.io.cells import EMPTY, NO_ANSWER
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION

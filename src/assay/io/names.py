@@ -85,7 +85,8 @@ FLAGS = frozenset({
 })  # fmt: skip
 """Squashed names of columns that mark responses that do not count."""
 FORM = (
-    "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
+    "timestamp", "submitted", "submitdate", "datestamp", "startlanguage", "startdate",
+    "enddate", "recordeddate", "responseid", "zeitstempel",
 )  # fmt: skip
 """Squashed parts of names of columns that forms add for each respondent."""
 REMARKS = frozenset({
@@ -94,6 +95,20 @@ REMARKS = frozenset({
     "anyothercomments?", "anycomments?", "furthercomments", "additionalcomments", "othercomments",
 })  # fmt: skip
 """Squashed names of free remarks."""
+GRADES = frozenset({
+    "grade", "grades", "score", "scores", "rating", "ratings", "star", "stars", "point", "points",
+    "level", "likert", "scale", "degree", "quality", "severity", "relevance", "note", "noten",
+    "punkte", "sterne", "stufe", "bewertung", "wertung", "skala", "grad",
+})  # fmt: skip
+"""Words in names of labels whose numbers are grades."""
+CODES = frozenset({
+    "label", "labels", "class", "category", "cat", "code", "codes", "type", "kind", "topic",
+    "theme", "genre", "emotion", "intent", "species", "language", "group", "cluster", "id", "nr",
+    "number", "tag", "target", "color", "colour", "answer", "choice", "option", "vote", "response",
+    "value", "annotation", "winner", "decision", "verdict", "klasse", "kategorie", "antwort",
+    "urteil", "thema", "typ", "art", "gruppe", "sprache",
+})  # fmt: skip
+"""Words in names of labels whose numbers may be codes."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """Squashed names of frequencies in tables of grouped answers."""
 

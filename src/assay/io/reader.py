@@ -18,13 +18,14 @@ from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
 from assay.io.list_cells import single_elements
+from assay.io.opening import open_source
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import require_one_label, reshape
-from assay.io.sources import Source, open_source
+from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
@@ -67,6 +68,7 @@ def read_ratings(
     wide: ColumnArg = None,
     wide_items: ColumnArg = None,
     counts: ColumnArg = None,
+    ordered: bool | None = None,
     set_aside: bool = False,
 ) -> Ratings:
     """Read ratings from a file, a folder or a table.
@@ -156,6 +158,10 @@ def read_ratings(
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional
         The columns that are classes and hold numbers of votes. The raters have no names.
+    ordered : bool, optional
+        Whether classes are ordered that the data define and that are numbers. If not given and
+        ``task`` is neither, numbers such as the grades 1, 1.5, ..., 5 are read as ordered, and
+        codes are not; a note says which.
     set_aside : bool
         Whether to set aside and count rows that cannot be read, instead of refusing the file. Such
         rows have a wrong number of fields, or words that are not a class or a label.
@@ -198,6 +204,8 @@ def read_ratings(
     require_choice("partial", partial, PARTIAL)
     require_choice("resolve", resolve, RESOLVE)
     require_flag("set_aside", set_aside)
+    if ordered is not None:
+        require_flag("ordered", ordered)
     for name, text in (("format", format), ("sheet", sheet), ("encoding", encoding)):
         require_text(name, text)
     given = Arguments(
@@ -207,7 +215,7 @@ def read_ratings(
         covariates=covariates, replicate=replicate, session=session, sessions=sessions,
         audit=audit, seconds=seconds, panels=panels, response=response, partial=partial,
         resolve=resolve,
-        wide=wide, wide_items=wide_items, counts=counts, set_aside=set_aside,
+        wide=wide, wide_items=wide_items, counts=counts, ordered=ordered, set_aside=set_aside,
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding, lenient=set_aside)
@@ -242,8 +250,9 @@ def read_ratings(
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)
     table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
-    ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
-    return ratings if table.part else with_default_metrics(ratings)
+    unnamed = named is None
+    ratings = read_rows(table, base, given.with_known(shaped.options), shaped, guess_order=unnamed)
+    return ratings if table.part else with_default_metrics(ratings, named=not unnamed)
 
 
 def _plain(opened: Source, named: Task | None) -> Export:

@@ -19,6 +19,7 @@ from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
 from assay.io.formats import Export
 from assay.io.names import RECOGNISED
+from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
@@ -124,9 +125,18 @@ def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each class, with its number of votes by unnamed raters."""
-    votes = np.column_stack([_votes(table, c, columns) for c in columns])
+    names = _class_names(columns)
+    shared = votes_of_shares(table.frame, columns, table.source)
+    if shared is not None:
+        names = names_of_shares(columns)
+    if shared is not None and len(columns) == 1:
+        total = table.frame[number_column(table.frame)].astype(float).to_numpy()
+        names = [other_class(names[0]), *names]
+        shared = [total.astype(np.int64) - shared[0], *shared]
+    found = [_votes(table, c, columns) for c in columns] if shared is None else shared
+    votes = np.column_stack(found)
     table, roles = _with_items(table, columns, given)
-    classes = np.array(_class_names(columns), object)
+    classes = np.array(names, object)
     rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
     answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
     frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)

@@ -1,45 +1,29 @@
-"""An opened input: a file, a folder, standard input or a table."""
+"""An opened input: text, a table, or JSON."""
 
-import hashlib
-import sys
-import zipfile
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError
-from assay._util.text import counted, listed
-from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
+from assay._util.errors import RatingsError
+from assay._util.text import counted
 from assay.io.column_names import told_apart
 from assay.io.delimited import Delimited, parse_delimited, read_header
-from assay.io.encodings import decode_text
-from assay.io.file_names import SUFFIXES, is_table_name, short_names
-from assay.io.file_paths import is_folder, read_bytes
-from assay.io.foreign_files import refuse_foreign
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
     flat_frame,
     flattened,
-    looks_like_json,
     parse_json,
     records_of,
-    without_lone_surrogates,
 )
 from assay.io.json_stream import sound_records, stream_records
-from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
-from assay.io.saved_datasets import saved_dataset
-from assay.io.spreadsheets import is_spreadsheet, read_sheet
-from assay.io.tables import AGAIN, Part, Table, rows_of, table_of
+from assay.io.tables import Table, rows_of, table_of
 
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
@@ -318,218 +302,3 @@ class JsonSource(Source):
         if self.lost:
             return self._sound[0], self._sound[1]
         return parse_json(self.text, self.name)
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class FolderSource(Source):
-    """A folder, whose files are opened by name."""
-
-    path: Path
-    encoding: str | None = None
-    sheet: str | None = None
-
-    @property
-    def kind(self) -> Kind:
-        """A folder."""
-        return "folder"
-
-    @cached_property
-    def files(self) -> tuple[str, ...]:
-        """The names of its files, sorted."""
-        return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
-
-    @cached_property
-    def deeper(self) -> tuple[str, ...]:
-        """The files of its folders that hold records or rows, sorted; hidden ones left out."""
-        paths = [p.relative_to(self.path) for p in self.path.glob("*/**/*") if p.is_file()]
-        shown = [p.as_posix() for p in paths if not any(part[0] in "._" for part in p.parts)]
-        return tuple(sorted(filter(is_table_name, shown)))
-
-    def member(self, file: str) -> Source:
-        """Open a file, once."""
-        if file not in self._opened:
-            self._opened[file] = open_source(
-                self.path / file, encoding=self.encoding, sheet=self.sheet, lenient=self.lenient
-            )
-        return self._opened[file]
-
-    @cached_property
-    def _opened(self) -> dict[str, Source]:
-        return {}
-
-    def plain_table(self, name: str = "") -> Table:
-        """Return the table in the file of this name, such as ``retrieval.csv``."""
-        for suffix in SUFFIXES:
-            if f"{name}{suffix}" in self.files:
-                return self.member(f"{name}{suffix}").plain_table()
-        held = list(filter(is_table_name, self.files))
-        near = [*(get_close_matches(f"{name}.csv", held, n=1) if name else []), *held][:1]
-        what = f"tables of different columns: {listed(held)}" if held else "no table"
-        raise RatingsError(
-            [
-                Problem(
-                    code="folder-without-task",
-                    what=f"the folder has {what}",
-                    allowed="tables of the same columns, or one table"
-                    + (f", or {name}.csv" if name else ""),
-                    mend="give the path of one file" if held else "export the ratings into it",
-                    go_on={"source": str(self.path / near[0])} if near else {},
-                )
-            ],
-            self.name,
-        )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class FilesSource(Source):
-    """Several files: those of an archive, or those of a list of paths.
-
-    contents : reads the bytes of each file, by its name
-    paths : path of each file alone, by its name
-    chosen : whether the caller named each file
-    """
-
-    contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
-    paths: Mapping[str, str] = field(default_factory=dict, repr=False)
-    chosen: bool = False
-    encoding: str | None = None
-    sheet: str | None = None
-
-    @property
-    def kind(self) -> Kind:
-        """A folder."""
-        return "folder"
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The names of the files."""
-        return tuple(self.contents)
-
-    def member(self, file: str) -> Source:
-        """Open a file, once."""
-        if file not in self._opened:
-            try:
-                data = self.contents[file]()
-            except (OSError, zipfile.BadZipFile, zlib.error) as error:
-                raise RatingsError.of("damaged-file", str(error), self.name, mend=AGAIN) from None
-            opened = _from_bytes(data, f"{self.name}/{file}", self.encoding, self.sheet)
-            self._opened[file] = replace(opened, lenient=self.lenient)
-        return self._opened[file]
-
-    @cached_property
-    def _opened(self) -> dict[str, Source]:
-        return {}
-
-    def plain_table(self, name: str = "") -> Table:
-        """Refuse to choose among the files."""
-        tables = list(filter(is_table_name, self.files))
-        first = (*tables, *self.files)[:1]
-        what = "files of different columns" if tables else "files, none of them a table"
-        raise RatingsError.of(
-            "several-files",
-            f"there are {len(self.files)} {what}: {listed(self.files)}",
-            self.name,
-            mend="give one of them",
-            go_on={"source": self.paths[first[0]]} if first and first[0] in self.paths else {},
-        )
-
-
-def open_source(
-    source: object,
-    *,
-    what: str = "the ratings",
-    encoding: str | None = None,
-    sheet: str | None = None,
-    lenient: bool = False,
-) -> Source:
-    """Open a path, a folder, standard input (``-``), a DataFrame, or a table with ``to_pandas``.
-
-    ``what`` names it in messages. ``encoding`` and ``sheet`` are found if not given. ``lenient``
-    sets
-    lines aside that are no rows.
-    """
-    opened = _opened(source, what, encoding, sheet)
-    return replace(opened, lenient=True) if lenient else opened
-
-
-def _opened(source: object, what: str, encoding: str | None, sheet: str | None) -> Source:
-    source = as_pandas(source)
-    if isinstance(source, pd.DataFrame):
-        return FrameSource(name=f"{what} (a DataFrame)", frame=source)
-    if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
-        given = {str(Path(one).absolute()): Path(one) for one in source}
-        paths = {name: given[path] for path, name in short_names(given).items()}
-        return FilesSource(
-            name=f"{what} ({counted(len(paths), 'file')})",
-            contents={k: partial(read_bytes, p) for k, p in paths.items()},
-            paths={k: str(p) for k, p in paths.items()},
-            chosen=True, encoding=encoding, sheet=sheet,
-        )  # fmt: skip
-    if not isinstance(source, str | Path):
-        raise RatingsError.of(
-            "source-type",
-            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
-            what,
-            mend="make a table of it: pandas.DataFrame(...)",
-        )
-    path = Path(source)
-    if str(source) == STANDARD_INPUT:
-        return _from_bytes(sys.stdin.buffer.read(), "standard input", encoding, sheet)
-    data = None if is_folder(path) else read_bytes(path)
-    if data is None:
-        opened = _open_folder(path, encoding, sheet)
-    else:
-        opened = _from_bytes(data, str(path), encoding, sheet)
-    return replace(opened, part=isinstance(source, Part))
-
-
-def _open_folder(path: Path, encoding: str | None, sheet: str | None) -> Source:
-    """Open a folder of files, or a saved dataset."""
-    if (saved := saved_dataset(path)) is not None:
-        return FrameSource(name=str(path), frame=saved)
-    return FolderSource(name=str(path), path=path, encoding=encoding, sheet=sheet)
-
-
-def as_pandas(source: Any) -> Any:
-    """Return a table of another library as a DataFrame, with class names; else the argument."""
-    convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
-    if not callable(convert):
-        return source
-    frame, features = convert(), getattr(source, "features", None)
-    return with_class_names(frame, features) if isinstance(features, Mapping) else frame
-
-
-def read_beside(source: object, *, name: str, what: str) -> Table:
-    """Read a table that accompanies the ratings; its places carry its name."""
-    return replace(open_source(source, what=what).plain_table(name), beside=True)
-
-
-def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None) -> Source:
-    """Open the bytes of a file by their content, not by the file's name."""
-    digest = hashlib.sha256(data).hexdigest()
-    data = unpacked(data, name)
-    refuse_foreign(data, name)
-    if is_archive(data):
-        contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
-        paths = {file: f"{name}/{file}" for file in contents}
-        return FilesSource(
-            name=name, sha256=digest, contents=contents, paths=paths, encoding=encoding, sheet=sheet
-        )
-    if kind := arrow_kind(data, name):
-        frame = read_arrow(data, kind, name)
-        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
-        return FrameSource(name=name, sha256=digest, frame=frame, lines=lines)
-    if is_spreadsheet(data):
-        found = read_sheet(data, name, sheet)
-        return FrameSource(
-            name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
-        )  # fmt: skip
-    text, notes = decode_text(data, name, encoding)
-    if not text.strip():
-        raise RatingsError.of("empty-file", "the file is empty", name, mend=AGAIN)
-    if looks_like_json(text):
-        text = without_lone_surrogates(text)
-        return JsonSource(name=name, sha256=digest, text=text, notes=tuple(notes))
-    return TextSource(name=name, sha256=digest, text=text, notes=tuple(notes))

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -10,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import Note, RatingsError, as_code, suggest
-from assay._util.text import counted
+from assay._util.text import counted, listed
 from assay._util.typing import Ints
 from assay.io.merged_cells import filled as with_merged
-from assay.io.merged_cells import merged_ranges
+from assay.io.merged_cells import hidden_sheets, merged_ranges
 from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -53,16 +54,11 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     filled = {name: cells for name, cells in sheets.items() if not cells.empty}
     if not filled:
         raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
-    if sheet is None and len(filled) > 1:
-        first = max(filled, key=lambda name: int(filled[name].count().sum()))
-        raise RatingsError.of(
-            "several-sheets",
-            f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",
-            source,
-            mend=f"name one of them, such as {as_code({'sheet': first})}",
-            go_on={"sheet": first},
-        )
-    name = next(iter(filled)) if sheet is None else sheet
+    hidden = [name for name in hidden_sheets(data, list(sheets)) if name in filled]
+    shown = [name for name in filled if name not in hidden]
+    if sheet is None and len(shown) != 1:
+        raise _several(filled, hidden, source)
+    name = shown[0] if sheet is None else sheet
     if name not in filled:
         raise RatingsError.of(
             "unknown-sheet",
@@ -75,7 +71,32 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     read = _from_header(cells, source)
     text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
     note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
-    return replace(read, notes=(*read.notes, note)) if merged else read
+    notes = [*read.notes, *([note] if merged else []), *_hidden_notes(name, hidden)]
+    return replace(read, notes=tuple(notes))
+
+
+def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str) -> RatingsError:
+    """Ask which of several sheets is meant; hidden ones are said to be so."""
+    shown = [name for name in filled if name not in hidden] or list(filled)
+    first = max(shown, key=lambda name: int(filled[name].count().sum()))
+    said = [f"{name} (hidden)" if name in hidden else name for name in filled]
+    return RatingsError.of(
+        "several-sheets",
+        f"the file has {counted(len(filled), 'sheet')}: {', '.join(said)}",
+        source,
+        mend=f"name one of them, such as {as_code({'sheet': first})}",
+        go_on={"sheet": first},
+    )
+
+
+def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:
+    """Note hidden sheets: that they were not read, or that the one that was read is hidden."""
+    left = [other for other in hidden if other != name]
+    said = [f"sheet {name} is hidden in the file"] if name in hidden else []
+    if left:
+        named = as_code({"sheet": left[0]})
+        said.append(f"hidden sheets were not read: {listed(left)}. To read one, give {named}")
+    return [Note(text, code="hidden-sheets", level="note") for text in said]
 
 
 def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from assay.data.ratings import Ratings
 from assay.data.task import Task
-from assay.io.answers import (
+from assay.io.answer_words import (
     apply_words,
     check_words,
-    find_answers,
     note_idle_words,
-    require_answers,
     words_said,
+    words_written,
 )
+from assay.io.answers import find_answers, require_answers
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
@@ -33,6 +34,7 @@ from assay.io.list_cells import (
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
 from assay.io.near_names import note_nameless, note_near_names
+from assay.io.number_scales import with_scales
 from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
@@ -46,8 +48,18 @@ DECISIVE = ("too-many-classes", "too-many-states")
 """Problems beside which others would mislead."""
 
 
-def read_rows(table: Table, task: Task, given: Arguments, export: Export | None = None) -> Ratings:
-    """Read a table with a row for each rating or answer; raise all problems at once."""
+def read_rows(
+    table: Table,
+    task: Task,
+    given: Arguments,
+    export: Export | None = None,
+    *,
+    guess_order: bool = False,
+) -> Ratings:
+    """Read a table with a row for each rating or answer; raise all problems at once.
+
+    ``guess_order`` says whether numbers may be read as a scale although nobody says so.
+    """
     asked, response = given.roles, given.responses
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
@@ -101,6 +113,11 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     base, discarded = apply_export(layout, base, response)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)
+    written = words_written(layout.table, found, found_in_data)
+    base = with_scales(
+        base, found_in_data, written, rows.item, rows.answers.astype(np.int64), ledger,
+        asked=given.ordered, guess=guess_order,
+    )  # fmt: skip
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)

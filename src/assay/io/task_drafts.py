@@ -14,8 +14,8 @@ from assay.io.joined_files import joined
 from assay.io.likely_columns import within_states
 from assay.io.names import ANSWER_COLUMNS
 from assay.io.one_label import answer_columns_of
+from assay.io.opening import open_source
 from assay.io.questions_in_rows import MOST_LABELS, questions_of
-from assay.io.sources import open_source
 
 
 def draft_arguments(

@@ -1,5 +1,6 @@
 """Votes of unnamed raters: numbered within each item, in a group of their own."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
 from assay.io.list_cells import lists_of
 from assay.io.multi_select import joined_answers
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, TRUTH_NAMES, squash
+from assay.io.names import ANSWER_COLUMNS, GENERIC, RECOGNISED, TRUTH_NAMES, squash
 from assay.io.replicates import BY_ROW
 from assay.io.tables import Table, cell_text
 
@@ -120,7 +121,19 @@ def _item(export: Export, given: Arguments, task: Task) -> list[str]:
     by_task = finder.all_of(task.columns.get("item", ()))
     if by_task and len(by_task) == len(task.columns["item"]):
         return by_task
-    return finder.all_of(RECOGNISED["item"])[:1]
+    named = finder.all_of(RECOGNISED["item"])
+    return [c for c in named if tells_rows_apart(c, named, export.table.frame)] or named[:1]
+
+
+def tells_rows_apart(column: str, named: Sequence[str], frame: pd.DataFrame) -> bool:
+    """Whether a column such as ``id`` differs in each row, and other names of items hardly repeat.
+
+    Then each row is an item, and equal texts are not. Votes repeat most of their items.
+    """
+    if squash(column) not in set(map(squash, GENERIC)) or frame[column].duplicated().any():
+        return False
+    others = [c for c in named if c != column and frame[c].duplicated().any()]
+    return bool(others) and all(float((frame[c].value_counts() > 1).mean()) < 0.5 for c in others)
 
 
 def number_votes(export: Export, given: Arguments, task: Task) -> Export:
@@ -133,6 +146,9 @@ def number_votes(export: Export, given: Arguments, task: Task) -> Export:
     numbers[mixed] = keys.iloc[mixed].groupby(keys.iloc[mixed].to_numpy()).cumcount() + 1
     names = pd.Series(numbers.astype(str), dtype="str")
     group = pd.Series(UNNAMED, index=frame.index, dtype="str")
+    named = ColumnFinder([str(c) for c in frame.columns]).all_of(RECOGNISED["item"])
+    by_row = bool(item) and not given.item and tells_rows_apart(item[0], named, frame)
+    rows = {"item": tuple(item)} if by_row else {}
     frame = frame.assign(**{RATER: names, GROUP: group})
     note = Note(
         "the raters have no names: their votes are numbered within each item, and a model gives "
@@ -143,7 +159,7 @@ def number_votes(export: Export, given: Arguments, task: Task) -> Export:
     return replace(
         export,
         table=replace(export.table, frame=frame),
-        roles={**export.roles, "rater": (RATER,), "group": (GROUP,)},
+        roles={**rows, **export.roles, "rater": (RATER,), "group": (GROUP,)},
         notes=(*export.notes, note),
         title=export.title or "votes without names",
     )

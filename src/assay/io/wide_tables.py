@@ -12,6 +12,7 @@ from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
 from assay.io.names import COUNT_NAMES, FORM, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
 from assay.io.reading_log import Ledger
+from assay.io.share_tables import report_shares
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
@@ -43,6 +44,16 @@ NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "d
 """Squashed questions of forms for the respondent's name."""
 EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
 """Words in names of columns that are raters."""
+CRITERIA = frozenset({
+    "correct", "relevant", "relevance", "faithful", "complete", "grounded", "supported", "fluent",
+    "coherent", "coherence", "concise", "accurate", "accuracy", "consistent", "safe", "toxic",
+    "polite", "style", "tone", "grammar", "format", "clarity", "clear", "quality", "overall",
+    "hallucination", "hallucinated", "factual", "fluency", "bias", "depth", "honest", "harmless",
+    "harmful", "refusal", "richtig", "korrekt", "relevanz", "stil", "grammatik",
+})  # fmt: skip
+"""Words in names of columns that are criteria."""
+CRITERIA_END = ("ness", "ity", "ful", "able", "ible", "keit", "heit", "reich")
+"""How further such words end."""
 QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
 """Beginnings of names of columns that are items."""
 
@@ -121,7 +132,11 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    if _report_counts(frame, ledger) or _report_one_hot(frame, ledger):
+    if (
+        report_shares(frame, ledger)
+        or _report_counts(frame, ledger)
+        or _report_one_hot(frame, ledger)
+    ):
         return True
     columns = answer_columns(frame, label, taken)
     if not columns:
@@ -142,6 +157,9 @@ def _report_shape(
     """Report the apparent shape, with the arguments that read it."""
     rest = [str(c) for c in frame.columns if c not in columns]
     form = is_form(rest)
+    if not person and not form and are_criteria(columns):
+        _report_criteria(columns, ledger)
+        return
     ways = ["wide", "wide_items"]
     if 2 * sum(bool(EXPERTS & set(words_of(c))) for c in columns) > len(columns):
         seen = "a row seems to hold the answers of all raters to one item"
@@ -167,6 +185,43 @@ def _report_shape(
         numbers={"columns": len(columns)},
         go_on={ways[0]: named},
     )
+
+
+def _report_criteria(columns: Sequence[str], ledger: Ledger) -> None:
+    """Report columns that are criteria of one rater without a name."""
+    reading = {"labels": {c: c for c in columns}, "rater": "row"}
+    raters = as_code({"wide": list(columns)})
+    ledger.problem(
+        "wide-table",
+        f"no column holds the answers, and {len(columns)} columns look like criteria by which one "
+        f"rater judged each item: {first_names(columns, SHOWN)}",
+        allowed="a row for each rating: the item, the rater, an answer to each criterion",
+        mend=f"if each is a label, give {as_code(reading)}; if they are raters, {raters}",
+        role="rater",
+        numbers={"columns": len(columns)},
+        go_on=reading,
+    )
+
+
+def are_criteria(columns: Sequence[str]) -> bool:
+    """Whether most names are those of criteria, and not of raters.
+
+    Examples
+    --------
+    >>> are_criteria(["faithfulness", "is_relevant"]), are_criteria(["Ann", "Bob", "gpt-4"])
+    (True, False)
+    """
+    words = [set(words_of(c)) for c in columns]
+    named = [
+        bool(own & CRITERIA) or any(word.endswith(CRITERIA_END) for word in own) for own in words
+    ]
+    people = any(own & EXPERTS for own in words)
+    return not people and 2 * sum(named) > len(columns)
+
+
+def rows_are_items(frame: pd.DataFrame, item: Sequence[str]) -> bool:
+    """Whether each row is another item."""
+    return bool(item) and not frame.duplicated(list(item)).any()
 
 
 def _are_questions(columns: Sequence[str]) -> bool:

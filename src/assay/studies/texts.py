@@ -10,7 +10,7 @@ from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted, some
 from assay._util.validation import argument
 from assay.io.names import squash
-from assay.io.sources import open_source
+from assay.io.opening import open_source
 from assay.io.tables import Table
 
 ID_NAMES = {

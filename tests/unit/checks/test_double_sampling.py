@@ -99,7 +99,7 @@ def test_the_measured_numbers_are_those_of_the_published_study() -> None:
 
 
 def test_the_proposed_options_are_those_of_the_command() -> None:
-    from assay.cli.options import Fitting
+    from assay.cli.fitting_options import Fitting
 
     (finding,) = said(check(read(study())))
     said_here = re.search(r"--raters .* --prevalence dirichlet", in_options(finding.text))

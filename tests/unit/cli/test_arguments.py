@@ -12,7 +12,8 @@ import pytest
 
 import assay
 from assay.cli.arguments import OTHER_NAMES, in_options, is_option, option_of, values_of
-from assay.cli.options import Fitting, Reading
+from assay.cli.fitting_options import Fitting
+from assay.cli.reading_options import Reading
 
 SOURCE = Path(assay.__file__).parent
 CODE_OF_THE_USER = ("evaluation/select.py",)

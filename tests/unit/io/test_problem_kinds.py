@@ -621,6 +621,10 @@ KINDS = [
          mend=column(rank=["1", "2", "1"])),
     Kind(code="panel-clusters", call=call(RANKED.assign(panel="p")),
          mend=column(panel=["p", "p", "o"])),
+    Kind(code="share-table", call=call(
+        pd.DataFrame({"item": range(ITEMS), "share_yes": [0.5, 0.25, 1.0] * 4, "n": 4})),
+        mend=argument("counts"), right=shape(ITEMS, 4, 4 * ITEMS)),
+    Kind(code="order-of-words", call=call(ordered=True), mend=instead(ordered=None)),
     Kind(code="panels-key", call=call(panels=pd.DataFrame({"list": [1]})),
          mend=instead(panels=pd.DataFrame({"rater": ["a", "b"], "system": ["m", "n"]}))),
     Kind(code="panels-values", call=call(panels=pd.DataFrame({"rater": ["c"], "system": ["m"]})),

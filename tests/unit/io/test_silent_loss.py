@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from assay._util.errors import RatingsError
 from assay.data.ratings import Ratings
 from assay.io import read_ratings
 
@@ -104,3 +105,29 @@ def test_lines_of_two_encodings_are_each_read_in_their_own(tmp_path: Path) -> No
     ratings = read_ratings(tmp_path / "both.csv")
     assert ratings.task.labels[0].classes == ("gr\u00fcn", "rot", "wei\u00df")
     assert "two encodings" in notes(ratings, "encoding-found")[0]
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_are_named_and_not_chosen(tmp_path: Path, state: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "study.xlsx"
+    rows = [(n // 2, "ab"[n % 2], "xyxxy"[n % 5]) for n in range(20)]
+    book = openpyxl.Workbook()
+    for name, size in (("old", 20), ("final", 10)):
+        sheet = book.create_sheet(name)
+        for row in [("item", "rater", "label"), *rows[:size]]:
+            sheet.append(row)
+    book["old"].sheet_state = state
+    book.save(path)
+    ratings = read_ratings(path)
+    assert len(ratings.answers) == 10
+    assert "not read: old. To read one, give `sheet='old'`" in notes(ratings, "hidden-sheets")[0]
+    ratings = read_ratings(path, sheet="old")
+    assert len(ratings.answers) == 20
+    assert notes(ratings, "hidden-sheets") == ["sheet old is hidden in the file"]
+    book.create_sheet("other").append(("item", "rater", "label"))
+    book["other"].append((1, "a", "x"))
+    book.save(path)
+    with pytest.raises(RatingsError, match=r"3 sheets: old \(hidden\), final, other") as caught:
+        read_ratings(path)
+    assert caught.value.go_on == {"sheet": "final"}

@@ -11,7 +11,8 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, Value, unused_name
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.sources import FilesSource, FolderSource, JsonSource, Source
+from assay.io.source_folders import FilesSource, FolderSource
+from assay.io.sources import JsonSource, Source
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"

@@ -13,7 +13,8 @@ from assay.io.columns import Roles
 from assay.io.formats.format import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
 from assay.io.reading_log import Ledger
-from assay.io.sources import FolderSource, Source
+from assay.io.source_folders import FolderSource
+from assay.io.sources import Source
 
 MARKS = ("response_status", "constraint_violated")
 ITEM_KEY = "record_uuid"

@@ -9,7 +9,7 @@ from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted, some
 from assay.data.task import Task
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
-from assay.io.sources import open_source
+from assay.io.opening import open_source
 from assay.io.tables import Table
 from assay.studies.judges.prompts import Prompt
 from assay.studies.texts import read_texts

@@ -8,7 +8,7 @@ import xarray as xr
 
 from assay._util.errors import RatingsError
 from assay._util.text import counted, some
-from assay.io.sources import open_source
+from assay.io.opening import open_source
 from assay.raters.scoring.truths import positive_classes, read_truth
 
 Teacher = Any

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.io.formats import all_formats
-from assay.io.sources import open_source
+from assay.io.opening import open_source
 from tests.fixtures.formats.make.study import MODEL, USERS
 from tests.studies import (
     FIXTURES,

@@ -1,0 +1,187 @@
+"""Tables of shares: the part of the raters that chose a class, as a number up to 1 or per cent."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import RatingsError, as_code
+from assay._util.text import listed
+from assay._util.typing import Floats, Ints
+from assay.data.class_words import BINARY_SPELLINGS, canonical
+from assay.io.cells import EMPTY
+from assay.io.names import COUNT_NAMES, RECOGNISED, squash
+from assay.io.reading_log import Ledger
+
+SHARES = frozenset({
+    "share", "percent", "percentage", "pct", "perc", "prozent", "anteil", "proportion", "prop",
+    "fraction", "ratio",
+})  # fmt: skip
+"""Words in names of columns of shares."""
+VOTERS = frozenset({
+    "raters", "annotators", "workers", "judges", "votes", "voters", "ratings", "responses",
+    "answers", "total", "coders", "annotations", "judgments", "judgements", "people", "bewerter",
+    "stimmen", "personen", "gesamt",
+})  # fmt: skip
+"""Words in names of columns with the number of raters."""
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?\s*%?")
+ROUNDING = 0.011
+"""Largest rounding of a share: two digits."""
+CLEAR = 0.26
+"""Largest distance of a share times raters from a whole number of raters."""
+FEWEST_ROWS = 3
+MOST_VOTERS = 20
+"""Most raters that are tried as the number behind shares."""
+
+
+def share_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of shares: by name, or as several that sum to 1 in each row.
+
+    Empty beside a column of raters, whose numbers are their answers.
+    """
+    columns = [str(c) for c in frame.columns]
+    known = {squash(name) for name in RECOGNISED["rater"]}
+    if any(squash(c) in known for c in columns) or len(frame) < FEWEST_ROWS:
+        return []
+    numbers = {c: shares_of(frame[c]) for c in columns}
+    named = [c for c, values in numbers.items() if values is not None and _says_share(c, frame)]
+    if named:
+        return named
+    others = [c for c in columns if number_column(frame, [c]) is None]
+    parts = [c for c in others if numbers[c] is not None and not _is_whole(frame[c])]
+    held = [values for c in parts if (values := numbers[c]) is not None]
+    if len(held) > 1 and np.abs(np.sum(held, axis=0) - 1).max() <= 2 * ROUNDING:
+        return parts
+    return []
+
+
+def shares_of(column: "pd.Series[str]") -> Floats | None:
+    """Return shares from 0 to 1; None if a cell is no number from 0 to 1, or to 100."""
+    words = column.str.strip()
+    words = words.where(~words.map(lambda word: canonical(word) in EMPTY), "0")
+    if not words.str.fullmatch(NUMBER).all():
+        return None
+    percent = words.str.endswith("%")
+    values = words.str.rstrip("% ").str.replace(",", ".").astype(float).to_numpy()
+    if values.max(initial=0) > 100:
+        return None
+    return np.asarray(values / (100 if percent.any() or values.max(initial=0) > 1 else 1), float)
+
+
+def _says_share(column: str, frame: pd.DataFrame) -> bool:
+    words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+    return "%" in column or bool(words & SHARES) or bool(frame[column].str.endswith("%").any())
+
+
+def _is_whole(column: "pd.Series[str]") -> bool:
+    return bool(column.str.fullmatch(r"\d+").all())
+
+
+def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> str | None:
+    """Return the column with the number of raters of each row; None if there is none."""
+    for column in frame.columns if among is None else among:
+        words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+        counts = squash(column) in COUNT_NAMES or words & VOTERS
+        if counts and frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
+            return str(column)
+    return None
+
+
+def report_shares(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if columns hold shares of raters."""
+    columns = share_columns(frame)
+    if not columns:
+        return False
+    number = number_column(frame)
+    ledger.problem(
+        "share-table",
+        f"the cells of {listed(columns)} look like shares of the raters who chose a class"
+        + ("" if number else ", and no column says how many raters there were"),
+        allowed="a row for each rating, or numbers of votes",
+        mend=f"if column {number} has the number of raters, give {as_code({'counts': columns})}"
+        if number
+        else _without_number(columns, frame),
+        role="rater",
+        go_on={"counts": columns} if number else {},
+    )
+    return True
+
+
+def _without_number(columns: Sequence[str], frame: pd.DataFrame) -> str:
+    held = [values for c in columns if (values := shares_of(frame[c])) is not None]
+    fits = fewest_voters(np.concatenate(held))
+    hint = f" ({fits} fits all shares)" if fits else ""
+    return (
+        f"add a column n with the number of raters of each item{hint}, and give "
+        f"{as_code({'counts': list(columns)})}"
+    )
+
+
+def fewest_voters(shares: Floats) -> int:
+    """Return the smallest number of raters that gives all these shares; 0 if there is none.
+
+    Examples
+    --------
+    >>> fewest_voters(np.array([0, 0.33, 0.67, 1])), fewest_voters(np.array([0.2, 0.5]))
+    (3, 10)
+    """
+    for size in range(2, MOST_VOTERS + 1):
+        if np.abs(shares * size - np.round(shares * size)).max() <= size * ROUNDING / 2:
+            return size
+    return 0
+
+
+def votes_of_shares(frame: pd.DataFrame, columns: Sequence[str], source: str) -> list[Ints] | None:
+    """Return the votes for the class of each column; None if the columns are no shares.
+
+    Raises
+    ------
+    RatingsError
+        If no column has the number of raters, or if the shares do not fit it.
+    """
+    if not set(columns) <= set(share_columns(frame)):
+        return None
+    number = number_column(frame)
+    if number is None:
+        raise RatingsError.of(
+            "share-table",
+            f"the cells of {listed(columns)} are shares, and no column says of how many raters",
+            source,
+            mend=_without_number(columns, frame),
+        )
+    total = frame[number].astype(float).to_numpy()
+    votes = [shares_of(frame[c]) * total for c in columns]  # type: ignore[operator]
+    far = np.max([np.abs(one - np.round(one)) for one in votes], axis=0)
+    if len(columns) > 1:
+        far = np.maximum(far, np.abs(np.sum(votes, axis=0) - total))
+    if far.max() > CLEAR:
+        row = int(far.argmax())
+        shown = " and ".join(f"{frame[c].iloc[row]} of {c}" for c in columns[:2])
+        raise RatingsError.of(
+            "share-table",
+            f"{shown} is no share of {frame[number].iloc[row]} raters ({number})",
+            source,
+            mend=f"correct {number}, or these shares",
+        )
+    return [np.round(one).astype(np.int64) for one in votes]
+
+
+def names_of_shares(columns: Sequence[str]) -> list[str]:
+    """Return the classes of columns of shares: their names without the words for shares.
+
+    Examples
+    --------
+    >>> names_of_shares(["% negative", "% positive"]), names_of_shares(["share_yes"])
+    (['negative', 'positive'], ['yes'])
+    """
+    words = [re.split(r"[\s_\-.%()]+", column) for column in columns]
+    bare = [" ".join(w for w in own if w and w.casefold() not in SHARES) for own in words]
+    return bare if all(bare) and len(set(bare)) == len(bare) else list(columns)
+
+
+def other_class(name: str) -> str:
+    """Return the class of the raters who did not choose this one."""
+    code = BINARY_SPELLINGS.get(canonical(name))
+    same = {"yes": "no", "no": "yes", "true": "false", "false": "true", "1": "0", "0": "1"}
+    return same.get(canonical(name), f"not {name}") if code is not None else f"not {name}"

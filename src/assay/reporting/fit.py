@@ -17,6 +17,7 @@ from assay.fits.view import FitView
 from assay.inference.convergence import (
     ESS_LIMIT,
     FEW_DRAWS,
+    LOW_ESS,
     R_HAT_LIMIT,
     SOURCE,
     convergence_table,
@@ -274,11 +275,31 @@ def convergence_section(material: Material) -> Section:
 def _finding(doubt: Note, least: float) -> Finding:
     """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit."""
     rough = doubt.code == "low-ess" and least >= FEW_DRAWS
-    text = str(doubt) if rough else f"Do not rely on this fit yet: {doubt}"
+    said = _without_parameters(doubt)
+    text = said if rough else f"Do not rely on this fit yet: {said}"
     return Finding(
         weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
         numbers=doubt.numbers,
     )  # fmt: skip
+
+
+def _without_parameters(doubt: Note) -> str:
+    """Write a doubt on the chains for readers who do not know the model's parameters.
+
+    The section has the whole warning, with the worst parameters and the source of the limits.
+    """
+    numbers, advice = doubt.numbers, doubt.rpartition(". ")[2]
+    if doubt.code == "low-ess" and {"ess", "limit"} <= set(numbers):
+        return (
+            f"{LOW_ESS} {numbers['ess']:.0f}. Below {numbers['limit']:.0f}, the ends of intervals "
+            f"are imprecise. {advice}"
+        )
+    if doubt.code == "chains-disagree" and "r_hat" in numbers:
+        return (
+            f"The chains disagree: the largest R-hat is {numbers['r_hat']:.3f}, above "
+            f"{R_HAT_LIMIT}. {advice}"
+        )
+    return str(doubt)
 
 
 def _too_narrow() -> Finding:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay._util.text import counted, lines_of
+from assay._util.text import called, counted, lines_of
 from assay._util.typing import Ints
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
@@ -48,7 +48,7 @@ class Talk:
 
     def __str__(self) -> str:
         about = (
-            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} in "
+            f"{called(self.rater)} answers {self.reported_class!r} to {self.label} in "
             f"{self.rate:.0%} of the cases where the truth is {self.true_class!r}. The other "
             f"raters do so in {self.others:.0%} (P(more often) = {self.probability:.2f}). That is "
             f"about {counted(round(self.wrong), 'wrong answer')} more than at the others' rate."

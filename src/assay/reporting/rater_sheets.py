@@ -8,6 +8,7 @@ import pandas as pd
 from assay._util.files import require_place
 from assay._util.intervals import require_level
 from assay._util.text import (
+    called,
     chance_cell,
     counted,
     does,
@@ -30,6 +31,7 @@ from assay.raters.standing import ALL_LABELS, rater_standing
 from assay.reporting.page import Block, Page, Section, percent_cell, prose, to_html
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
+from assay.reporting.rater_names import with_shown_names
 from assay.validation.stability import stability
 
 THRESHOLD, SURE = 0.8, 0.95
@@ -195,7 +197,7 @@ def sheets_page(
     fit: Fit, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
 ) -> Page:
     """Return the sheets as a page; arguments as of :func:`rater_sheets`."""
-    view = FitView.of(fit)
+    view, _ = with_shown_names(fit)
     ratings = view.ratings
     decisions = rater_decisions(view, threshold=threshold, sure=sure, level=level)
     standing = rater_standing(view, threshold=threshold, level=level)
@@ -205,7 +207,7 @@ def sheets_page(
     sheets = [
         Section(
             key=f"rater-{n + 1}",
-            title=f"Rater {line['rater']}",
+            title=called(line["rater"]),
             blocks=(
                 _lead(line, ratings, threshold),
                 _labels_table(n, line["rater"], standing, agrees, threshold),

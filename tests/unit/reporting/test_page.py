@@ -6,8 +6,8 @@ import pandas as pd
 from assay.comparison.decisions import chance_said
 from assay.display.table import cell_text
 from assay.modelling.priors import Prior
+from assay.reporting.answers import shortest
 from assay.reporting.data import prior_words
-from assay.reporting.front import shortest
 from assay.reporting.page import by_metric, coded, foldable, with_minus
 
 

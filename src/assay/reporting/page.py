@@ -31,6 +31,7 @@ SALT = "assay"
 NOT_SHOWN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", flags=re.DOTALL)
 IDS = re.compile(r'\bid="([^"]+)"')
 REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
+ENDS = re.compile(r"\([^()\s]+ to [^()\s]+\)")
 FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
 
 
@@ -331,7 +332,9 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"foldable": foldable, "coded": coded, "minus": with_minus}
+    environment.filters |= {
+        "foldable": foldable, "coded": coded, "minus": with_minus, "cell_text": cell_html,
+    }  # fmt: skip
     return environment.from_string(template).render(page=page, style=style, version=__version__)
 
 
@@ -351,6 +354,13 @@ def coded(text: str) -> "Markup":
     shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
              for n, part in enumerate(parts)]  # fmt: skip
     return Markup("".join(shown))
+
+
+def cell_html(text: str) -> "Markup":
+    """Escape the text of a cell, with no line break between the ends of an interval."""
+    from markupsafe import Markup
+
+    return Markup(ENDS.sub(r"<span>\g<0></span>", coded(text)))
 
 
 def with_minus(text: str) -> str:

@@ -1,5 +1,6 @@
 """Sections on the fit: convergence, model checks, ratings and gold left out."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,11 +248,7 @@ def convergence_section(material: Material) -> Section:
     words, *warnings = convergence_words(material.view)
     distrust = doubts(material.view)
     alone = material.view.attrs["method"] in MODES_ALONE
-    # A requested mode is no fault of the fit, but its intervals are too narrow.
-    numbers = material.attribute("diagnostics") or {}
-    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
-    found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
-    found += [_too_narrow()] * alone
+    found = fit_findings(material.view)
     sizes = material.view["posterior"].sizes
     # The agreement of chains cannot be assessed with one chain.
     single = material.view.attrs["method"] == "nuts" and sizes["chain"] == 1
@@ -267,9 +264,18 @@ def convergence_section(material: Material) -> Section:
         key="convergence",
         title="Convergence",
         blocks=tuple(blocks),
-        # The section of the data has the finding on its design.
         findings=tuple(found[:1]),
     )
+
+
+def fit_findings(view: FitView) -> list[Finding]:
+    """Return what makes the fit untrustworthy, or its intervals too narrow."""
+    numbers = json.loads(view.attrs.get("diagnostics", "null")) or {}
+    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
+    # The section of the data has the finding on its design.
+    found = [_finding(note, least) for note in doubts(view) if note.code != "double-sampling"]
+    # A requested mode is no fault of the fit, but its intervals are too narrow.
+    return found + [_too_narrow()] * (view.attrs["method"] in MODES_ALONE)
 
 
 def _finding(doubt: Note, least: float) -> Finding:

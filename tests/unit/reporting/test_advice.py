@@ -17,7 +17,7 @@ from assay.reporting.advice import _undecided, next_step, not_known, weakest_rat
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
 from assay.reporting.material import Material
-from assay.reporting.page import Finding, Page, page_html
+from assay.reporting.page import Callout, Finding, Page, page_html
 from assay.reporting.raters import raters_section
 from assay.reporting.writing import make_page
 
@@ -81,13 +81,17 @@ def test_raters_whose_names_are_words_keep_them() -> None:
     assert "rater ann" not in str(raters_section(material).blocks)
 
 
-def test_sheets_call_such_raters_alike(numbered: Material) -> None:
+def test_sheets_call_such_raters_alike_and_warn_of_the_fit(numbered: Material) -> None:
     from assay.reporting.rater_sheets import sheets_page
 
     sheets = sheets_page(
         numbered.fit, threshold=0.8, sure=0.95, refit=False, level=0.95, progress=False
     )
     assert {s.title for s in sheets.sections[1:]} == {f"Rater {n}" for n in range(1, 5)}
+    # The decisions stand below the warning of the fit.
+    (warning, *_) = sheets.sections[0].blocks
+    assert isinstance(warning, Callout)
+    assert warning.text.startswith("All intervals are too narrow")
     assert "ater rater" not in page_html(sheets)
 
 

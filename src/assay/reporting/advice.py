@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.text import called, counted, lines_of, some
+from assay._util.text import called, counted, does, lines_of, some
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
@@ -19,7 +19,7 @@ from assay.reporting.metrics import COLUMNS
 from assay.reporting.page import Finding
 
 GETS = {
-    "ratings": "collect one more rating of every item",
+    "ratings": "rate every item once more",
     "clusters": "rate ten more clusters",
     "raters": "add one more rater",
 }
@@ -55,8 +55,9 @@ def weakest_rater(material: Material) -> str:
     clear = (1 + material.level) / 2
     if line["p_worse"] <= clear:
         return f"None clearly; the lowest is {name}, {right}, {worse}."
-    more = int((told["p_worse"] > clear).sum()) - 1
-    others = f"; {counted(more, 'more rater', 'are')} clearly worse" if more else ""
+    poor = told[(told["p_worse"] > clear) & (told["rater"] != name)].sort_values("mean")
+    names, be = some(list(poor["rater"]), 2), does(len(poor), "are")
+    others = f"; {names} {be} clearly worse, too" if names else ""
     return f"{_first(name)}, {right}, {worse}{others}."
 
 
@@ -130,14 +131,13 @@ def _unsure_labels(material: Material) -> str:
 def next_step(material: Material, findings: Sequence[Finding]) -> str:
     """State what to do, the most useful first, in as many words as a reader reads."""
     doubted = any(one.section == "convergence" for one in findings)
-    steps = ["first follow the advice in the box"] * doubted
+    steps = ["first follow the box"] * doubted
     more = _more_data(material)
-    talk = [f"talk to {one.rater} about the errors below" for one in material.talks[:1]]
+    talk = [f"discuss the errors of {one.rater}" for one in material.talks[:1]]
+    truth = ["find the truth of some items"] * (not material.n_known)
     # What makes an answer possible precedes what makes it more precise.
     first = bool(material.claims) or _untold(material)
-    steps += [*more, *talk] if first else [*talk, *more]
-    if not material.n_known:
-        steps.append("find out the truth of some items")
+    steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
     if not steps:
         return (
             "Nothing: more data of this kind would hardly narrow the intervals."

@@ -3,7 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from assay._util.text import chance_cell, counted, fixed, interval, lines_of, percent, some
+from assay._util.text import (
+    chance_cell,
+    counted,
+    fixed,
+    interval,
+    intervals,
+    lines_of,
+    percent,
+    some,
+)
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
 from assay.reporting.material import Material
@@ -69,10 +78,12 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
     size = pairs["difference"].abs()
     if size.isna().all():
         return "No difference between two systems is defined.", "Unknown."
-    line = lines_of(pairs.loc[[size.idxmax()]])[0]
+    largest = pairs.loc[[size.idxmax()]]
+    line = lines_of(largest)[0]
     misleads = bool((pairs["doubt"] != "").all())
     why = "every metric may mislead" if misleads else "no metric has a better direction"
-    told = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
+    columns = ("difference", "difference_lower", "difference_upper")
+    (told,) = intervals(largest, columns, draws=material.worth_draws, marks=[0.0])
     about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval"
     ends = line["difference_lower"], line["difference_upper"]
     sure = (

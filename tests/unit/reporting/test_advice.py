@@ -55,7 +55,7 @@ def test_page_one_has_a_row_for_each_question(page: Page) -> None:
     said = dict(page.front.sentences)
     assert said["Answer"].endswith("95% interval; no systems are compared.")
     assert said["Not known"] == "Errors that all raters share, since no item has a known truth."
-    assert said["What to do next"].startswith("First follow the advice in the box; ")
+    assert said["What to do next"].startswith("First follow the box; ")
 
 
 def test_a_rater_called_like_a_class_is_shown_as_a_rater(page: Page, numbered: Material) -> None:
@@ -117,8 +117,7 @@ def material(**more: Any) -> Any:
 def test_the_weakest_rater_is_named_as_far_as_the_data_tell() -> None:
     clear = standing(("a", 0.9, 0.1), ("b", 0.61, 0.999), ("c", 0.7, 0.98))
     assert weakest_rater(material(standing=clear)) == (
-        "b, right in 61% of cases, P(worse than the median rater) > 0.99; "
-        "1 more rater is clearly worse."
+        "b, right in 61% of cases, P(worse than the median rater) > 0.99; c is clearly worse, too."
     )
     close = standing(("a", 0.9, 0.3), ("b", 0.88, 0.7))
     assert weakest_rater(material(standing=close)) == (
@@ -170,11 +169,11 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
     found = material(talks=[talk], budget=True, widths=widths)
     text = next_step(found, [])
     assert text == (
-        "Talk to b about the errors below; collect one more rating of every item (intervals 13% "
-        "narrower); find out the truth of some items."
+        "Discuss the errors of b; find the truth of some items; rate every item once more "
+        "(intervals 13% narrower)."
     )
     text = next_step(found, [doubt])
-    assert text.startswith("First follow the advice in the box; talk to b")
+    assert text.startswith("First follow the box; discuss the errors of b; find the truth")
     assert len(text.split()) <= MOST_WORDS
     nothing = material(n_known=3, budget=True, widths=widths.assign(one_more_rating=0.999))
     assert next_step(nothing, []).startswith("Nothing: ")

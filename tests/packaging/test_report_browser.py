@@ -27,6 +27,13 @@ PROBE = (
     "document.documentElement.scrollWidth + ' ' + innerWidth; }});</script></head>"
 )
 
+FRONT = (
+    "<script>addEventListener('load', () => { document.title = "
+    "Math.ceil(document.querySelector('.front').getBoundingClientRect().bottom) + ' ' + "
+    "Math.max(...[...document.querySelectorAll('.front .scroll, section:not(.front) > .scroll')]"
+    ".slice(0, 2).map(e => e.scrollWidth - e.clientWidth)); });</script></head>"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
@@ -111,6 +118,24 @@ def test_the_page_never_scrolls_sideways(
     title = re.search(r"<title>(\d+) (\d+)</title>", seen.dom)
     assert title is not None
     assert int(title[1]) <= int(title[2])
+
+
+@pytest.mark.parametrize(("width", "most"), [(500, 2000), (1280, 900)])
+def test_page_one_is_a_screen_and_hides_no_column(
+    width: int, most: int, chromium: str, page: Path, tmp_path: Path
+) -> None:
+    # Names as long as those of models have no place at which a line breaks.
+    text = page.read_text(encoding="utf-8")
+    for number, name in ((1, "mistralinstructor"), (2, "chatgptturbo")):
+        text = re.sub(rf"system_(<wbr>)?{number}", name, text)
+    text = re.sub(r"<meta http-equiv[^>]+>", "", text).replace("</head>", FRONT, 1)
+    copy = tmp_path / "copy.html"
+    copy.write_text(text, encoding="utf-8")
+    seen = visit(chromium, copy, f"--window-size={width},900")
+    title = re.search(r"<title>(\d+) (-?\d+)</title>", seen.dom)
+    assert title is not None
+    assert int(title[1]) <= most
+    assert int(title[2]) <= 0
 
 
 def test_it_prints(chromium: str, page: Path, tmp_path: Path) -> None:

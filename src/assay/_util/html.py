@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 SHOWN_LINES = 10
+ENDS = re.compile(r"\([^()\s]+ to [^()\s]+\)")
 
 
 def notebook_html(
@@ -56,6 +57,13 @@ def coded(text: str) -> "Markup":
     shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
              for n, part in enumerate(parts)]  # fmt: skip
     return Markup("".join(shown))
+
+
+def cell_html(text: str) -> "Markup":
+    """Escape the text of a cell, with no line break between the ends of an interval."""
+    from markupsafe import Markup
+
+    return Markup(ENDS.sub(r"<span>\g<0></span>", coded(text)))
 
 
 def with_minus(text: str) -> str:

@@ -66,6 +66,15 @@ ROUNDING = 1e-12
 """Bound of the rounding error of sums in another order."""
 
 
+def called(rater: str) -> str:
+    """Start a sentence with the name of a rater.
+
+    >>> called("anna"), called("rater 2")
+    ('Rater anna', 'Rater 2')
+    """
+    return f"Rater {rater.removeprefix('rater ')}"
+
+
 def without_folders(text: str) -> str:
     """Reduce absolute paths to their last part, for privacy."""
     return FOLDERS.sub("", text)

@@ -7,6 +7,7 @@ import typer
 
 from assay._util.files import require_place
 from assay._util.progress import waiting
+from assay.cli.arguments import in_options
 from assay.cli.options import Estimands, FitFile, Json, Level, Quiet, Strict, Table
 from assay.cli.program import command
 from assay.cli.shell import end_with, open_fit, say, show
@@ -99,6 +100,8 @@ def sheets(
     """Write a page for each rater, and a table of raters above the threshold."""
     import assay
     from assay.cli.tables import records_of
+    from assay.reporting.rater_names import shown_names
+    from assay.reporting.rater_sheets import write_sheets
 
     require_place(output, example="sheets.html")
     view = open_fit(fit_file)
@@ -107,15 +110,17 @@ def sheets(
 
         view = with_pseudonyms(view, pseudonyms)
     table = assay.rater_decisions(view, threshold=threshold, sure=sure, level=level)
-    assay.rater_sheets(
-        view, output, threshold=threshold, sure=sure, refit=refit, level=level, progress=not quiet
-    )
+    write_sheets(
+        view, output, threshold=threshold, sure=sure, refit=refit, level=level,
+        progress=not quiet, say=in_options,
+    )  # fmt: skip
     say(f"wrote {output}")
     if as_json:
         typer.echo(f'{{"raters": {records_of(table)}}}')
     else:
+        shown = shown_names(view.ratings)
         for word in ("below", "undecided", "meets it"):
             names = table.loc[table["decision"] == word, "rater"]
             if len(names):
-                show(f"{word}: {', '.join(names)}")
+                show(f"{word}: {', '.join(shown.get(name, name) for name in names)}")
     end_with(view, strict=strict)

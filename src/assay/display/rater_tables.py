@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import (
+    called,
     counted,
     gap,
     interval,
@@ -228,8 +229,8 @@ def kinds_said(
             sure, ends = "posterior mode only, probability unknown", (np.nan, np.nan)
         number = interval(line["informedness"], *ends)
         said.append(
-            f"Rater {line['rater']} on {line['label']}: {line['given_mode']} ({sure}; informedness "
-            f"{number})."
+            f"{called(line['rater'])} on {line['label']}: {line['given_mode']} "
+            f"({sure}; informedness {number})."
         )
     return said
 

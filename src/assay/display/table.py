@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.files import SHOWN_SUFFIXES, draft, write_table
-from assay._util.html import coded, foldable, with_minus
+from assay._util.html import cell_html, coded, foldable, with_minus
 from assay._util.table_texts import Cells, latex, markdown
 from assay._util.text import UNDEFINED, notes_said, printable, rounded
 
@@ -93,7 +93,7 @@ class Table:
                 continue
             first, *others = zip(row.cells, map(_aligned, self.numeric), strict=True)
             cells = [f'<th scope="row"{first[1]}>{foldable(first[0])}</th>']
-            cells += [f"<td{aligned}>{coded(cell)}</td>" for cell, aligned in others]
+            cells += [f"<td{aligned}>{cell_html(cell)}</td>" for cell, aligned in others]
             yield f"\n<tr>{''.join(cells)}</tr>"
 
     def text(self, suffix: str) -> str:

@@ -74,9 +74,11 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
             f"One over the rank of the first item of {where} with {of}, 0 if none; mean over "
             "lists.",
         ),
-        "rate": (prevalence_totals(codes), "Rate", share_of_items),
+        "rate": (prevalence_totals(codes), "Share", share_of_items),
         "prevalence": (prevalence_totals(codes), "Share", share_of_items),
     }[read.kind]
+    # A share is called as the prevalence of its class is, since both are one number.
+    event = of if title == "Share" else _event(read, label)
     return Metric(
         name=name,
         function=function,
@@ -86,7 +88,7 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
         better=_direction(read, label, codes),
         additive=read.kind in ("rate", "prevalence")
         or (read.kind, read.cut) == ("precision", None),
-        title=f"{title.format(k=read.cut or 'k')} of {_event(read, label)}",
+        title=f"{title.format(k=read.cut or 'k')} of {event}",
         unit="reciprocal rank" if read.kind == "mrr" else "share",
         pooled=read.kind == "recall",
     )

@@ -1,5 +1,6 @@
 """Sections on the fit: convergence, model checks, ratings and gold left out."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from assay.fits.view import FitView
 from assay.inference.convergence import (
     ESS_LIMIT,
     FEW_DRAWS,
+    LOW_ESS,
     R_HAT_LIMIT,
     SOURCE,
     convergence_table,
@@ -246,11 +248,7 @@ def convergence_section(material: Material) -> Section:
     words, *warnings = convergence_words(material.view)
     distrust = doubts(material.view)
     alone = material.view.attrs["method"] in MODES_ALONE
-    # A requested mode is no fault of the fit, but its intervals are too narrow.
-    numbers = material.attribute("diagnostics") or {}
-    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
-    found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
-    found += [_too_narrow()] * alone
+    found = fit_findings(material.view)
     sizes = material.view["posterior"].sizes
     # The agreement of chains cannot be assessed with one chain.
     single = material.view.attrs["method"] == "nuts" and sizes["chain"] == 1
@@ -266,19 +264,48 @@ def convergence_section(material: Material) -> Section:
         key="convergence",
         title="Convergence",
         blocks=tuple(blocks),
-        # The section of the data has the finding on its design.
         findings=tuple(found[:1]),
     )
+
+
+def fit_findings(view: FitView) -> list[Finding]:
+    """Return what makes the fit untrustworthy, or its intervals too narrow."""
+    numbers = json.loads(view.attrs.get("diagnostics", "null")) or {}
+    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
+    # The section of the data has the finding on its design.
+    found = [_finding(note, least) for note in doubts(view) if note.code != "double-sampling"]
+    # A requested mode is no fault of the fit, but its intervals are too narrow.
+    return found + [_too_narrow()] * (view.attrs["method"] in MODES_ALONE)
 
 
 def _finding(doubt: Note, least: float) -> Finding:
     """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit."""
     rough = doubt.code == "low-ess" and least >= FEW_DRAWS
-    text = str(doubt) if rough else f"Do not rely on this fit yet: {doubt}"
+    said = _without_parameters(doubt)
+    text = said if rough else f"Do not rely on this fit yet: {said}"
     return Finding(
         weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
         numbers=doubt.numbers,
     )  # fmt: skip
+
+
+def _without_parameters(doubt: Note) -> str:
+    """Write a doubt on the chains for readers who do not know the model's parameters.
+
+    The section has the whole warning, with the worst parameters and the source of the limits.
+    """
+    numbers, advice = doubt.numbers, doubt.rpartition(". ")[2]
+    if doubt.code == "low-ess" and {"ess", "limit"} <= set(numbers):
+        return (
+            f"{LOW_ESS} {numbers['ess']:.0f}. Below {numbers['limit']:.0f}, the ends of intervals "
+            f"are imprecise. {advice}"
+        )
+    if doubt.code == "chains-disagree" and "r_hat" in numbers:
+        return (
+            f"The chains disagree: the largest R-hat is {numbers['r_hat']:.3f}, above "
+            f"{R_HAT_LIMIT}. {advice}"
+        )
+    return str(doubt)
 
 
 def _too_narrow() -> Finding:

@@ -35,6 +35,8 @@ from assay.raters.dependence import group_misperception
 from assay.raters.drift import rater_drift
 from assay.raters.spammers import rater_spammers
 from assay.raters.standing import rater_standing
+from assay.reporting.rater_feedback import Talk, talks
+from assay.reporting.rater_names import with_shown_names
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import posterior_predictive_check
 from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
@@ -72,8 +74,17 @@ class Material:
 
     @cached_property
     def view(self) -> FitView:
-        """The fit, of which all sections take the same view."""
-        return FitView.of(self.fit)
+        """The fit, of which all sections take the same view; raters have their shown names."""
+        return self._named[0]
+
+    @property
+    def rater_names(self) -> dict[str, str]:
+        """What displays call each rater, if not by their own name."""
+        return self._named[1]
+
+    @cached_property
+    def _named(self) -> tuple[FitView, dict[str, str]]:
+        return with_shown_names(self.fit)
 
     @property
     def ratings(self) -> Ratings:
@@ -174,11 +185,15 @@ class Material:
         return rater_standing(self.view, level=self.level)
 
     @cached_property
+    def talks(self) -> list[Talk]:
+        """Errors that raters make more often than the others, the costliest first."""
+        return talks(self.view, self.ratings)
+
+    @cached_property
     def sides(self) -> SideBySide:
         """Majority vote, model, and human ratings alone."""
-        found = compare_baselines(
-            self.view, human=self.human or None, level=self.level, baseline=self.baseline
-        )
+        human = [self.rater_names.get(name, name) for name in self.human] or None
+        found = compare_baselines(self.view, human=human, level=self.level, baseline=self.baseline)
         return replace(found, table=turned(found.table, self.order))
 
     @cached_property

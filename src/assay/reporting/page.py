@@ -203,11 +203,11 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Front:
-    """Page one: the question, the answer in three sentences, a figure, a table, the data.
+    """Page one: the question, the answer in sentences, a figure, a table, the data.
 
     sentences : heading and text of each
     cautions : reasons why the answer is less certain
-    data : one line on the data, the reference, and the weakest rater
+    data : one line on the data and the reference
     """
 
     question: str

@@ -28,6 +28,14 @@ def with_pseudonyms(fit: Fit, key: Path) -> FitView:
     tree = FitView.of(fit).tree
     names = [str(name) for name in tree["constant_data"]["rater"].to_numpy()]
     known = _completed(_read(key), names, key)
+    found = renamed(tree, known)
+    found.attrs = {name: _told(str(name), text, known) for name, text in tree.attrs.items()}
+    return FitView(found)
+
+
+def renamed(tree: xr.DataTree, known: Mapping[str, str]) -> xr.DataTree:
+    """Return a copy of a fit in which raters have other names, ``known`` by their own."""
+    names = set(map(str, tree["constant_data"]["rater"].to_numpy()))
     found = tree.copy()
     for path in found.groups:
         node = found[path]
@@ -36,12 +44,11 @@ def with_pseudonyms(fit: Fit, key: Path) -> FitView:
         coords = {
             name: (c.dims, [known.get(str(x), str(x)) for x in c.to_numpy()])
             for name, c in data.coords.items()
-            if str(name).startswith("rater") and set(map(str, c.to_numpy())) <= set(names)
+            if str(name).startswith("rater") and set(map(str, c.to_numpy())) <= names
         }
         if coords:
             node.dataset = data.assign_coords(coords)
-    found.attrs = {name: _told(str(name), text, known) for name, text in tree.attrs.items()}
-    return FitView(found)
+    return found
 
 
 def _read(key: Path) -> dict[str, str]:

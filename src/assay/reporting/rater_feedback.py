@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay._util.text import counted, lines_of
+from assay._util.text import called, counted, lines_of
 from assay._util.typing import Ints
+from assay.comparison.decisions import chance_said
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.labels import label_probabilities
@@ -47,10 +48,11 @@ class Talk:
     items: tuple[str, ...]
 
     def __str__(self) -> str:
+        sure = chance_said(self.probability)
         about = (
-            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} in "
+            f"{called(self.rater)} answers {self.reported_class!r} to {self.label} in "
             f"{self.rate:.0%} of the cases where the truth is {self.true_class!r}. The other "
-            f"raters do so in {self.others:.0%} (P(more often) = {self.probability:.2f}). That is "
+            f"raters do so in {self.others:.0%} (P(more often) {sure}). That is "
             f"about {counted(round(self.wrong), 'wrong answer')} more than at the others' rate."
         )
         if not self.items:

@@ -1,5 +1,6 @@
 """Rater sheets: a page for each rater, and a table of decisions on a threshold."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 from assay._util.files import require_place
 from assay._util.intervals import require_level
 from assay._util.text import (
+    called,
     chance_cell,
     counted,
     does,
@@ -27,9 +29,20 @@ from assay.evaluation.titles import metric_titles
 from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
 from assay.raters.standing import ALL_LABELS, rater_standing
-from assay.reporting.page import Block, Page, Section, percent_cell, prose, to_html
+from assay.reporting.fit import fit_findings
+from assay.reporting.page import (
+    Block,
+    Callout,
+    Page,
+    Section,
+    percent_cell,
+    prose,
+    reworded,
+    to_html,
+)
 from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.rater_feedback import costliest_errors
+from assay.reporting.rater_names import with_shown_names
 from assay.validation.stability import sensitivity_to_assumptions
 
 THRESHOLD, SURE = 0.8, 0.95
@@ -183,19 +196,36 @@ def rater_sheets(
     require_place(target, example="sheets.html")
     if pseudonyms is not None:
         view = with_pseudonyms(view, path_given("pseudonyms", pseudonyms))
-    page = sheets_page(
-        view, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
-        progress=require_flag("progress", progress),
+    write_sheets(
+        view, target, threshold=threshold, sure=sure, refit=require_flag("refit", refit),
+        level=level, progress=require_flag("progress", progress),
     )  # fmt: skip
-    to_html(page, target)
     return target
+
+
+def write_sheets(
+    fit: Fit,
+    path: Path,
+    *,
+    threshold: float,
+    sure: float,
+    refit: bool,
+    level: float,
+    progress: bool,
+    say: Callable[[str], str] = str,
+) -> None:
+    """Write the sheets; ``say`` rewords sentences, other arguments as of :func:`rater_sheets`."""
+    page = sheets_page(
+        fit, threshold=threshold, sure=sure, refit=refit, level=level, progress=progress
+    )
+    to_html(reworded(page, say), path)
 
 
 def sheets_page(
     fit: Fit, *, threshold: float, sure: float, refit: bool, level: float, progress: bool
 ) -> Page:
     """Return the sheets as a page; arguments as of :func:`rater_sheets`."""
-    view = FitView.of(fit)
+    view, _ = with_shown_names(fit)
     ratings = view.ratings
     decisions = rater_decisions(view, threshold=threshold, sure=sure, level=level)
     standing = rater_standing(view, threshold=threshold, level=level)
@@ -205,7 +235,7 @@ def sheets_page(
     sheets = [
         Section(
             key=f"rater-{n + 1}",
-            title=f"Rater {line['rater']}",
+            title=called(line["rater"]),
             blocks=(
                 _lead(line, ratings, threshold),
                 _labels_table(n, line["rater"], standing, agrees, threshold),
@@ -219,13 +249,25 @@ def sheets_page(
     ]
     first = Section(
         key="decisions", title="Raters and the threshold",
-        blocks=(_decisions_lead(decisions, threshold, sure), _decisions_table(decisions)),
+        blocks=(
+            *_cautions(view),
+            _decisions_lead(decisions, threshold, sure),
+            _decisions_table(decisions),
+        ),
         is_appendix=False,
     )  # fmt: skip
     return Page(
         title=f"Rater sheets: which raters are right in at least {threshold:.0%}?", findings=(),
         sections=(first, *sheets),
     )  # fmt: skip
+
+
+def _cautions(view: FitView) -> tuple[Block, ...]:
+    """Warn above the decisions of a fit that is not to be trusted."""
+    return tuple(
+        Callout(word="Before you use this", text=found.text, level="doubt")
+        for found in fit_findings(view)[:1]
+    )
 
 
 def _decisions_lead(decisions: pd.DataFrame, threshold: float, sure: float) -> Block:

@@ -58,7 +58,7 @@ from assay.reporting.page import (
     prose,
     to_svg,
 )
-from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
+from assay.reporting.rater_feedback import MOST_TALKS, Talk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -168,7 +168,7 @@ WEIGHT_RATERS = 10.0
 
 def raters_section(material: Material) -> Section:
     """Report the accuracy of each rater, and errors to discuss."""
-    found = talks(material.view, material.ratings)
+    found = material.talks
     spam = spamming_frame(material.view, material.level)
     kinds = kinds_said(material.kinds, mode_alone=material.view.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [

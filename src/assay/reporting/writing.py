@@ -24,6 +24,7 @@ from assay.reporting.metrics import budget_section, claims_section, metrics_sect
 from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, to_html
 from assay.reporting.provenance import limits_section, provenance_section
 from assay.reporting.pseudonyms import with_pseudonyms
+from assay.reporting.rater_names import with_own_names
 from assay.reporting.raters import (
     drift_section,
     rater_tables_section,
@@ -287,7 +288,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
             limits_section(material), gaps_section(gaps), card_section(material),
             provenance_section(material),
         ]  # fmt: skip
-    return Page(
+    page = Page(
         title=title or front.question,
         findings=findings[:SHOWN_FINDINGS],
         sections=tuple(sections),
@@ -295,6 +296,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         gaps=tuple(gaps),
         notice=notice,
     )
+    return with_own_names(page, material.rater_names)
 
 
 def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap | None:

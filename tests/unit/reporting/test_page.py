@@ -8,8 +8,8 @@ from assay.comparison.decisions import chance_said
 from assay.display.result_tables import by_metric
 from assay.display.table import cell_text
 from assay.modelling.priors import Prior
+from assay.reporting.answers import shortest
 from assay.reporting.data import prior_words
-from assay.reporting.front import shortest
 
 
 def test_cells_are_rounded_named_and_printable():

@@ -9,7 +9,7 @@ import assay
 from assay.data.ratings import Ratings
 from assay.fits.simulate import simulate
 from assay.reporting.material import Material
-from assay.reporting.rater_feedback import MOST_TALKS, talks
+from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
 from assay.reporting.raters import raters_section
 
 
@@ -94,3 +94,12 @@ def test_the_heading_says_that_there_may_be_more(
     assert "Errors to discuss with raters:" in said()
     monkeypatch.setattr("assay.reporting.raters.MOST_TALKS", few)
     assert f"Errors to discuss with raters (the {few} with the most wrong answers):" in said()
+
+
+def test_no_rater_is_surely_worse_and_a_numbered_rater_is_no_class() -> None:
+    talk = Talk(
+        rater="rater 2", label="grade", true_class="1", reported_class="2", rate=0.5, others=0.1,
+        probability=0.9999, wrong=7.2, items=("t1",),
+    )  # fmt: skip
+    assert str(talk).startswith("Rater 2 answers '2' to grade in 50% of the cases")
+    assert "(P(more often) > 0.99)" in str(talk)

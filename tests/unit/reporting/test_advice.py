@@ -1,0 +1,213 @@
+"""Page one: the best system, how sure, the weakest rater, what is unknown, what to do."""
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay._util.errors import Note
+from assay.display.table import Table
+from assay.evaluation.generic import generic_metric
+from assay.evaluation.prevalence import prevalence_metrics
+from assay.reporting.advice import _undecided, next_step, not_known, weakest_rater
+from assay.reporting.answers import MOST_WORDS
+from assay.reporting.fit import _finding as finding_on
+from assay.reporting.material import Material
+from assay.reporting.page import Callout, Finding, Page, page_html
+from assay.reporting.raters import raters_section
+from assay.reporting.writing import make_page
+
+pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+ROWS = ["Answer", "How sure", "Weakest rater", "Not known", "What to do next"]
+
+
+def grades(names: tuple[object, ...]) -> pd.DataFrame:
+    """Grades 1 to 3 of 40 items by raters of whom the second one guesses."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for item in range(40):
+        truth = item % 3 + 1
+        for place, name in enumerate(names):
+            right = rng.random() < (0.4 if place == 1 else 0.95)
+            rows.append((f"t{item}", name, truth if right else int(rng.integers(1, 4))))
+    return pd.DataFrame(rows, columns=["item", "rater", "grade"])
+
+
+@pytest.fixture(scope="module")
+def numbered() -> Material:
+    ratings = assay.read_ratings(grades((1, 2, 3, 4)))
+    fit = assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
+    return Material(fit=fit, budget=False, short=True, human=("1", "3"))
+
+
+@pytest.fixture(scope="module")
+def page(numbered: Material) -> Page:
+    return make_page(numbered)
+
+
+def test_page_one_has_a_row_for_each_question(page: Page) -> None:
+    assert page.front is not None
+    assert [head for head, _ in page.front.sentences] == ROWS
+    said = dict(page.front.sentences)
+    assert said["Answer"].endswith("95% interval; no systems are compared.")
+    assert said["Not known"] == "Errors that all raters share, since no item has a known truth."
+    assert said["What to do next"].startswith("First follow the box; ")
+
+
+def test_a_rater_called_like_a_class_is_shown_as_a_rater(page: Page, numbered: Material) -> None:
+    assert page.front is not None
+    assert dict(page.front.sentences)["Weakest rater"].startswith("Rater 2, right in ")
+    assert page.front.picture is not None
+    assert re.findall(r">(rater \d)<", page.front.picture.svg)
+    tables = [b for s in page.sections for b in s.blocks if isinstance(b, Table)]
+    (standing,) = [table for table in tables if table.key == "standing"]
+    assert {row.cells[0] for row in standing.rows} == {f"rater {n}" for n in range(1, 5)}
+    # Files keep the names of the source, by which they are joined.
+    assert set(page.tables["standing"]["rater"]) == set("1234")
+    assert "ater rater" not in page_html(page)
+    assert numbered.human == ("1", "3")  # in the user's words
+
+
+def test_raters_whose_names_are_words_keep_them() -> None:
+    ratings = assay.read_ratings(grades(("ann", "bo", "cy")))
+    fit = assay.fit(ratings, method="map", draws=10, chains=1, starts=1, rng=1)
+    material = Material(fit=fit)
+    assert material.rater_names == {}
+    assert material.view.tree is fit
+    assert "rater ann" not in str(raters_section(material).blocks)
+
+
+def test_sheets_call_such_raters_alike_and_warn_of_the_fit(numbered: Material) -> None:
+    from assay.reporting.rater_sheets import sheets_page
+
+    sheets = sheets_page(
+        numbered.fit, threshold=0.8, sure=0.95, refit=False, level=0.95, progress=False
+    )
+    assert {s.title for s in sheets.sections[1:]} == {f"Rater {n}" for n in range(1, 5)}
+    # The decisions stand below the warning of the fit.
+    (warning, *_) = sheets.sections[0].blocks
+    assert isinstance(warning, Callout)
+    assert warning.text.startswith("All intervals are too narrow")
+    assert "ater rater" not in page_html(sheets)
+
+
+def standing(*rows: tuple[str, float, float], doubt: str = "") -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["rater", "mean", "p_worse"])
+    return table.assign(label="l", doubt=doubt)
+
+
+def material(**more: Any) -> Any:
+    """What the rows read, of a study in which two raters answered each of four items."""
+    ratings = SimpleNamespace(
+        raters=pd.DataFrame(index=list("abc")), item=np.arange(8) // 2, rater=np.arange(8) % 2,
+        answered=np.ones(8, bool), systems=[],
+    )  # fmt: skip
+    given: dict[str, Any] = {
+        "ratings": ratings, "n_known": 0, "level": 0.95, "verdicts": (), "claims": (), "talks": [],
+        "budget": False, "reference": "consensus of all raters",
+        "view": SimpleNamespace(attrs={"method": "nuts"}),
+    }  # fmt: skip
+    return SimpleNamespace(**given | more)
+
+
+def test_the_weakest_rater_is_named_as_far_as_the_data_tell() -> None:
+    clear = standing(("a", 0.9, 0.1), ("b", 0.61, 0.999), ("c", 0.7, 0.98))
+    assert weakest_rater(material(standing=clear)) == (
+        "b, right in 61% of cases, P(worse than the median rater) > 0.99; c is clearly worse, too."
+    )
+    close = standing(("a", 0.9, 0.3), ("b", 0.88, 0.7))
+    assert weakest_rater(material(standing=close)) == (
+        "None clearly; the lowest is b, right in 88% of cases, P(worse than the median rater) = "
+        "0.70."
+    )
+    mode = SimpleNamespace(attrs={"method": "map"})
+    assert "no probability" in weakest_rater(material(standing=clear, view=mode))
+    doubted = standing(("a", 0.9, 0.1), ("b", 0.6, 0.9), doubt="class drift: of l")
+    assert weakest_rater(material(standing=doubted)) == "Unknown: class drift: of l."
+    once = material().ratings
+    once.item = np.arange(8)
+    assert weakest_rater(material(ratings=once, standing=clear)).startswith("Unknown: no item has")
+    assert not_known(material(ratings=once)).startswith("How often each rater errs, since no item")
+    assert next_step(material(ratings=once), []).startswith("Collect second ratings of some items;")
+    once.raters = once.raters.head(1)
+    assert weakest_rater(material(ratings=once)) == "There is only one rater."
+
+
+def test_what_is_not_known_names_the_undecided_metrics() -> None:
+    pairs = pd.DataFrame(
+        {"metric": ["m", "n", "o"], "better": ["higher", "lower", "neither"], "doubt": "",
+         "difference": 0.1, "difference_lower": [-0.1, 0.1, -1.0], "difference_upper": 0.2}
+    )  # fmt: skip
+    ratings = material().ratings
+    ratings.systems = ["A", "B"]
+    more: dict[str, Any] = {
+        "ratings": ratings, "order": ["A", "B"], "baseline": None, "titles": {"m": "M", "n": "N"},
+        "comparison": SimpleNamespace(pairs=pairs),
+    }  # fmt: skip
+    assert not_known(material(**more)) == (
+        "Which system is better on M; errors that all raters share, since no item has a known "
+        "truth."
+    )
+    pairs["difference_lower"] = -0.1
+    assert _undecided(material(**more)) == "which system is better"
+    pairs["difference_lower"] = 0.1
+    assert _undecided(material(**more)) == ""
+    labels = pd.DataFrame({"probability": [0.99, 0.6, 0.9]})
+    assert not_known(material(**more, n_known=3, **{"labels": labels})) == (
+        "2 labels of 3, whose classes all have a probability below 0.95."
+    )
+
+
+def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
+    talk = SimpleNamespace(rater="b")
+    widths = pd.DataFrame({"binds": ["ratings"], "width": [1.0], "one_more_rating": [0.87]})
+    doubt = Finding(weight=100.0, text="", section="convergence", code="laplace-rough")
+    found = material(talks=[talk], budget=True, widths=widths)
+    text = next_step(found, [])
+    assert text == (
+        "Discuss the errors of b; find the truth of some items; rate every item once more "
+        "(intervals 13% narrower)."
+    )
+    text = next_step(found, [doubt])
+    assert text.startswith("First follow the box; discuss the errors of b; find the truth")
+    assert len(text.split()) <= MOST_WORDS
+    nothing = material(n_known=3, budget=True, widths=widths.assign(one_more_rating=0.999))
+    assert next_step(nothing, []).startswith("Nothing: ")
+
+
+def test_page_one_warns_without_parameters_and_references() -> None:
+    rough = (
+        "The effective sample size is as low as 46 (prevalence[system system_2, state yes]). Below "
+        "400 (Vehtari et al. 2021), the ends of intervals are imprecise. Take more draws "
+        "(`draws=3500`)."
+    )
+    note = Note(rough, code="low-ess", numbers={"ess": 46.2, "limit": 400})
+    assert finding_on(note, 10).text == (
+        "Do not rely on this fit yet: The effective sample size is as low as 46. Below 400, the "
+        "ends of intervals are imprecise. Take more draws (`draws=3500`)."
+    )
+    apart = (
+        "The chains disagree: R-hat is above 1.01 (Vehtari et al. 2021) for 1 of 9 parameters "
+        "(largest 1.2345, logit_sd[group llm]). Take more draws (`draws=`)."
+    )
+    note = Note(apart, code="chains-disagree", numbers={"r_hat": 1.2345})
+    assert finding_on(note, 400).text.endswith(
+        "The chains disagree: the largest R-hat is 1.234, above 1.01. Take more draws (`draws=`)."
+    )
+
+
+def test_one_number_has_one_title() -> None:
+    task = assay.read_ratings(grades(("ann", "bo"))).task
+    shares = {one.name: one.title for one in prevalence_metrics(task)}
+    rate = generic_metric("rate[grade=2]", task)
+    assert rate is not None
+    assert rate.title == shares["prevalence[grade=2]"] == "Share of grade = 2"
+    two = assay.simulate("single", n_items=5, n_raters=3, classes=["no", "yes"], rng=1).task
+    name = two.label_names[0]
+    plain = generic_metric(f"rate[{name}]", two)
+    assert plain is not None
+    assert plain.title == f"Share of {name} = yes"

@@ -78,7 +78,7 @@ def plot_comparison(
     >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
     >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
     >>> plot_comparison(fit).get_xlabel()
-    'difference: density, 95% interval'
+    'Share of label: yes, difference: density, 95% interval'
     """
     comparison = found if isinstance(found, Comparison) else compare(found)
     titles = metric_titles(comparison.draws)
@@ -103,10 +103,13 @@ def draw_comparison(
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
-        axes.set_yticks(range(len(pairs)), [_name(line, titles) for _, line in pairs.iterrows()])
+        one = pairs["metric"].nunique() == 1
+        names = [_name(line, titles, pair_only=one) for _, line in pairs.iterrows()]
+        axes.set_yticks(range(len(pairs)), names)
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
-        axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
+        of = f"{short(titled(pairs, titles)['metric'].iloc[0], 40)}, " if one else ""
+        axes.set_xlabel(f"{of}difference: density, {level} interval{doubt_note(pairs)}")
         axes.grid(axis="x")
         bare(axes)
     return figure
@@ -117,8 +120,11 @@ def titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
 
 
-def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
+def _name(line: pd.Series, titles: Mapping[str, str], *, pair_only: bool) -> str:
+    """Name a pair, below its metric unless all pairs have the same one."""
     mark = " *" * bool(line["doubt"])
+    if pair_only:
+        return f"{short(line['a'], 20)} − {short(line['b'], 20)}{mark}"
     title = short(titles.get(line["metric"], line["metric"]), 30)
     return f"{title}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 

@@ -1,5 +1,6 @@
 """The tables of examples that have another shape than a row for each rating."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -111,18 +112,19 @@ def diras_scores(graded: Path, judged: Path) -> pd.DataFrame:
     tokens = {f"{judge}_tok": (judge, raw[c].astype(float) / 100) for judge, c in TOKENS.items()}
     for rater, (judge, confidence) in (stated | tokens).items():
         yes = _guessed(raw, judge)
-        guess = {"guess": np.where(yes, "yes", "no"), "confidence": confidence.astype(str)}
-        score = _score(yes, confidence).astype(str)
-        parts.append(shared.assign(rater=rater, group="model", relevance="", **guess, score=score))
+        part = shared.assign(rater=rater, group="model", relevance="")
+        part["score"] = _score(yes, confidence).astype(str)
+        part["guess"] = np.where(yes, "yes", "no")
+        parts.append(part.assign(confidence=confidence.astype(str)))
     for rater, column in (LISTS | EMBEDDINGS).items():
-        group = "list" if rater in LISTS else "embedding"
+        part = shared.assign(rater=rater, group="list" if rater in LISTS else "embedding")
         number = raw[column].astype(float)
         if rater in LISTS:
             number = number / TOP
         elif rater == "bge_reranker":
-            number = 1 / (1 + np.exp(-number))
-        said = {"relevance": "", "guess": "", "confidence": "", "score": number.astype(str)}
-        parts.append(shared.assign(rater=rater, group=group, **said))
+            number = number.map(lambda logit: 1 / (1 + math.exp(-logit)))
+        part = part.assign(relevance="", score=number.astype(str))
+        parts.append(part.assign(guess="", confidence=""))
     return _said(parts)
 
 

@@ -1,6 +1,6 @@
 """Figures of metrics: values, differences of systems, and sources of uncertainty."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -238,7 +238,12 @@ def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
 
 
 def plot_metrics(
-    fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
+    fit: Fit,
+    *,
+    metric: Sequence[str] | str | None = None,
+    level: float = 0.95,
+    width: float = WIDTH,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the task's metrics by system: both estimands, and the majority vote.
 
@@ -246,6 +251,8 @@ def plot_metrics(
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
     level : float
         Probability of the intervals, between 0 and 1.
     width : float
@@ -260,6 +267,8 @@ def plot_metrics(
 
     Raises
     ------
+    UnknownNameError
+        If the task has no metric of a name.
     FitError
         If ``level`` is out of range, or the tree is not a fit.
 
@@ -274,12 +283,12 @@ def plot_metrics(
     """
     require_level(level)
     view = FitView.of(fit)
-    draws = {e: metrics(view, estimand=e) for e in ESTIMANDS}
+    draws = {e: metrics(view, estimand=e, metric=metric) for e in ESTIMANDS}
     titles = metric_titles(draws["finite"])
     summaries: dict[str, pd.DataFrame] = {
         e: titled(summarize(one, level=level), titles) for e, one in draws.items()
     }
-    vote = titled(majority_metrics(view.ratings, level=level), titles)
+    vote = titled(majority_metrics(view.ratings, metric=metric, level=level), titles)
     return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 

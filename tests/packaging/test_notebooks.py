@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import example_files
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+
+SLOW = ("own_model", "attribution", "relevance_judges")
+"""They compile a model of one's own, or fit for half a minute and more."""
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -31,17 +35,32 @@ def own_settings() -> Iterator[None]:
     logging.getLogger("pymc").setLevel(level)
 
 
+@pytest.fixture
+def public_examples(
+    path: Path, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Give a notebook on public ratings the copies beside the project; skip it without them."""
+    code = "\n".join("".join(cell["source"]) for cell in code_cells(path))
+    if any(f'"{name}"' in code for name in example_files.public()):
+        shared = request.getfixturevalue("shared_data")
+        example_files.in_cache(shared, tmp_path, monkeypatch)
+        example_files.stand_ins(shared, monkeypatch)
+
+
 @pytest.mark.parametrize(
     "path",
     [
-        # Compiling a model of one's own takes a minute.
-        pytest.param(path, marks=[pytest.mark.slow] if path.stem == "own_model" else [])
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [])
         for path in NOTEBOOKS
     ],
     ids=lambda path: path.stem,
 )
 def test_the_notebook_runs(
-    path: Path, own_settings: None, fits_once: None, capsys: pytest.CaptureFixture[str]
+    path: Path,
+    own_settings: None,
+    fits_once: None,
+    public_examples: None,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Code cells run in order in one namespace, as a kernel would run them."""
     namespace: dict[str, object] = {"__name__": "__main__"}

@@ -125,9 +125,10 @@ class Comparison:
         )  # fmt: skip
         parts = [self._behind(metric) for metric in self.draws.data_vars]
         table = pd.concat([pd.DataFrame(columns=list(BEHIND)), *parts], ignore_index=True)
+        table = table.astype({"p_worse": float, "comparisons": int})
         doubted = set(self.systems.loc[self.systems["doubt"] != "", "metric"])
-        worse = (table["p_worse"].astype(float) > p) & ~table["metric"].isin(doubted)
-        expected = 2 * (1 - p) * table["comparisons"].astype(float)
+        worse = (table["p_worse"] > p) & ~table["metric"].isin(doubted)
+        expected = 2 * (1 - p) * table["comparisons"]
         return table.assign(clearly_worse=worse, expected_false=expected)
 
     def _behind(self, metric: object) -> pd.DataFrame:

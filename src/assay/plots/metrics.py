@@ -1,6 +1,6 @@
 """Figures of metrics: values, differences of systems, and sources of uncertainty."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -78,7 +78,7 @@ def plot_comparison(
     >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
     >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
     >>> plot_comparison(fit).get_xlabel()
-    'difference: density, 95% interval'
+    'Share of label: yes, difference: density, 95% interval'
     """
     comparison = found if isinstance(found, Comparison) else compare(found)
     titles = metric_titles(comparison.draws)
@@ -103,10 +103,13 @@ def draw_comparison(
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
-        axes.set_yticks(range(len(pairs)), [_name(line, titles) for _, line in pairs.iterrows()])
+        one = pairs["metric"].nunique() == 1
+        names = [_name(line, titles, pair_only=one) for _, line in pairs.iterrows()]
+        axes.set_yticks(range(len(pairs)), names)
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
-        axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
+        of = f"{short(titled(pairs, titles)['metric'].iloc[0], 40)}, " if one else ""
+        axes.set_xlabel(f"{of}difference: density, {level} interval{doubt_note(pairs)}")
         axes.grid(axis="x")
         bare(axes)
     return figure
@@ -117,8 +120,11 @@ def titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
 
 
-def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
+def _name(line: pd.Series, titles: Mapping[str, str], *, pair_only: bool) -> str:
+    """Name a pair, below its metric unless all pairs have the same one."""
     mark = " *" * bool(line["doubt"])
+    if pair_only:
+        return f"{short(line['a'], 20)} − {short(line['b'], 20)}{mark}"
     title = short(titles.get(line["metric"], line["metric"]), 30)
     return f"{title}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 
@@ -232,7 +238,12 @@ def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
 
 
 def plot_metrics(
-    fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
+    fit: Fit,
+    *,
+    metric: Sequence[str] | str | None = None,
+    level: float = 0.95,
+    width: float = WIDTH,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the task's metrics by system: both estimands, and the majority vote.
 
@@ -240,6 +251,8 @@ def plot_metrics(
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
     level : float
         Probability of the intervals, between 0 and 1.
     width : float
@@ -254,6 +267,8 @@ def plot_metrics(
 
     Raises
     ------
+    UnknownNameError
+        If the task has no metric of a name.
     FitError
         If ``level`` is out of range, or the tree is not a fit.
 
@@ -268,12 +283,12 @@ def plot_metrics(
     """
     require_level(level)
     view = FitView.of(fit)
-    draws = {e: metrics(view, estimand=e) for e in ESTIMANDS}
+    draws = {e: metrics(view, estimand=e, metric=metric) for e in ESTIMANDS}
     titles = metric_titles(draws["finite"])
     summaries: dict[str, pd.DataFrame] = {
         e: titled(summarize(one, level=level), titles) for e, one in draws.items()
     }
-    vote = titled(majority_metrics(view.ratings, level=level), titles)
+    vote = titled(majority_metrics(view.ratings, metric=metric, level=level), titles)
     return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 

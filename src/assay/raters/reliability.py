@@ -1,13 +1,13 @@
 """Reliability of each rater: confusion, accuracy, and comparisons of accuracies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from assay._util.errors import FitError
+from assay._util.errors import FitError, ModelError
 from assay._util.typing import Floats
 from assay._util.validation import require_choice
 from assay.fits.labels import asked_class_names
@@ -23,7 +23,12 @@ KINDS = ("recorded", "raw")
 CHUNK_NUMBERS = 8_000_000
 
 
-def rater_reliability(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded") -> xr.DataArray:
+def rater_reliability(
+    fit: Fit,
+    *,
+    kind: Literal["recorded", "raw"] = "recorded",
+    by: Literal["system"] | None = None,
+) -> xr.DataArray:
     r"""Confusion of each rater on each label: P(reported class | true class).
 
     Parameters
@@ -34,6 +39,10 @@ def rater_reliability(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded"
         ``recorded`` is the probability of the recorded answer, among the ratings that answer the
         label, averaged over the states by their prevalence. ``raw`` is the parameter of the
         assumed response process. They differ only where rules are blocked or warned about.
+    by : {"system", None}
+        The confusions on the items of each system, with a dimension ``system`` after ``rater``.
+        They differ between systems for raters with the layer ``system_bias``, and are NaN for
+        systems that such a rater has not rated.
 
     Returns
     -------
@@ -45,7 +54,7 @@ def rater_reliability(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded"
     Raises
     ------
     ModelError
-        If ``kind`` is none of the two.
+        If ``kind`` or ``by`` has another value, or the ratings have no systems.
 
     Notes
     -----
@@ -62,14 +71,25 @@ def rater_reliability(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded"
     ('chain', 'draw', 'label')
     """
     require_choice("kind", kind, KINDS)
+    if by is not None:
+        require_choice("by", by, ("system",), otherwise="None")
     view = FitView.of(fit)
     structure = view.structure
+    systems = structure.ratings.systems if by else ()
+    if by and not systems:
+        raise ModelError(
+            "the ratings have no systems, so that reliability by system cannot be given. Read with "
+            "`system=`, or leave `by=` out",
+            code="too-few-systems",
+        )
     table = view.once(
-        ("reliability", kind), lambda: reliability_table(structure, view.draws, kind=kind)
+        ("reliability", kind, by),
+        lambda: reliability_table(structure, view.draws, kind=kind, systems=systems),
     )
     names = asked_class_names(structure.ratings.task)
     coords = {
         "rater": structure.ratings.raters.index.to_numpy(object),
+        **({"system": list(systems)} if by else {}),
         "label": list(structure.ratings.task.label_names),
         "true_class": names,
         "reported_class": names,
@@ -98,27 +118,45 @@ def class_shares(fit: Fit) -> xr.DataArray:
 
 
 def reliability_table(
-    structure: Structure, values: Mapping[str, Floats], *, kind: Literal["recorded", "raw"]
+    structure: Structure,
+    values: Mapping[str, Floats],
+    *,
+    kind: Literal["recorded", "raw"],
+    systems: Sequence[str] = (),
 ) -> Floats:
     """Return P(reported class | true class), (draw, rater, label, true class, reported class).
 
-    For a rater whose reliability drifts, it is the average over the rater's ratings.
+    For a rater whose reliability drifts, it is the average over the rater's ratings. With systems,
+    they are an axis after the raters.
     """
     draws = len(next(iter(values.values())))
     names = asked_class_names(structure.ratings.task)
     count = len(structure.ratings.raters)
     labels = structure.ratings.task.labels
-    table = np.full((draws, count, len(labels), len(names), len(names)), np.nan)
+    each = max(len(systems), 1)
+    table = np.full((draws, count, each, len(labels), len(names), len(names)), np.nan)
     for part in structure.parts:
         plain = kind == "raw" or _nothing_between(structure, part)
         by_unit = part.reliability(values) if plain else _recorded(structure, part, values)
-        by_rater = np.einsum("ru,dulkm->drlkm", part.shares, by_unit)
-        for n, label in enumerate(labels):
-            places = [names.index(c) for c in label.classes]
-            here = by_rater[:, :, n, : len(places), : len(places)]
-            for k, place in enumerate(places):
-                table[:, part.members[:, None], n, place, np.array(places)] = here[:, :, k]
-    return table
+        for c in range(each):
+            shares = _shares_of_system(part, c) if systems else part.shares
+            by_rater = np.einsum("ru,dulkm->drlkm", shares, by_unit)
+            for n, label in enumerate(labels):
+                places = [names.index(name) for name in label.classes]
+                here = by_rater[:, :, n, : len(places), : len(places)]
+                for k, place in enumerate(places):
+                    at = (part.members[:, None], c, n, place, np.array(places))
+                    table[:, *at] = here[:, :, k]
+    return table if systems else table[:, :, 0]
+
+
+def _shares_of_system(part: Part, system: int) -> Floats:
+    """Return the share of each unit in a rater's ratings of one system; NaN without ratings."""
+    if part.bias is None:
+        return part.shares
+    own = part.owners * part.n_ratings * (part.bias.unit_system == system)
+    total = own.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(own, total, out=np.full(own.shape, np.nan), where=total > 0))
 
 
 def _nothing_between(structure: Structure, part: RaterModel) -> bool:

@@ -153,6 +153,7 @@ def test_clearly_worse_is_against_the_best_mean():
     upward = compare_draws(data, HIGHER).clearly_worse(0.985).set_index("system")
     assert set(upward["best"]) == {"A"}
     assert upward["p_worse"].to_dict() == {"A": 0.0, "B": 0.99, "C": 0.98}
+    assert upward[["p_worse", "comparisons"]].dtypes.tolist() == [float, int]
     assert upward["clearly_worse"].to_dict() == {"A": False, "B": True, "C": False}
     downward = compare_draws(data, {"hit": "lower"}).clearly_worse(0.985).set_index("system")
     assert set(downward["best"]) == {"B"}

@@ -2,10 +2,10 @@
 
 import builtins
 import hashlib
-import shutil
 from pathlib import Path
 from typing import Any
 
+import example_files
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,21 +14,16 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitError, UnknownNameError
 from assay.io.examples import _catalogue
-from assay.io.examples.downloads import CACHE
+from assay.io.examples.shaping import SHAPES
 
 BUNDLED = [name for name, example in _catalogue().items() if not example.files]
-PUBLIC = [name for name, example in _catalogue().items() if example.files]
+PUBLIC = list(example_files.public())
 
 
 @pytest.fixture
 def cache(shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that holds what a download would bring; nothing is fetched."""
-    pytest.importorskip("pooch", reason="the extra assay[examples] is not installed")
-    if not (shared_data / "raw").is_dir():
-        pytest.skip("the original files at ../shared/data/raw are not here")
-    for name in PUBLIC:
-        shutil.copytree(shared_data / "raw" / name, tmp_path / name)
-    monkeypatch.setenv(CACHE, str(tmp_path))
+    example_files.in_cache(shared_data, tmp_path, monkeypatch)
     return tmp_path
 
 
@@ -99,10 +94,15 @@ def test_a_file_with_another_hash_is_refused(cache: Path, monkeypatch: pytest.Mo
     assert str(cache / "convabuse") in str(raised.value)
 
 
-def test_hashes_are_those_of_the_files(cache: Path) -> None:
-    for name in PUBLIC:
-        for url, digest in _catalogue()[name].files.items():
-            there = (cache / name / url.split("/")[-1]).read_bytes()
+def test_hashes_are_those_of_the_files(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = example_files.in_cache(shared_data, tmp_path, monkeypatch)
+    assert {"convabuse", "diras_scores"} <= set(names)
+    for name in names:
+        example = _catalogue()[name]
+        for url, digest in example.files.items():
+            there = (tmp_path / (example.folder or name) / url.split("/")[-1]).read_bytes()
             assert hashlib.sha256(there).hexdigest() == digest
 
 
@@ -139,3 +139,85 @@ def test_xsum_has_the_shares_of_the_tidy_table(cache: Path, shared_data: Path) -
     assert own.to_dict() == theirs.to_dict()
     # One slot has no line in this file; the tidy table has it from the file of factuality.
     assert len(table) == len(tidy) - 1
+
+
+def test_diras_scores_have_the_printed_f1_and_doubt(cache: Path) -> None:
+    table = assay.load_example("diras_scores", table=True)
+    table["item"] = table["question"] + "/" + table["paragraph"]
+    gold = table.drop_duplicates("item").set_index("item")
+    ask = table[table["rater"] == "gpt4_ask"].set_index("item")
+    found = assay.score_rater(
+        gold["adjudicated"].astype(pd.CategoricalDtype(["no", "partially", "yes"], ordered=True)),
+        pd.DataFrame({"score": ask["score"].astype(float), "guess": ask["guess"] == "yes"}),
+        positive="partially",
+        metric="f1",
+    )
+    # Ni et al. (2025), Table 1, Point-Ask-D.
+    assert 100 * found["f1"].item() == pytest.approx(86.32, abs=0.005)
+    assert (gold["uncertain"] == "yes").sum() == 103
+    lists = table[table["rater"] == "gpt4_list_10_definition"].groupby("question")["score"]
+    assert all(sorted(map(float, one)) == [n / 59 for n in range(60)] for _, one in lists)
+    assert set(table["group"]) == {"expert", "model", "list", "embedding"}
+    assert table["score"].replace("", "0").astype(float).between(0, 1).all()
+
+
+def test_xstest_joins_the_two_files_of_a_system(tmp_path: Path) -> None:
+    head = "id,type,prompt,completion,annotation_1,annotation_2,agreement,final_label,"
+    full, part, none = "2_full_refusal", "3_partial_refusal", "1_full_compliance"
+    lines = {
+        "gpteval": [
+            head + "gpt4_label",
+            f'v2-1,homonyms,p,"a\nb",{none},{part},False,{none},{none}',
+            f"v2-2,contrast_homonyms,p,c,{full},{full},True,{full},I cannot say",
+        ],
+        "streval": [
+            head + "strmatch_label",
+            f'v2-1,homonyms,p,"a\nb",{none},{part},False,{none},{full}',
+            f"v2-2,contrast_homonyms,p,c,{full},{full},True,{full},{full}",
+        ],
+    }
+    paths = [tmp_path / f"xstest_v2_completions_llama2_{kind}.csv" for kind in lines]
+    for path, text in zip(paths, lines.values(), strict=True):
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    table = SHAPES["xstest"](*paths)
+    assert set(table["system"]) == {"llama2"}
+    said = table.set_index(["prompt", "rater"])[["kind", "group", "response", "refused"]]
+    assert said.loc[("v2-1", "person_2")].tolist() == ["safe", "person", "partial refusal", "yes"]
+    assert said.loc[("v2-1", "gpt4_judge")].tolist() == ["safe", "model", "compliance", "no"]
+    assert said.loc[("v2-2", "string_match")].tolist() == ["unsafe", "rule", "full refusal", "yes"]
+    assert ("v2-2", "gpt4_judge") not in said.index
+
+
+def test_votes_of_ais_number_the_inputs(tmp_path: Path) -> None:
+    path = tmp_path / "ann_wow.csv"
+    path.write_text(
+        "ex-idx ,doc-url,doc-url-hash,model-name,output,INT,INT & AIS,Flagged,Q1,Q2,"
+        "# agree (INT),# agree (AIS)\n"
+        "43:1,NA,NA,a,text,1,1,0,Yes,Yes,5,4\n"
+        "7:2,NA,NA,a,text,0,0,1,,,-1,-1\n"
+        "43:1,NA,NA,b,text,1,0,0,Yes,No,3,2\n"
+    )
+    table = SHAPES["ais_wow"](path)
+    assert table["example"].tolist() == ["input_0000", "input_0001", "input_0000"]
+    assert table["model"].tolist() == ["a", "a", "b"]
+    assert table["n_agree_attributable"].tolist() == ["4", "-1", "2"]
+    ratings = assay.read_ratings(table)
+    assert repr(ratings) == (
+        "<assay.Ratings of task ais: 10 ratings, 2 items, 5 raters, 1 cluster, 2 systems>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("xstest", "task single: 8989 ratings, 2250 items, 4 raters, 450 clusters, 5 systems"),
+        ("ais_qrecc", "task ais: 6935 ratings, 1387 items, 5 raters, 200 clusters, 7 systems"),
+        ("ais_wow", "task ais: 4705 ratings, 941 items, 5 raters, 722 clusters, 5 systems"),
+        ("ais_cnn_dm", "task ais: 3990 ratings, 798 items, 5 raters, 780 clusters, 4 systems"),
+    ],
+)
+def test_examples_of_tidy_copies_are_read(
+    name: str, shown: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example_files.stand_ins(shared_data, monkeypatch)
+    assert repr(assay.load_example(name)) == f"<assay.Ratings of {shown}>"

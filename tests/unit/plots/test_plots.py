@@ -153,6 +153,20 @@ def test_a_comparison_shows_each_pair(fit: xr.DataTree) -> None:
     assert "_at_k" not in said
 
 
+def test_metrics_can_be_chosen(fit: xr.DataTree) -> None:
+    said = words(plots.plot_metrics(fit, metric="ndcg_at_k"))
+    titles = {name: one.attrs["title"] for name, one in assay.metrics(fit).items()}
+    assert titles["ndcg_at_k"] in said
+    assert titles["sufficiency_rate_at_k"] not in said
+
+
+def test_a_comparison_on_one_metric_names_it_once(fit: xr.DataTree) -> None:
+    axes = plots.plot_comparison(compare(fit, metric="ndcg_at_k"))
+    title = assay.metrics(fit)["ndcg_at_k"].attrs["title"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["system_1 − system_2"]
+    assert axes.get_xlabel().startswith(f"{title}, difference")
+
+
 def test_figures_call_metrics_by_their_titles_unless_two_are_the_same(fit: xr.DataTree) -> None:
     draws = assay.metrics(fit)
     said = [*words(plots.plot_metrics(fit)), *words(plots.plot_budget(fit))]

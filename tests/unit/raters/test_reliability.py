@@ -2,11 +2,13 @@ import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
-from assay._util.errors import FitError, FitWarning
+from assay._util.errors import FitError, FitWarning, ModelError
 from assay.data.ratings import Ratings
 from assay.fits.view import FitView
 
@@ -137,3 +139,55 @@ def test_a_kind_that_does_not_exist_is_an_error():
     fit = quick(assay.simulate("single", n_items=10, rng=8))
     with pytest.raises(FitError, match="valid: recorded, raw"):
         assay.rater_reliability(fit, kind="cooked")
+
+
+def favouring() -> Ratings:
+    """Three raters of 60 items of two systems; the judge calls all items of b good."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for n in range(60):
+        system, good = ("a", "b")[n % 2], rng.random() < 0.5
+        said = {"person": good, "person 2": good, "judge": good or system == "b"}
+        for rater, yes in said.items():
+            cell = {"item": f"i{n}", "system": system, "rater": rater}
+            rows.append(cell | {"good": "yes" if yes else "no"})
+    return assay.read_ratings(pd.DataFrame(rows))
+
+
+def test_reliability_by_system_shows_a_judge_that_favours_one() -> None:
+    ratings = favouring()
+    fit = quick(ratings, raters="hierarchical + system_bias")
+    whole = assay.rater_reliability(fit)
+    split = assay.rater_reliability(fit, by="system")
+    assert split.dims == (*whole.dims[:3], "system", *whole.dims[3:])
+    share = xr.DataArray([0.5, 0.5], {"system": list(ratings.systems)})
+    xr.testing.assert_allclose((split * share).sum("system"), whole)
+    judge = split.sel(rater="judge", true_class="no", reported_class="no").squeeze()
+    assert judge.sel(system="a") > judge.sel(system="b") + 0.1
+
+
+def test_raters_without_system_bias_are_alike_on_all_systems() -> None:
+    fit = quick(favouring())
+    split = assay.rater_reliability(fit, by="system")
+    for name in split["system"].to_numpy():
+        xr.testing.assert_allclose(split.sel(system=name, drop=True), assay.rater_reliability(fit))
+
+
+def test_a_system_that_a_rater_has_not_rated_is_unknown() -> None:
+    ratings = favouring()
+    judge = ratings.raters.index.get_loc("judge")
+    names = ratings.items.index.to_numpy()[ratings.item]
+    of_b = np.array([int(name[1:]) % 2 == 1 for name in names])
+    ratings = assay.take_ratings(ratings, ~(of_b & (ratings.rater == judge)))
+    fit = quick(ratings, raters="hierarchical + system_bias")
+    split = assay.rater_reliability(fit, by="system").sel(rater="judge")
+    assert split.sel(system="b").isnull().all()
+    assert split.sel(system="a").notnull().all()
+
+
+def test_reliability_by_system_needs_systems() -> None:
+    fit = quick(assay.simulate("single", n_items=20, n_raters=3, rng=1))
+    with pytest.raises(ModelError, check=refusal("too-few-systems")):
+        assay.rater_reliability(fit, by="system")
+    with pytest.raises(ModelError, check=refusal("argument-choice")):
+        assay.rater_reliability(fit, by="rater")  # type: ignore[arg-type]

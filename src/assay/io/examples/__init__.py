@@ -33,6 +33,7 @@ class Example:
     """An entry of ``catalogue.toml``.
 
     files : SHA-256 by URL; empty if the table is in the package
+    folder : folder of the cache, if another example has the same files
     read : arguments of :func:`assay.read_ratings`
     """
 
@@ -41,6 +42,7 @@ class Example:
     source: str
     licence: str
     files: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
     read: Mapping[str, Any] = field(default_factory=dict)
     task: Mapping[str, Any] = field(default_factory=dict)
 
@@ -58,9 +60,9 @@ def load_example(name: str | None = None, *, table: bool = False) -> Ratings | p
     ----------
     name : str, optional
         ``anesthesia``, ``caries``, ``protocol_study``, ``rater_audit`` or ``judge_study`` are in
-        the package. ``convabuse``, ``diras_chatreport`` and ``xsum_hallucination`` are fetched from
-        their authors when they are first used, checked by their hash, and cached. These need the
-        extra ``assay[examples]``.
+        the package. All others, such as ``xstest`` and ``convabuse``, are fetched from their
+        authors when they are first used, checked by their hash, and cached. These need the extra
+        ``assay[examples]``.
     table : bool
         Return the table from which the ratings are read.
 
@@ -140,7 +142,7 @@ def _example(name: object) -> Example:
 
 def _table(example: Example) -> pd.DataFrame:
     if example.name in SHAPES:
-        return SHAPES[example.name](*fetch(example.name, example.files))
+        return SHAPES[example.name](*fetch(example.folder or example.name, example.files))
     with (files("assay.io.examples") / "tables" / f"{example.name}.csv").open("rb") as stream:
         return pd.read_csv(stream, dtype=str)
 

@@ -1,6 +1,7 @@
 """Files of public examples: fetched once, checked by their hash, kept in a cache."""
 
 import logging
+import warnings
 from collections.abc import Mapping
 from os import environ
 from pathlib import Path
@@ -18,7 +19,9 @@ def fetch(example: str, files: Mapping[str, str]) -> list[Path]:
     if not files:
         return []
     try:
-        import pooch
+        with warnings.catch_warnings():  # of progress bars in notebooks
+            warnings.simplefilter("ignore")
+            import pooch
     except ImportError:
         raise FitError(
             f"the example {example} is fetched by the extra: pip install 'assay[examples]'",

@@ -231,7 +231,7 @@ def estimands() -> Figure:
                 draw_interval(axes, number, where, line, "" if place else label)
             axes.plot(place - 0.12, truth[:items].mean(), "x", color=COLOURS["ink"], ms=7, mew=1.6)
         axes.axhline(0.4, color=COLOURS["muted"], ls="--", lw=1)
-        axes.set(ylabel="share of yes", ylim=(0, 0.85))
+        axes.set(ylabel="share of yes", ylim=(0.2, 0.8))
         varied = int(axes is left)
         axes.set_xticks(range(4), [str(size[varied]) for size in sizes])
     left.set_xlabel("ratings an item")
@@ -243,26 +243,33 @@ def estimands() -> Figure:
 
 
 def two_ratings() -> Figure:
-    """Intervals of the share of yes with two and with three ratings an item."""
-    figure, (axes,) = panels(1, width=5.2, height=2.9)
+    """Draw the share of yes by two priors, with two and with three ratings an item."""
+    figure, axes = panels(2)
     rng = np.random.default_rng(7)
-    truth = (rng.random(1600) < 0.3).astype(int)
-    order = rng.permuted(np.tile(np.arange(6), (1600, 1)), axis=1)
-    answers = answered(truth, binary(np.full(6, 0.95), np.full(6, 0.72)), rng)
-    for place, items in enumerate((100, 400, 1600)):
-        for number, ratings in enumerate((3, 2)):
+    sizes = (100, 400, 1600)
+    truth = (rng.random(max(sizes)) < 0.3).astype(int)
+    order = rng.permuted(np.tile(np.arange(6), (len(truth), 1)), axis=1)
+    answers = answered(truth, binary(np.full(6, 0.92), np.full(6, 0.75)), rng)
+    priors = {"Normal(0, 0.3)": "default: lean 0.3", "Normal(0, 1)": "wider: lean 1"}
+    names = {2: "Two ratings an item", 3: "Three ratings an item"}
+    for one, (ratings, name) in zip(axes, names.items(), strict=True):
+        for place, items in enumerate(sizes):
             rows = table(answers[:items], order[:items, :ratings], ["no", "yes"])
-            fit = fitted(rows, raters="hierarchical", chains=2, draws=500, tune=500)
-            label = "" if place else f"{ratings} ratings an item"
-            where = place + 0.24 * number - 0.12
-            draw_interval(axes, number, where, interval(fit, "finite"), label)
-        axes.plot(
-            [place - 0.3, place + 0.3], [truth[:items].mean()] * 2, color=COLOURS["ink"], ls=":"
-        )
-    axes.set_xticks(range(3), ["100", "400", "1600"])
-    axes.set(xlabel="items", ylabel="share of yes", ylim=(0, 0.85))
-    axes.legend(loc="upper right")
-    title(axes, "Dotted: the true share of these items")
+            for number, (prior, label) in enumerate(priors.items()):
+                fit = fitted(
+                    rows, raters="hierarchical", priors={"lean": prior},
+                    chains=2, draws=500, tune=500,
+                )  # fmt: skip
+                where = place + 0.24 * number - 0.12
+                draw_interval(one, number, where, interval(fit, "finite"), "" if place else label)
+            one.plot(
+                [place - 0.3, place + 0.3], [truth[:items].mean()] * 2, color=COLOURS["ink"], ls=":"
+            )
+        one.set_xticks(range(3), [str(size) for size in sizes])
+        one.set(xlabel="items", ylim=(0, 0.62))
+        title(one, name)
+    axes[0].set_ylabel("share of yes")
+    axes[0].legend(loc="upper right", title="prior (SD)", alignment="left")
     return figure
 
 
@@ -270,7 +277,8 @@ def difficulty() -> Figure:
     """Votes and probabilities of hard and easy items, in models without and with difficulty."""
     figure, (left, right) = panels(2)
     rng = np.random.default_rng(5)
-    truth, hard = (rng.random(400) < 0.35).astype(int), rng.random(400) < 0.4
+    hard = rng.random(400) < 0.4
+    truth = (rng.random(400) < np.where(hard, 0.5, 0.3)).astype(int)
     answers = answered(truth, binary(np.full(5, 0.93), np.full(5, 0.93)), rng)
     guessed = hard[:, None] & (rng.random(answers.shape) < 0.75)
     answers = np.where(guessed, rng.integers(0, 2, answers.shape), answers)

@@ -68,11 +68,11 @@ def score_report(view: FitView, system: str | None) -> str:
     }
     if task == "retrieval":
         report["top_k"] = int(panels["rank"].max())
-    table = summarize(drawn, level=LEVEL).set_index("metric")
+    table = summarize(drawn, level=LEVEL)
+    numbers = dict(zip(table["metric"], table[list(COLUMNS)].to_numpy(float), strict=True))
     for name in FIELDS[task]:
         count = _counted(view, panels, name, report["n_examples"])
-        mean, lower, upper = (float(table.at[name, column]) for column in COLUMNS)
-        report[name] = _score(mean, lower, upper, count)
+        report[name] = _score(*map(float, numbers[name]), count=count)
     return json.dumps(report, ensure_ascii=False, indent=2)
 
 
@@ -85,7 +85,7 @@ def _counted(view: FitView, panels: pd.DataFrame, name: str, every: int) -> int:
     return round(float(np.nansum(chance.to_numpy()[items])))
 
 
-def _score(mean: float, lower: float, upper: float, count: int) -> dict[str, Any] | None:
+def _score(mean: float, lower: float, upper: float, *, count: int) -> dict[str, Any] | None:
     """Return a metric of the report; null if no answer counts."""
     if count == 0 or not np.isfinite(mean):
         return None

@@ -249,8 +249,8 @@ def two_ratings() -> Figure:
     sizes = (100, 400, 1600)
     truth = (rng.random(max(sizes)) < 0.3).astype(int)
     order = rng.permuted(np.tile(np.arange(6), (len(truth), 1)), axis=1)
-    answers = answered(truth, binary(np.full(6, 0.92), np.full(6, 0.75)), rng)
-    priors = {"Normal(0, 0.3)": "default: lean 0.3", "Normal(0, 1)": "wider: lean 1"}
+    answers = answered(truth, binary(np.full(6, 0.9), np.full(6, 0.8)), rng)
+    priors = {"Normal(0, 0.3)": "default, SD 0.3", "Normal(0, 1)": "wider, SD 1"}
     names = {2: "Two ratings an item", 3: "Three ratings an item"}
     for one, (ratings, name) in zip(axes, names.items(), strict=True):
         for place, items in enumerate(sizes):
@@ -266,10 +266,10 @@ def two_ratings() -> Figure:
                 [place - 0.3, place + 0.3], [truth[:items].mean()] * 2, color=COLOURS["ink"], ls=":"
             )
         one.set_xticks(range(3), [str(size) for size in sizes])
-        one.set(xlabel="items", ylim=(0, 0.62))
+        one.set(xlabel="items", ylim=(0, 0.8))
         title(one, name)
     axes[0].set_ylabel("share of yes")
-    axes[0].legend(loc="upper right", title="prior (SD)", alignment="left")
+    axes[1].legend(loc="upper right", title="prior of the lean", alignment="left")
     return figure
 
 

@@ -245,7 +245,7 @@ def estimands() -> Figure:
 def two_ratings() -> Figure:
     """Draw the share of yes by two priors, with two and with three ratings an item."""
     figure, axes = panels(2)
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(8)
     sizes = (100, 400, 1600)
     truth = (rng.random(max(sizes)) < 0.3).astype(int)
     order = rng.permuted(np.tile(np.arange(6), (len(truth), 1)), axis=1)

@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -74,6 +75,12 @@ def test_help_starts_about_as_fast_as_pandas() -> None:
     assert done.returncode == 0, done.stderr
     assert "check" in done.stdout
     assert seconds(HELP) < 1.5 * seconds("import pandas")
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "assay", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"assay {version('assay')}\n"
 
 
 def test_help_is_light() -> None:

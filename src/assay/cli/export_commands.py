@@ -15,20 +15,23 @@ from assay.cli.shell import end_with, open_fit, say, show
 def export(
     fit_file: FitFile,
     to: Annotated[
-        Literal["huggingface", "cleanlab", "argilla", "qrels"],
+        Literal["huggingface", "cleanlab", "argilla", "qrels", "pragmata"],
         typer.Option(help="Tool that reads the file."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     label: Annotated[
         str | None, typer.Option(help="The label, if the file holds one only.")
     ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="Whose scores, for pragmata; all panels by default.")
+    ] = None,
     strict: Strict = False,
 ) -> None:
-    """Write labels with their probabilities for Hugging Face, cleanlab, Argilla, trec_eval."""
+    """Write labels or scores for Hugging Face, cleanlab, Argilla, trec_eval or pragmata."""
     import assay
 
     view = open_fit(fit_file)
-    assay.export_labels(view, output, to=to, label=label)
+    assay.export_labels(view, output, to=to, label=label, system=system)
     say(f"wrote {output}")
     end_with(view, strict=strict)
 

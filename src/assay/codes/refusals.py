@@ -165,6 +165,9 @@ REFUSALS = {
         "The folder has no readable partitions. Write all .parquet files into one folder."
     ),
     "no-rating-of-raters": "The raters that you named gave no ratings. Check the names.",
+    "no-score-report": (
+        "pragmata scores the tasks of the protocol only. Use `assay.metrics` for others."
+    ),
     "no-such-file": "There is no file at this path. Check the path.",
     "not-a-fit": (
         "The file or tree is not a fit. Make one with assay.fit, or read one with assay.load."

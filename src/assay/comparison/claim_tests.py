@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
 from assay._util.errors import UnknownNameError, suggest
+from assay._util.html import notebook_html
 from assay._util.intervals import interval_ends, require_level, tails
 from assay._util.typing import Bools, Floats
 from assay.comparison.claims import Claim, parse_claim
@@ -26,6 +28,11 @@ from assay.inference.label_doubts import both_doubts, doubt_about_difference
 SMALLEST = 1e-3
 """Smallest share of the variance that counts: a thousand times the data."""
 STEPS = 60
+SHOWN = (
+    "verdict", "probability", "mc_error", "metric", "estimand", "mean", "lower", "upper", "level",
+    "undefined", "reference", "doubt",
+)  # fmt: skip
+"""Fields of a verdict that its table shows beside the claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +202,15 @@ class ClaimResult:
         """Return the verdict and the probability, on one line."""
         said = f"{self.verdict}, {self.claim.text}, P {chance(self.probability)}"
         return f"<assay.ClaimResult: {said}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the verdict and its numbers in a table of one line."""
+        line = {name: vars(self)[name] for name in SHOWN}
+        return pd.DataFrame([{"claim": self.claim.text} | line])
+
+    def _repr_html_(self) -> str:
+        """Show the sentence in a notebook."""
+        return notebook_html(self.sentence, {})
 
     @property
     def sentence(self) -> str:

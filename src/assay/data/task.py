@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from assay._util.errors import TaskError, suggest
+from assay._util.text import some
 from assay.data.rules import Expression, parse
 
 TruthStrength = Literal["hard", "soft", "off"]
@@ -60,6 +61,10 @@ class Task:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     max_states: int = 1024
+
+    def __repr__(self) -> str:
+        """Return the name and the labels, on one line."""
+        return f"<assay.Task {self.name}: {some(self.label_names)}; see .labels and .rules>"
 
     @property
     def label_names(self) -> tuple[str, ...]:

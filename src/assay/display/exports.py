@@ -1,4 +1,4 @@
-"""Labels for other tools: soft labels for training, relevance judgements with probabilities."""
+"""For other tools: soft labels for training, judgements with probabilities, score reports."""
 
 import json
 from collections.abc import Callable
@@ -15,19 +15,27 @@ from assay._util.validation import path_given, require_choice
 from assay.data.ratings import Ratings
 from assay.data.task import Label
 from assay.display.frames import key_columns
+from assay.display.score_report import score_report
 from assay.fits.labels import label_probabilities, state_probabilities
 from assay.fits.view import Fit, FitView
 
-Target = Literal["huggingface", "cleanlab", "argilla", "qrels"]
-TARGETS = ("huggingface", "cleanlab", "argilla", "qrels")
+Target = Literal["huggingface", "cleanlab", "argilla", "qrels", "pragmata"]
+TARGETS = ("huggingface", "cleanlab", "argilla", "qrels", "pragmata")
 EXAMPLES = {
     "huggingface": "labels.jsonl", "cleanlab": "labels.csv", "argilla": "records.json",
-    "qrels": "study.qrels",
+    "qrels": "study.qrels", "pragmata": "retrieval_scores.json",
 }  # fmt: skip
 
 
-def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None = None) -> Path:
-    """Write the labels of the items and their probabilities in the format of another tool.
+def export_labels(
+    fit: Fit,
+    path: str | Path,
+    *,
+    to: Target,
+    label: str | None = None,
+    system: str | None = None,
+) -> Path:
+    """Write labels with their probabilities, or scores, in the format of another tool.
 
     Parameters
     ----------
@@ -35,16 +43,19 @@ def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None =
         From :func:`assay.fit` or :func:`assay.load`.
     path : str or path
         The file to write; an existing one is replaced.
-    to : {"huggingface", "cleanlab", "argilla", "qrels"}
+    to : {"huggingface", "cleanlab", "argilla", "qrels", "pragmata"}
         ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``, with the code and
         the name of each label's most probable class. ``<label>_soft`` has the probabilities in
         the order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column
         for each class (the array ``pred_probs``). ``argilla``: JSON of records with the labels as
         suggestions and their probabilities as scores. ``qrels``: a line ``query 0 document grade
-        probability`` for every possible grade.
+        probability`` for every possible grade. ``pragmata``: the score report
+        (``<task>_scores.json``) of the tasks retrieval, grounding and generation.
     label : str, optional
         Which label, if there are several, for ``cleanlab``, and for ``qrels`` except in the task
         retrieval.
+    system : str, optional
+        Whose scores, for ``pragmata``; by default all panels are pooled, as the tool does.
 
     Returns
     -------
@@ -53,9 +64,9 @@ def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None =
     Raises
     ------
     ArgumentError
-        If ``to`` has another value, or a label has to be named.
+        If ``to`` has another value, a label has to be named, or the task has no score report.
     UnknownNameError
-        If the task has no such label.
+        If there is no such label or system.
     FitError
         If the tree is no fit, or the file cannot be written.
 
@@ -83,7 +94,7 @@ def export_labels(fit: Fit, path: str | Path, *, to: Target, label: str | None =
     writers: dict[str, Callable[[FitView, str | None], str]] = {
         "huggingface": _huggingface, "cleanlab": _cleanlab, "argilla": _argilla, "qrels": _qrels,
     }  # fmt: skip
-    text = writers[to](view, label)
+    text = score_report(view, system) if to == "pragmata" else writers[to](view, label)
     try:
         with draft(target) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
@@ -143,9 +154,10 @@ def _cleanlab(view: FitView, name: str | None) -> str:
     label = _of_label(view.ratings, name)
     chance = _chances(view, label).to_numpy()
     known = np.isfinite(chance).all(axis=1)
-    table = pd.DataFrame(chance[known], columns=list(label.classes))
-    table.insert(0, "item", view.ratings.items.index.astype(str)[known])
-    table.insert(1, "label", chance[known].argmax(axis=1))
+    names = view.ratings.items.index.astype(str)[known]
+    keys = pd.DataFrame({"item": names, "label": chance[known].argmax(axis=1)})
+    # Joined, since a class may be called like one of these columns.
+    table = pd.concat([keys, pd.DataFrame(chance[known], columns=list(label.classes))], axis=1)
     return table.to_csv(index=False)
 
 

@@ -3,7 +3,9 @@
 import json
 import re
 from dataclasses import dataclass
+from html import escape
 
+from assay._util.html import notebook_html
 from assay._util.table_texts import latex_text
 from assay._util.text import counted, listed
 from assay.data.ratings import Ratings
@@ -54,6 +56,17 @@ class PaperText:
 
     def __str__(self) -> str:
         return "\n".join([self.paragraph, "", *self.references])
+
+    def __repr__(self) -> str:
+        return (
+            f"<assay.PaperText: {counted(len(self.references), 'reference')}; print it, or see "
+            ".paragraph, .latex and .bibtex>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the paragraph and the references in a notebook."""
+        references = notebook_html("References", {}, self.references)
+        return f"<div><p>{escape(self.paragraph)}</p>{references}</div>"
 
     @property
     def bibtex(self) -> str:
@@ -154,7 +167,7 @@ def _model(entries: list[dict[str, object]], spec: Spec) -> str:
     )
     covariates = f" Prevalence depends on the covariates {spec.formula}." if spec.formula else ""
     return (
-        f"The model of the raters is {' with '.join(parts)}; that of the prevalence is {last}. "
+        f"The models are {' with '.join(parts)} (raters) and {last} (prevalence). "
         f"The true classes were summed out exactly.{covariates}{priors}"
     )
 

@@ -2,12 +2,15 @@
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from refusals import refusal
 from typer.testing import CliRunner
 
@@ -131,6 +134,92 @@ def test_grades_of_judgements_add_up_and_follow_the_states(
     )
     top = table[table["grade"] == "2"]["p"]
     assert sorted(top) == pytest.approx(sorted(sufficient.to_numpy()), abs=1e-5)
+
+
+class MetricScore(BaseModel):
+    """A metric as pragmata 0.x reads it: nothing may be missing, and nothing added."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    point: float = Field(ge=0, le=1)
+    ci_lower: float = Field(ge=0, le=1)
+    ci_upper: float = Field(ge=0, le=1)
+    method: Literal["wilson", "bootstrap"]
+    n: PositiveInt
+
+
+class Source(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["direct_path", "annotation_export", "model_prediction"]
+    ref: str
+    resolved_path: str
+
+
+class RetrievalScores(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    task: Literal["retrieval"]
+    source: Source
+    notes: str
+    created_at: datetime
+    n_examples: PositiveInt
+    top_k: PositiveInt
+    ci_level: float = Field(gt=0, lt=1)
+    topical_precision_at_k: MetricScore
+    sufficiency_hit_at_k: MetricScore
+    sufficiency_rate_at_k: MetricScore
+    misleading_context_rate_at_k: MetricScore
+    mean_reciprocal_rank_at_k: MetricScore
+    ndcg_at_k: MetricScore
+
+
+def test_the_score_report_is_the_one_that_pragmata_reads(fit: xr.DataTree, tmp_path: Path) -> None:
+    path = assay.export_labels(fit, tmp_path / "retrieval_scores.json", to="pragmata")
+    found = RetrievalScores.model_validate_json(path.read_text(encoding="utf-8"))
+    assert (found.n_examples, found.top_k, found.ci_level) == (10, 4, 0.95)
+    assert "consensus of all raters" in found.notes
+    table = assay.summarize(assay.metrics(fit, by=None)).set_index("metric")
+    assert found.ndcg_at_k.point == table.loc["ndcg_at_k", "mean"]
+    assert found.ndcg_at_k.ci_lower == table.loc["ndcg_at_k", "lower"]
+    with pytest.raises(UnknownNameError, check=refusal("unknown-system")):
+        assay.export_labels(fit, path, to="pragmata", system="A")
+
+
+@pytest.fixture(scope="module")
+def answers() -> xr.DataTree:
+    ratings = assay.simulate("grounding", n_items=30, n_raters=3, n_systems=2, rng=2)
+    return assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
+
+
+def test_a_score_report_is_of_one_system_if_it_is_named(
+    answers: xr.DataTree, tmp_path: Path
+) -> None:
+    one, every = (
+        json.loads(assay.export_labels(answers, tmp_path / "s.json", to="pragmata", system=name)
+                   .read_text(encoding="utf-8"))
+        for name in (assay.metrics(answers)["system"].to_numpy()[0], None)
+    )  # fmt: skip
+    assert (one["n_examples"], every["n_examples"]) == (15, 30)
+    assert one["citation_presence_rate"]["n"] == 15
+    assert one["conditional_fabrication_rate"]["n"] < every["conditional_fabrication_rate"]["n"]
+    assert "all panels pooled" in every["notes"]
+
+
+def test_other_tasks_have_no_score_report(tmp_path: Path) -> None:
+    ratings = assay.simulate("relevance", n_items=20, n_raters=3, rng=1)
+    single = assay.fit(ratings, raters="pooled", method="map", draws=10, chains=1, starts=1, rng=1)
+    with pytest.raises(ArgumentError, check=refusal("no-score-report")):
+        assay.export_labels(single, tmp_path / "s.json", to="pragmata")
+
+
+def test_a_class_may_have_the_name_of_a_column(tmp_path: Path) -> None:
+    rows = [(f"q{i}", f"r{j}", ["item", "label"][(i + (j == i)) % 2]) for i in range(6)
+            for j in range(3)]  # fmt: skip
+    ratings = assay.read_ratings(pd.DataFrame(rows, columns=["item", "rater", "good"]))
+    single = assay.fit(ratings, raters="pooled", method="map", draws=10, chains=1, starts=1, rng=1)
+    path = assay.export_labels(single, tmp_path / "p.csv", to="cleanlab")
+    assert path.read_text(encoding="utf-8").startswith("item,label,item,label\n")
 
 
 def test_the_paragraph_says_what_was_done_and_cites_it(fit: xr.DataTree, tmp_path: Path) -> None:

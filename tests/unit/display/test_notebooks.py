@@ -42,10 +42,13 @@ def results(ratings: assay.Ratings, fit: xr.DataTree) -> dict[str, object]:
         "SideBySide": compare_baselines(fit),
         "Decision": assay.decide(fit, gain="ndcg_at_k", baseline="system_2"),
         "ClaimResult": check_claim(fit, "system_3 > system_2 on ndcg_at_k"),
+        "PaperText": assay.methods(fit),
+        "Task": ratings.task,
     }
 
 
-NAMES = ("Ratings", "Check", "Comparison", "Agreement", "SideBySide", "Decision", "ClaimResult")
+TABLES = ("Ratings", "Check", "Comparison", "Agreement", "SideBySide", "Decision")
+NAMES = (*TABLES, "ClaimResult", "PaperText", "Task")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,7 +59,20 @@ def test_a_repr_is_one_short_line(results: dict[str, object], name: str) -> None
     assert len(text) < 200
 
 
-@pytest.mark.parametrize("name", NAMES[:-1])
+def test_a_notebook_shows_the_sentence_of_a_claim_and_a_methods_paragraph(
+    results: dict[str, object],
+) -> None:
+    claim, paper = (results[name] for name in ("ClaimResult", "PaperText"))
+    assert "on ndcg_at_k. P" in claim._repr_html_()  # type: ignore[attr-defined]
+    (line,) = claim.to_frame().to_dict("records")  # type: ignore[attr-defined]
+    assert line["claim"] == "system_3 > system_2 on ndcg_at_k"
+    assert line["probability"] == claim.probability  # type: ignore[attr-defined]
+    html = paper._repr_html_()  # type: ignore[attr-defined]
+    assert html.count("<li>") == len(paper.references)  # type: ignore[attr-defined]
+    assert "We analysed" in html
+
+
+@pytest.mark.parametrize("name", TABLES)
 def test_a_notebook_shows_a_table_that_runs_nothing(results: dict[str, object], name: str) -> None:
     html = results[name]._repr_html_()  # type: ignore[attr-defined]
     assert "<table" in html

@@ -1,9 +1,9 @@
 """Recall of ranked lists from sampled pools, with and without the retriever's ranks.
 
 A pool has 30 queries with 1,000 documents each, of which 1 or 5 % are relevant, more of some
-queries than of others. The 50 documents at the top of a ranking by good or poor scores, and all others, are
-two strata; half of the judged pairs of a query are from each. One run has contributed to the pool,
-another has not.
+queries than of others. The 50 documents at the top of a ranking, and all others, are two strata;
+half of the judged pairs of a query are from each. The scores are good or poor, or good but blind to
+30 % of the relevant documents. One run has contributed to the pool, another has not.
 
     python -m benchmarks recall_pools --sets 8 --seed 1
 
@@ -23,7 +23,8 @@ import assay
 FOLDER = Path(__file__).resolve().parent / "results"
 K = 10
 METRICS = ("recall", "ndcg", "map")
-NOISES = {"good": 0.7, "poor": 3.0}
+QUALITIES = {"good": (0.7, 0.0), "poor": (3.0, 0.0), "blind": (0.7, 0.3)}
+"""Noise of the scores, and share of the relevant documents that no score tells from others."""
 PREVALENCES = (0.01, 0.05)
 JUDGED = (10, 20, 100)
 RUNS = ("own", "other")
@@ -31,7 +32,7 @@ RUNS = ("own", "other")
 
 def world(
     seed: int, *, noise: float, per_query: int, prevalence: float, queries: int = 30,
-    documents: int = 1000, top: int = 50,
+    documents: int = 1000, top: int = 50, hidden: float = 0.0,
 ) -> dict[str, Any]:  # fmt: skip
     """Simulate a pool ranked with ``noise``, a run that contributed to it, and one that did not.
 
@@ -47,6 +48,9 @@ def world(
         signal = rng.normal(size=documents)
         base = np.log(prevalence / (1 - prevalence)) + rng.normal() - 1
         relevant = rng.random(documents) < 1 / (1 + np.exp(-base - 1.5 * signal))
+        if hidden:
+            unseen = relevant & (rng.random(documents) < hidden)
+            signal = np.where(unseen, rng.normal(size=documents), signal)
         ranked = signal + rng.normal(0, noise, documents)
         scores = {
             "own": 0.7 * ranked + 0.3 * (signal + rng.normal(0, noise, documents)),
@@ -142,11 +146,13 @@ def main() -> None:
     chosen = parser.parse_args()
     rows = []
     for judged in JUDGED:
-        for quality, noise in NOISES.items():
+        for quality, (noise, hidden) in QUALITIES.items():
             for number in range(chosen.sets * len(PREVALENCES)):
                 seed = 1000 * chosen.seed + number
                 prevalence = PREVALENCES[number % len(PREVALENCES)]
-                made = world(seed, noise=noise, per_query=judged, prevalence=prevalence)
+                made = world(
+                    seed, noise=noise, hidden=hidden, per_query=judged, prevalence=prevalence
+                )
                 for scores in (False, True):
                     about = {"judged": judged, "quality": quality, "scores": scores}
                     rows += [about | one for one in lines_of(made, seed, scores=scores)]

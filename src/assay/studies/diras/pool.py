@@ -29,6 +29,7 @@ class JudgedPool:
     group_place : best place in a run, 0 if no run lists the documents (group)
     group_score : normal score of the band, less that of the stratum; 0 if not known (group)
     cell_stratum, cell_listed : sampling stratum, and whether a run lists the documents (cell)
+    cell_level : mean normal score of the stratum over queries; 0 if not known (cell)
     judged_item, judged_group, judged_weight : name, group and design weight (judged pair)
     judged_rank : place in each run, 0 if the document is not among its first k (judged pair, run)
     open_group, open_rank : the same of listed documents that are not judged (open[, run])
@@ -45,6 +46,7 @@ class JudgedPool:
     group_score: Floats
     cell_stratum: Ints
     cell_listed: Bools
+    cell_level: Floats
     judged_item: list[str]
     judged_group: Ints
     judged_weight: Floats
@@ -111,6 +113,7 @@ def judged_pool(
         group_place=groups["place"].to_numpy(np.int64),
         group_score=scores.reindex(pd.MultiIndex.from_frame(banded)).fillna(0.0).to_numpy(float),
         cell_stratum=pd.factorize(parts[0])[0].astype(np.int64),
+        cell_level=parts[0].map(strata.groupby("stratum")["level"].mean()).to_numpy(float),
         cell_listed=(parts[2] != _unlisted(len(runs))).to_numpy(bool),
         judged_item=held["item"].tolist(),
         judged_group=of[judged],

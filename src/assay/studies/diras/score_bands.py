@@ -24,13 +24,15 @@ def normal_scores(rank: Ints, documents: int) -> Floats:
 def bands_of_strata(pairs: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     """Return the bands of the ranks of each stratum.
 
-    Columns: query_id, stratum, band, size, and score: the mean normal score of the band's ranks,
-    less that of the stratum. A stratum is one band, ``UNKNOWN``, if ranks are not given.
+    Columns: query_id, stratum, band, size, level (mean normal score of the stratum), and score
+    (that of the band, less that of the stratum). Without ranks a stratum is one band, ``UNKNOWN``.
     """
     keys = ["query_id", "stratum"]
     sizes = pairs.drop_duplicates(keys)[[*keys, "stratum_size"]]
     if not _has_ranks(pairs, pool):
-        return sizes.rename(columns={"stratum_size": "size"}).assign(band=UNKNOWN, score=0.0)
+        return sizes.rename(columns={"stratum_size": "size"}).assign(
+            band=UNKNOWN, score=0.0, level=0.0
+        )
     tops = set(pool["stratum"])
     parts = []
     for query, own in sizes.groupby("query_id", sort=False):
@@ -77,14 +79,15 @@ def _band(rank: Floats) -> Ints:
 
 @lru_cache(maxsize=8)
 def _bands(sizes: tuple[int, ...]) -> pd.DataFrame:
-    """Return the bands of strata of these sizes, from the top on: part, band, size, score."""
+    """Return the bands of strata of these sizes, from the top on."""
     documents = sum(sizes)
     rank = np.arange(documents) + 1
     part = np.repeat(np.arange(len(sizes)), sizes)
     table = pd.DataFrame(
         {"part": part, "band": _band(rank), "score": normal_scores(rank, documents)}
     )
-    table["score"] -= table.groupby("part")["score"].transform("mean")
+    table["level"] = table.groupby("part")["score"].transform("mean")
+    table["score"] -= table["level"]
     return table.groupby(["part", "band"], sort=False, as_index=False).agg(
-        size=("score", "size"), score=("score", "mean")
+        size=("score", "size"), score=("score", "mean"), level=("level", "mean")
     )

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from assay._util.typing import Bools, Floats, Ints
 
@@ -13,12 +14,17 @@ UNKNOWN = -1
 KEYS = ["query_id", "document_id"]
 
 
-def normal_scores(rank: Ints, documents: int) -> Floats:
+def normal_scores(rank: Floats, documents: int) -> Floats:
     r"""Return the normal score of each rank, :math:`\Phi^{-1}(1 - (r - 1/2) / N)`.
 
     Over all N documents of a query they have mean 0 and SD 1, whatever the retriever's scale.
     """
     return np.asarray(ndtri(1 - (np.asarray(rank) - 0.5) / documents), float)
+
+
+def tied_normal_scores(scores: Floats) -> Floats:
+    """Return normal scores of the documents of a query, with mean ranks of equal scores."""
+    return normal_scores(rankdata(-np.asarray(scores), axis=-1), len(scores))
 
 
 def bands_of_strata(pairs: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:

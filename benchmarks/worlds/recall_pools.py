@@ -1,9 +1,9 @@
 """Recall of ranked lists from sampled pools, with and without the retriever's ranks.
 
-A pool has 30 queries with 1,000 documents each, of which 1 or 5 % are relevant, more of some
-queries than of others. The 50 documents at the top of a ranking, and all others, are two strata;
-half of the judged pairs of a query are from each. The scores are good or poor, or good but blind to
-30 % of the relevant documents. One run has contributed to the pool, another has not.
+A pool has 20 queries with 400 documents each, of which 2 or 5 % are relevant, more of some queries
+than of others. The 30 documents at the top of a ranking, and all others, are two strata; half of
+the judged pairs of a query are from each. The scores are good or poor, or good but blind to 30 % of
+the relevant documents. One run has contributed to the pool, another has not.
 
     python -m benchmarks recall_pools --sets 8 --seed 1
 
@@ -12,6 +12,7 @@ the model of the prevalence by stratum alone, and by stratum and score.
 """
 
 import argparse
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ K = 10
 METRICS = ("recall", "ndcg", "map")
 QUALITIES = {"good": (0.7, 0.0), "poor": (3.0, 0.0), "blind": (0.7, 0.3)}
 """Noise of the scores, and share of the relevant documents that no score tells from others."""
-PREVALENCES = (0.01, 0.05)
-JUDGED = (10, 20, 100)
+PREVALENCES = (0.02, 0.05)
+JUDGED = (4, 8, 40)
+SIZE = {"queries": 20, "documents": 400, "top": 30}
 RUNS = ("own", "other")
 
 
@@ -101,7 +103,7 @@ def true_values(found: np.ndarray, total: int) -> dict[str, float]:
     }
 
 
-def estimated(simulated: dict[str, Any], seed: int, *, scores: bool, draws: int = 200) -> Any:
+def estimated(simulated: dict[str, Any], seed: int, *, scores: bool, draws: int = 150) -> Any:
     """Estimate the metrics of a world; without scores, the files have no ranks."""
     pairs, pool = simulated["pairs"], simulated["pool"]
     if not scores:
@@ -145,17 +147,24 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=FOLDER)
     chosen = parser.parse_args()
     rows = []
-    for judged in JUDGED:
-        for quality, (noise, hidden) in QUALITIES.items():
-            for number in range(chosen.sets * len(PREVALENCES)):
-                seed = 1000 * chosen.seed + number
-                prevalence = PREVALENCES[number % len(PREVALENCES)]
-                made = world(
-                    seed, noise=noise, hidden=hidden, per_query=judged, prevalence=prevalence
-                )
-                for scores in (False, True):
-                    about = {"judged": judged, "quality": quality, "scores": scores}
-                    rows += [about | one for one in lines_of(made, seed, scores=scores)]
+    for number in range(chosen.sets * len(PREVALENCES)):
+        seed, prevalence = 1000 * chosen.seed + number, PREVALENCES[number % len(PREVALENCES)]
+        for judged, quality in product(JUDGED, QUALITIES):
+            noise, hidden = QUALITIES[quality]
+            made = world(
+                seed, noise=noise, hidden=hidden, per_query=judged, prevalence=prevalence, **SIZE
+            )
+            for scores in (False, True):
+                about = {"judged": judged, "quality": quality, "scores": scores}
+                rows += [about | one for one in lines_of(made, seed, scores=scores)]
+        # After every world, since a run takes long.
+        _summary(rows).assign(seed=chosen.seed).to_csv(
+            chosen.folder / "recall_pools.csv", index=False, float_format="%.4f"
+        )
+
+
+def _summary(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Count intervals that hold the true value, and average widths and errors."""
     keys = ["judged", "quality", "metric", "run"]
     table = pd.DataFrame(rows).pivot_table(
         index=keys, columns="scores", values=["inside", "width", "error"], sort=False,
@@ -165,8 +174,7 @@ def main() -> None:
     every = pd.DataFrame(rows).groupby(keys, sort=False)
     table["sets"] = every["inside"].size() // 2
     table["true"], table["naive"] = every["true"].mean(), every["naive"].mean()
-    table = table.reset_index().assign(seed=chosen.seed)
-    table.to_csv(chosen.folder / "recall_pools.csv", index=False, float_format="%.4f")
+    return table.reset_index()
 
 
 if __name__ == "__main__":

@@ -6,78 +6,11 @@ The figures of ``docs/diras_procedure.md`` come from the same worlds with more s
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
 import assay
-
-K = 10
-METRICS = ("recall", "ndcg", "map")
-
-
-def world(
-    seed: int, *, noise: float, per_query: int, prevalence: float, queries: int = 30,
-    documents: int = 1000, top: int = 50,
-) -> dict[str, Any]:  # fmt: skip
-    """Simulate a pool ranked with ``noise``, a run that contributed to it, and one that did not.
-
-    Queries have more and fewer relevant documents. The second run knows more of relevance than
-    the pool's ranking does.
-    """
-    rng = np.random.default_rng(seed)
-    pairs, pool, runs, truth = [], [], {"own": [], "other": []}, {}
-    values: dict[str, dict[str, list[float]]] = {
-        metric: {"own": [], "other": []} for metric in METRICS
-    }
-    for q in range(queries):
-        signal = rng.normal(size=documents)
-        base = np.log(prevalence / (1 - prevalence)) + rng.normal() - 1
-        relevant = rng.random(documents) < 1 / (1 + np.exp(-base - 1.5 * signal))
-        ranked = signal + rng.normal(0, noise, documents)
-        scores = {
-            "own": 0.7 * ranked + 0.3 * (signal + rng.normal(0, noise, documents)),
-            "other": signal + rng.normal(0, noise, documents) + 0.5 * relevant,
-        }
-        order = np.argsort(-ranked)
-        half = per_query // 2
-        for name, part in (("top", order[:top]), ("rest", order[top:])):
-            for d in rng.choice(part, half, replace=False):
-                pairs.append((f"{q}:{d}", f"q{q}", f"d{d}", name, len(part), len(part) / half))
-                truth[f"{q}:{d}"] = bool(relevant[d])
-        pool += [(f"q{q}", f"d{d}", "top") for d in order[:top]]
-        for name, score in scores.items():
-            best = np.argsort(-score)[:K]
-            runs[name] += [(f"q{q}", f"d{d}", rank) for rank, d in enumerate(best, start=1)]
-            if relevant.any():
-                for metric, value in true_values(relevant[best], relevant.sum()).items():
-                    values[metric][name].append(value)
-    columns = ["item", "query_id", "document_id", "stratum", "stratum_size", "weight"]
-    return {
-        "truth": truth,
-        "runs": {
-            name: pd.DataFrame(rows, columns=["query_id", "document_id", "rank"])
-            for name, rows in runs.items()
-        },
-        "pairs": pd.DataFrame(pairs, columns=columns),
-        "pool": pd.DataFrame(pool, columns=["query_id", "document_id", "stratum"]),
-        **{
-            metric: {name: float(np.mean(own)) for name, own in of.items()}
-            for metric, of in values.items()
-        },
-    }
-
-
-def true_values(found: np.ndarray, total: int) -> dict[str, float]:
-    """Recall, nDCG and average precision of a list, place by place."""
-    gain = sum(1 / np.log2(place + 2) for place, hit in enumerate(found) if hit)
-    ideal = sum(1 / np.log2(place + 2) for place in range(min(total, K)))
-    precisions = [found[: place + 1].mean() for place, hit in enumerate(found) if hit]
-    return {
-        "recall": found.sum() / total,
-        "ndcg": gain / ideal,
-        "map": float(np.sum(precisions)) / total,
-    }
+from benchmarks.worlds.recall_pools import METRICS, K, world
 
 
 def held(simulated: dict[str, Any], seed: int) -> list[bool]:

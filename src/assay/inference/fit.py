@@ -55,7 +55,7 @@ from assay.inference.to_datatree import assemble, attributes
 from assay.likelihood.partition import cores
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
-from assay.modelling.spec import GoldChosen, Replicates, make_spec, raters_for
+from assay.modelling.spec import GoldChosen, Replicates, formula_for, make_spec, raters_for
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 Run = tuple[Floats, dict[str, Any], list[Note]]
@@ -229,6 +229,7 @@ def fit(
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
     raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
+    formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
     check_read(ratings, spec)
     check_reference(ratings, reference)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, does
 from assay._util.typing import Bools
-from assay.data.ratings import Accounting
+from assay.data.ratings import RETRIEVER_SCORE, Accounting
 from assay.data.task import Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
@@ -292,6 +292,8 @@ def account_for(
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
     finder = ColumnFinder(list(table.frame.columns))
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))
+    if RETRIEVER_SCORE in covariates:
+        extra[RETRIEVER_SCORE] = ("covariate", "its name, or named by `covariates=`")
     if layout.status:
         extra[layout.status] = ("status", "it says which responses were withdrawn")
     if pragmata.is_export(list(table.frame.columns)):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay.data.ratings import Ratings
+from assay.data.ratings import RETRIEVER_SCORE, Ratings
 from assay.data.task import Task
 from assay.io.answer_words import (
     apply_words,
@@ -126,8 +126,18 @@ def read_rows(
     ledger.raise_problems()
     return assemble(
         layout, base, rows, joined, extras, side=side, gold=gold, group=given.group, asked=asked,
-        covariates=given.covariate_columns, partial=given.partial, resolve=given.resolve,
+        covariates=_covariates(given, layout), partial=given.partial, resolve=given.resolve,
     )  # fmt: skip
+
+
+def _covariates(given: Arguments, layout: Layout) -> list[str]:
+    """Return the named covariates, and the retriever's score where each item has one."""
+    named, frame = given.covariate_columns, layout.table.frame
+    if RETRIEVER_SCORE in named or RETRIEVER_SCORE not in frame:
+        return named
+    score = pd.to_numeric(frame[RETRIEVER_SCORE], errors="coerce")
+    once = score.groupby(layout.item_names.to_numpy()).nunique().eq(1).all()
+    return [*named, RETRIEVER_SCORE] if score.notna().all() and once else named
 
 
 def _note_near_names(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from assay.data.ratings import Ratings, require_ratings
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
-from assay.modelling.spec import Replicates, make_spec, raters_for
+from assay.modelling.spec import Replicates, formula_for, make_spec, raters_for
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def build_model(
     """
     require_ratings("a model", ratings)
     raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
+    formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)

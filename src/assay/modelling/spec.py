@@ -11,7 +11,7 @@ import pandas as pd
 
 from assay._util.errors import ModelError, suggest
 from assay._util.validation import cut, require_choice, written
-from assay.data.ratings import UNNAMED
+from assay.data.ratings import RETRIEVER_SCORE, UNNAMED
 from assay.data.states import identifies_halo
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
@@ -229,6 +229,13 @@ def raters_for(
         return named
     others = {group: named for group in groups if group != UNNAMED}
     return {**others, UNNAMED: DEFAULT_OF_UNNAMED} if others else DEFAULT_OF_UNNAMED
+
+
+def formula_for(items: pd.DataFrame, formula: str | None, prevalence: str) -> str | None:
+    """Return the given formula; without one the retriever's score, if items have different ones."""
+    if formula is not None or prevalence != "loglinear" or RETRIEVER_SCORE not in items:
+        return formula
+    return f"~ {RETRIEVER_SCORE}" if items[RETRIEVER_SCORE].nunique() > 1 else None
 
 
 def is_layer(name: str) -> bool:

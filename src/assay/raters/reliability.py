@@ -150,7 +150,7 @@ def reliability_table(
     return table if systems else table[:, :, 0]
 
 
-def _shares_of_system(part: Part, system: int) -> Floats:
+def _shares_of_system(part: RaterModel, system: int) -> Floats:
     """Return the share of each unit in a rater's ratings of one system; NaN without ratings."""
     if part.bias is None:
         return part.shares

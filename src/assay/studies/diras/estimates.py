@@ -58,6 +58,8 @@ def _predicted(
         listed=pool.cell_listed,
         block=pool.group_block,
         height=_heights(pool.group_place, k),
+        score=pool.group_score,
+        level=pool.cell_level,
     )
     fill_judged = _places(pool, pool.judged_group, pool.judged_rank, k)
     fill_open = _places(pool, pool.open_group, pool.open_rank, k)

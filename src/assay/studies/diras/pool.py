@@ -9,6 +9,7 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import some
 from assay._util.typing import Bools, Floats, Ints
+from assay.studies.diras.score_bands import UNKNOWN, bands_of_documents, bands_of_strata
 
 BETWEEN = " | "
 """Separator of stratum and pattern in the name of a cell."""
@@ -20,12 +21,15 @@ MOST_RUNS_APART = 3
 class JudgedPool:
     """Documents of judged queries.
 
-    A group is those of one query, stratum and pattern of runs whose best place is the same.
+    A group is those of one query, stratum and pattern of runs whose best place and whose band of
+    the retriever's ranks are the same.
 
     weight, documents : design weight and number of documents (query)
     group_query, group_cell, group_block : query, cell, and pair of both (group)
     group_place : best place in a run, 0 if no run lists the documents (group)
+    group_score : normal score of the band, less that of the stratum; 0 if not known (group)
     cell_stratum, cell_listed : sampling stratum, and whether a run lists the documents (cell)
+    cell_level : mean normal score of the stratum over queries; 0 if not known (cell)
     judged_item, judged_group, judged_weight : name, group and design weight (judged pair)
     judged_rank : place in each run, 0 if the document is not among its first k (judged pair, run)
     open_group, open_rank : the same of listed documents that are not judged (open[, run])
@@ -39,8 +43,10 @@ class JudgedPool:
     group_cell: Ints
     group_block: Ints
     group_place: Ints
+    group_score: Floats
     cell_stratum: Ints
     cell_listed: Bools
+    cell_level: Floats
     judged_item: list[str]
     judged_group: Ints
     judged_weight: Floats
@@ -76,9 +82,11 @@ def judged_pool(
     ranks = table[list(runs)].to_numpy(np.int64)
     cells = table["stratum"] + BETWEEN + _patterns(ranks > 0)
     best = np.where(ranks > 0, ranks, k + 1).min(axis=1)
-    table = table.assign(cell=cells, place=np.where(best > k, 0, best))
-    rest = _others(table, pairs, len(runs))
-    key = ["query_id", "cell", "place"]
+    strata = bands_of_strata(pairs, pool)
+    band = bands_of_documents(table, (ranks > 0).any(axis=1), pairs, pool, strata)
+    table = table.assign(cell=cells, place=np.where(best > k, 0, best), band=band)
+    rest = _others(table, strata, len(runs))
+    key = ["query_id", "cell", "place", "band"]
     groups = pd.concat([table[key], rest[key]]).drop_duplicates(ignore_index=True)
     number = pd.Series(np.arange(len(groups)), index=pd.MultiIndex.from_frame(groups))
     of = number.loc[pd.MultiIndex.from_frame(table[key])].to_numpy(np.int64)
@@ -90,6 +98,8 @@ def judged_pool(
     held = table[judged]
     codes, names = pd.factorize(groups["cell"])
     parts = pd.Series(names).str.rpartition(BETWEEN)
+    scores = strata.set_index(["query_id", "stratum", "band"])["score"]
+    banded = groups.assign(stratum=parts[0].to_numpy()[codes])[["query_id", "stratum", "band"]]
     return JudgedPool(
         queries=queries,
         weight=_query_weights(pairs, queries),
@@ -101,7 +111,9 @@ def judged_pool(
         .to_numpy()
         .astype(np.int64),
         group_place=groups["place"].to_numpy(np.int64),
+        group_score=scores.reindex(pd.MultiIndex.from_frame(banded)).fillna(0.0).to_numpy(float),
         cell_stratum=pd.factorize(parts[0])[0].astype(np.int64),
+        cell_level=parts[0].map(strata.groupby("stratum")["level"].mean()).to_numpy(float),
         cell_listed=(parts[2] != _unlisted(len(runs))).to_numpy(bool),
         judged_item=held["item"].tolist(),
         judged_group=of[judged],
@@ -172,19 +184,26 @@ def _unlisted(runs: int) -> str:
     return str(_patterns(np.zeros((1, runs), np.bool_)).iloc[0])
 
 
-def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame:
-    """Count the documents of each stratum that are neither judged nor listed."""
-    keys = ["query_id", "stratum"]
-    sizes = pairs.drop_duplicates(keys)[[*keys, "stratum_size"]]
+def _others(table: pd.DataFrame, strata: pd.DataFrame, runs: int) -> pd.DataFrame:
+    """Count the documents of each band of a stratum that are neither judged nor listed."""
+    keys = ["query_id", "stratum", "band"]
     seen = table.groupby(keys, as_index=False).agg(seen=("document_id", "size"))
-    found = sizes.merge(seen, on=keys, how="left")
-    left = found["stratum_size"] - found["seen"].fillna(0)
+    found = strata.merge(seen, on=keys, how="left")
+    left = found["size"] - found["seen"].fillna(0)
+    # Documents of no known rank are taken from the first bands that have room.
+    unknown = seen[seen["band"] == UNKNOWN].set_index(keys[:2])["seen"]
+    stratum = pd.MultiIndex.from_frame(found[keys[:2]])
+    away = unknown.reindex(stratum).fillna(0).where(found["band"].to_numpy() != UNKNOWN, 0)
+    room = left.clip(lower=0)
+    before = room.groupby([found[name] for name in keys[:2]], sort=False).cumsum() - room
+    left = room - (away.to_numpy() - before).clip(lower=0).clip(upper=room)
     return pd.DataFrame(
         {
             "query_id": found["query_id"],
             "cell": found["stratum"] + BETWEEN + _unlisted(runs),
             "place": 0,
-            "size": left.clip(lower=0).astype(int),
+            "band": found["band"],
+            "size": left.astype(int),
         }
     )
 

@@ -12,10 +12,14 @@ from assay._util.random import seed_of
 from assay._util.text import counted, some
 from assay._util.typing import Floats, Ints
 from assay._util.validation import argument, require_count
+from assay.data.ratings import RETRIEVER_SCORE
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
+from assay.studies.diras.score_bands import tied_normal_scores
 from assay.studies.texts import Texts, read_texts
 
 TOP, REST = "top", "rest"
+SCORE_DECIMALS = 1
+"""Decimals of normal scores: the prevalence has a table for each value."""
 DRAWING, RANKING = 0, 1
 """Random streams of one seed."""
 SEPARATORS = (":", "|", "||", "::", " / ", " | ")
@@ -71,10 +75,12 @@ def sample_pairs(
         - ``query_id``, ``query``, ``document_id``, ``document``
         - ``stratum``, and ``stratum_size``: number of documents of the query in it
         - ``inclusion_probability``, and ``weight``: its inverse
-        - ``retriever_rank`` (from 1), ``retriever_score``
+        - ``retriever_rank`` (from 1), ``retriever_score``, and ``retriever_normal_score``: its
+          rank as a quantile of a standard normal, the same for equal scores
         - the column of ``query_stratum``, if given
 
-        :func:`read_ratings` reads item, cluster, stratum and weight by their names.
+        :func:`read_ratings` reads item, cluster, stratum, weight and the normal score by their
+        names. Stratum and normal score then enter the prevalence of a fit.
 
     Raises
     ------
@@ -248,6 +254,7 @@ def _pairs_of_query(
         "weight": 1 / np.asarray(probabilities),
         "retriever_rank": np.asarray(places) + 1,
         "retriever_score": scores[order[places]],
+        RETRIEVER_SCORE: tied_normal_scores(scores)[order[places]].round(SCORE_DECIMALS),
     }
     return pd.DataFrame(columns)
 

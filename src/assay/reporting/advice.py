@@ -153,13 +153,12 @@ def next_step(material: Material, findings: Sequence[Finding]) -> str:
 def _more_data(material: Material) -> list[str]:
     """State which data would decide the claim, or narrow the intervals most; empty if unknown."""
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
-    if decides and (decides.ratings_per_item or decides.clusters):
-        more = (
-            f"{about_more(decides.ratings_per_item, 'rating')} of each item"
-            if decides.ratings_per_item
-            else about_more(decides.clusters or 0, "cluster")
-        )
-        return [f"collect about {more}, which would decide the claim if the estimate stays"]
+    deciding = "which would decide the claim if the estimate stays"
+    if decides and decides.ratings_per_item:
+        more = about_more(decides.ratings_per_item, "rating")
+        return [f"collect about {more} of each item, {deciding}"]
+    if decides and decides.clusters:
+        return [f"collect about {about_more(decides.clusters, 'cluster')}, {deciding}"]
     if _untold(material):
         return ["collect second ratings of some items"]
     if not material.budget:

@@ -30,7 +30,9 @@ def own_settings() -> Iterator[None]:
     import pandas as pd
 
     level = logging.getLogger("pymc").level
-    with pd.option_context("display.precision", 6), mpl.rc_context({"backend": "agg"}):
+    kept = [("precision", 6), ("float_format", None), ("max_colwidth", 50)]
+    options = [each for name, value in kept for each in (f"display.{name}", value)]
+    with pd.option_context(*options), mpl.rc_context({"backend": "agg"}):
         yield
     logging.getLogger("pymc").setLevel(level)
 

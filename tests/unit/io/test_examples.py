@@ -157,7 +157,7 @@ def test_diras_scores_have_the_printed_f1_and_doubt(cache: Path) -> None:
     assert (gold["uncertain"] == "yes").sum() == 103
     lists = table[table["rater"] == "gpt4_list_10_definition"].groupby("question")["score"]
     assert all(sorted(map(float, one)) == [n / 59 for n in range(60)] for _, one in lists)
-    assert set(table["group"]) == {"expert", "model", "list", "embedding"}
+    assert set(table["group"]) == {"expert", "model", "list", "retriever"}
     assert table["score"].replace("", "0").astype(float).between(0, 1).all()
 
 

@@ -17,7 +17,7 @@ EXPERTS = {"annotation_1": "expert_1", "annotation_2": "expert_2", "meta_annotat
 JUDGES = ("gpt4", "gpt35", "gpt4_no_explanation", "gpt4_no_cot")
 TOKENS = {"gpt4": "gpt4_probabYesNo", "gpt35": "gpt3.5_probabYesNo"}
 """Columns with the probability of the token of the guess, in per cent."""
-EMBEDDINGS = {
+RETRIEVERS = {
     "openai_small": "small_embed_score", "openai_large": "large_embed_score",
     "bge_base": "base_scores", "bge_large": "large_scores", "bge_reranker": "rerank_scores",
 }  # fmt: skip
@@ -116,8 +116,8 @@ def diras_scores(graded: Path, judged: Path) -> pd.DataFrame:
         part["score"] = _score(yes, confidence).astype(str)
         part["guess"] = np.where(yes, "yes", "no")
         parts.append(part.assign(confidence=confidence.astype(str)))
-    for rater, column in (LISTS | EMBEDDINGS).items():
-        part = shared.assign(rater=rater, group="list" if rater in LISTS else "embedding")
+    for rater, column in (LISTS | RETRIEVERS).items():
+        part = shared.assign(rater=rater, group="list" if rater in LISTS else "retriever")
         number = raw[column].astype(float)
         if rater in LISTS:
             number = number / TOP

@@ -166,7 +166,7 @@ REFUSALS = {
     ),
     "no-rating-of-raters": "The raters that you named gave no ratings. Check the names.",
     "no-score-report": (
-        "pragmata scores the tasks of the protocol only. Use `assay.metrics` for others."
+        "Only tasks of the protocol have a score report. Use `assay.metrics` for others."
     ),
     "no-such-file": "There is no file at this path. Check the path.",
     "not-a-fit": (

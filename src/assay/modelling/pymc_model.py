@@ -49,6 +49,7 @@ def build_model(
         Covariates of the items that shift the prevalence, in Wilkinson's notation:
         ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
         ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
+        Without a formula, the normal score of pairs from :func:`sample_pairs` is a covariate.
     replicates : {"together", "independent"}
         Whether a rater's ratings of the same item are dependent, by an urn with a learned
         ``consistency``, or independent given the truth.

@@ -111,7 +111,9 @@ def _f1(counts: Floats) -> Floats:
 
 
 ENDS = ("lower", "upper")
-SHARED = ("estimand", "reference", "shift", "doubt", "p_worse")
+CLEARLY = 0.99
+"""Probability above which a system is clearly below the best (p < 0.01 in the paper)."""
+SHARED = ("estimand", "reference", "shift", "doubt", "p_worse", "clearly_worse")
 """Columns left out of the text: the heading or other columns already state them."""
 
 
@@ -152,7 +154,11 @@ def _marked(table: pd.DataFrame, systems: pd.DataFrame, marks: dict[str, str]) -
     table = table.assign(model=table["model"] + found)
     if systems["p_worse"].isna().all():
         return table
-    said = ["" if np.isnan(p) else probability(p) for p in systems["p_worse"]]
+    star = f"clearly below the best system: P above {CLEARLY}"
+    said = [
+        "" if np.isnan(p) else probability(p) + (mark_of(star, marks) if clear else "")
+        for p, clear in zip(systems["p_worse"], systems["clearly_worse"], strict=True)
+    ]
     return table.assign(**{"P(below the best)": said})
 
 
@@ -180,7 +186,8 @@ class AisStudy:
 
     systems : a row for each metric and system. ``majority`` takes the vote for the truth (cluster
         bootstrap); ``mean``, ``lower`` and ``upper`` are of the posterior (NaN without a fit);
-        ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag).
+        ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag);
+        ``clearly_worse`` = whether it is above 0.99, the stars of the paper.
     agreement : a row for each label and statistic (pairwise agreement, Krippendorff's alpha, F1
         against the majority of all raters and of the other raters). ``interpretable and
         attributable`` is one answer of each rating that is not flagged, as in the paper's Table 6;
@@ -301,16 +308,21 @@ def _systems(vote: pd.DataFrame, fit: Fit | None, level: float) -> pd.DataFrame:
     if fit is None:
         gone = dict.fromkeys((*numbers, "shift", "p_worse"), np.nan)
         return table.assign(**gone).assign(
-            doubt="", estimand=vote["estimand"], reference=vote["reference"]
+            clearly_worse=False, doubt="", estimand=vote["estimand"], reference=vote["reference"]
         )
     drawn = metrics(fit, metric=METRICS)
     model = summarize(drawn, level=level)[[*keys, *numbers, *about]]
     joined = table.merge(model, on=keys, how="left", validate="one_to_one")
     worse = _below_best(drawn)
     named = zip(joined["metric"], joined["system"], strict=True)
-    return joined.assign(
-        shift=joined["mean"] - joined["majority"], p_worse=[worse.get(key, np.nan) for key in named]
-    )[[*table.columns, *numbers, "shift", "p_worse", *about]]
+    chance = np.array([worse.get(key, np.nan) for key in named])
+    clear = (chance > CLEARLY) & (joined["doubt"] == "")
+    added = {
+        "shift": joined["mean"] - joined["majority"],
+        "p_worse": chance,
+        "clearly_worse": clear,
+    }
+    return joined.assign(**added)[[*table.columns, *numbers, *added, *about]]
 
 
 def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:

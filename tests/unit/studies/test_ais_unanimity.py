@@ -83,7 +83,30 @@ def test_a_system_is_below_the_best_as_often_as_the_draws_say(ratings: assay.Rat
     assert worse["attributable_rate", "A"] == 0
     assert worse["flag_rate"].isna().all()
     assert "P(below the best)" in str(study)
+    clear = study.systems.set_index(["metric", "system"])["clearly_worse"]
+    assert clear["attributable_rate", "B"] == (lower > 0.99)
+    assert ("clearly below the best system" in str(study)) == clear.any()
+    assert not clear["flag_rate"].any()
     assert "P(below the best)" not in str(assay.ais_study(ratings, draws=20))
+
+
+def test_two_discordant_pairs_earn_no_star() -> None:
+    """Of 40 inputs with the same two systems, 38 have the same answers for both."""
+    rows = [
+        {"item": f"{c}-{s}", "cluster": f"c{c}", "system": s, "rater": r, "flagged": "no",
+         "interpretable": "yes",
+         "attributable": "no" if c % 4 == 0 or (s == "B" and c in (1, 2)) else "yes"}
+        for c in range(40) for s in "AB" for r in ("x", "y", "z")
+    ]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(
+            assay.read_ratings(pd.DataFrame(rows), task="ais"), raters="pooled", method="map",
+            draws=500, chains=2, starts=1, rng=1,
+        )  # fmt: skip
+    lines = assay.ais_study(fit, draws=20).systems.set_index(["metric", "system"])
+    assert 0.5 < lines.loc[("attributable_rate", "B"), "p_worse"] < 0.99
+    assert not lines["clearly_worse"].any()
 
 
 def test_the_command_prints_and_writes_the_tables(tmp_path: Path) -> None:

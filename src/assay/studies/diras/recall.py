@@ -98,8 +98,8 @@ def recall_of_runs(
     The documents of a query fall into cells: those of one sampling stratum that the same runs list
     among their first k. In a cell the judged documents are a random sample of all, whatever the
     runs are. So the judged documents predict the unjudged ones, in each draw of the truth. The
-    model is logistic, with effects of cell and query
-    (:class:`~assay.studies.diras.cells.CellModel`):
+    model is logistic, with effects of cell and query, and of the normal score of the retriever's
+    rank where the files have it (:class:`~assay.studies.diras.cells.CellModel`):
 
     .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
 

@@ -317,7 +317,7 @@ def _systems(vote: pd.DataFrame, fit: Fit | None, level: float) -> pd.DataFrame:
     named = zip(joined["metric"], joined["system"], strict=True)
     chance = np.array([worse.get(key, np.nan) for key in named])
     clear = (chance > CLEARLY) & (joined["doubt"] == "")
-    added = {
+    added: dict[str, Any] = {
         "shift": joined["mean"] - joined["majority"],
         "p_worse": chance,
         "clearly_worse": clear,

@@ -16,6 +16,7 @@ from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import Departure, holm, search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
+from assay.data.task import Task
 from benchmarks.worlds.departure_worlds import (
     FAULTLESS,
     FAULTS,
@@ -41,11 +42,22 @@ def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
     code, _ = FAULTS[name]
     found = check(world(name))
     (one,) = [f for f in found.findings if f.code == code]
-    assert one.level == "warning"
-    assert "`" in one.text
+    # The default of these three labels models halo.
+    assert one.level == ("note" if code == "halo" else "warning")
+    assert ("layer halo" if code == "halo" else "`") in one.text
     assert "learnable-reliability" not in {
         f.code for f in found.at_least("ok") if f.level == "ok"
     } or (code == "separate-teams")
+
+
+def test_halo_of_two_labels_is_a_warning_since_the_default_has_no_layer_for_it() -> None:
+    ratings = world("moods")
+    labels = ratings.task.labels[:2]
+    frame = ratings.to_frame().drop(columns=ratings.task.labels[2].name)
+    less = assay.read_ratings(frame, task=Task(name="two", labels=labels))
+    (one,) = [f for f in check(less).findings if f.code == "halo"]
+    assert one.level == "warning"
+    assert "+ halo`" in one.text
 
 
 @pytest.mark.parametrize("name", FAULTLESS)

@@ -22,6 +22,7 @@ from benchmarks.worlds.departure_worlds import (
     FAULTS,
     Study,
     favour,
+    labelled,
     study,
 )
 
@@ -51,7 +52,7 @@ def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
 
 
 def test_halo_of_two_labels_is_a_warning_since_the_default_has_no_layer_for_it() -> None:
-    ratings = world("moods")
+    ratings, _ = labelled(np.random.default_rng(SEED), halo=2.5)
     labels = ratings.task.labels[:2]
     frame = ratings.to_frame().drop(columns=ratings.task.labels[2].name)
     less = assay.read_ratings(frame, task=Task(name="two", labels=labels))

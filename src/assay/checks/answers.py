@@ -94,7 +94,7 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
         for line in several.itertuples()
     ]
     if len(unused):
-        text = f"unused columns: {', '.join(unused)}"
+        text = f"unused columns: {', '.join(unused.replace('', 'one without a name'))}"
         findings.append(
             _on_columns("note", text, code="unused-columns", numbers={"columns": len(unused)})
         )

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,6 +17,8 @@ from assay._util.typing import Bools, Ints
 from assay.io.names import composed, note_apart
 from assay.io.tables import AGAIN, SET_ASIDE
 
+ROW_NAME = "row name"
+"""Name of the first column, where rows begin with names and the header does not say so."""
 SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
 BLOCK_LIMIT = 1 << 30
@@ -61,6 +64,11 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
         notes = (*notes, Note(text_of_title, code="title-rows", level="note"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
+    if _lacks_row_names(frame, bad, len(header)):
+        header, text = [ROW_NAME, *header], f"{ROW_NAME}{separator}{text}"
+        frame, bad = _parse(text.encode(), header, separator, source)
+        said = f"the header names one column less than there are: the first is called {ROW_NAME}"
+        notes = (*notes, Note(said, code="nameless-columns", numbers={"columns": 1}))
     lines = offset + _line_numbers(text, frame, bad)
     if _quote_is_open(text, frame, separator):
         raise _open_quote(lines[-1], source)
@@ -92,6 +100,11 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
         notes=notes,
         lost=lost,
     )
+
+
+def _lacks_row_names(frame: pd.DataFrame, bad: Sequence[_BadRow], fields: int) -> bool:
+    """Whether each row begins with a name that the header has no column for, as R writes them."""
+    return len(frame) == 1 and bool(bad) and all(row.fields == fields + 1 for row in bad)
 
 
 def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:

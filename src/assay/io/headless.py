@@ -1,5 +1,7 @@
 """Text with columns separated by spaces, and text without a header."""
 
+import csv
+import io
 import re
 
 import pandas as pd
@@ -19,12 +21,26 @@ def with_tabs(text: str) -> str | None:
     """Return the text with tabs for spaces, if each line has as many words; else None."""
     lines = text.splitlines()
     first = [line for line in lines if line.strip()][:FIRST_ROWS]
-    fields = {len(line.split()) for line in first}
-    if len(fields) != 1 or min(fields) < FEWEST_FIELDS:
-        return None
     if any(sign in first[0] for sign in SEPARATORS):
         return None
-    return "\n".join(BLANKS.sub("\t", line.strip()) for line in lines)
+    words = _quoted_words if '"' in text else str.split
+    head, *fields = [len(words(line)) for line in first]
+    same = set(fields) or {head}
+    # Tables of R have one name less than columns: rows begin with their names.
+    if len(same) != 1 or max(same) < FEWEST_FIELDS:
+        return None
+    if max(same) - head not in ((0, 1) if len(fields) > 1 else (0,)):
+        return None
+    if words is str.split:
+        return "\n".join(BLANKS.sub("\t", line.strip()) for line in lines)
+    written = io.StringIO()
+    csv.writer(written, delimiter="\t", lineterminator="\n").writerows(map(words, lines))
+    return written.getvalue()
+
+
+def _quoted_words(line: str) -> list[str]:
+    """Split at spaces outside of quotes."""
+    return [w for w in next(csv.reader([line.strip()], delimiter=" "), []) if w]
 
 
 def lacks_header(frame: pd.DataFrame) -> bool:

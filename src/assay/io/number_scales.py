@@ -77,7 +77,7 @@ def with_scales(
         numbers = numbers_of(label) if label.name in found and len(label.classes) > 2 else None
         if numbers is not None and asked is not None:
             label = replace(label, ordered=asked)
-        elif numbers is not None:
+        elif numbers is not None and not label.ordered:
             codes = np.asarray(answers[:, n])
             is_scale = _is_scale(label, numbers, said.get(label.name, ()), item, codes)
             label = replace(label, ordered=is_scale)

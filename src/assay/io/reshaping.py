@@ -17,7 +17,9 @@ from assay.data.task import Task
 from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
+from assay.io.delimited import ROW_NAME
 from assay.io.formats import Export
+from assay.io.likely_columns import are_numbers
 from assay.io.names import RECOGNISED
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
@@ -27,6 +29,7 @@ from assay.io.wide_tables import (
     EVERY,
     answer_columns,
     item_of,
+    names_people,
     person_of,
     vote_columns,
     words_of,
@@ -193,6 +196,7 @@ def _with_items(
     """
     if given.item:
         return table, {}
+    table = _with_row_names(table)
     rest = _others(table, columns)
     item = item_of(rest)
     number = count_column(table.frame[rest])
@@ -202,7 +206,29 @@ def _with_items(
         item = next((c for c in rest if table.frame[c].nunique() == len(table.frame)), "")
     if not item:
         table, item = _with_numbers(table, "item")
-    return table, {"item": (item,)}
+    return table, {"item": _key_of_rows(table.frame, item, rest)}
+
+
+def _key_of_rows(frame: pd.DataFrame, item: str, rest: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that differ in each row, where equal texts or questions may stand in two.
+
+    The item alone, if no other name of an item does, and no system beside it.
+    """
+    if not frame[item].duplicated().any():
+        return (item,)
+    finder = ColumnFinder(list(rest))
+    others = [c for c in finder.all_of(RECOGNISED["item"]) if not names_people(c)]
+    keys: list[tuple[str, ...]] = [(c,) for c in others]
+    keys += [(item, c) for c in finder.all_of(RECOGNISED["system"]) if c != item]
+    return next((key for key in keys if not frame.duplicated(list(key)).any()), (item,))
+
+
+def _with_row_names(table: Table) -> Table:
+    """Name the nameless column, if it holds a name of each row and not its number."""
+    names = table.frame.get("")
+    if names is None or names.duplicated().any() or are_numbers(names):
+        return table
+    return replace(table, frame=table.frame.rename(columns={"": _free(ROW_NAME, table.frame)}))
 
 
 def _with_numbers(table: Table, role: str) -> tuple[Table, str]:

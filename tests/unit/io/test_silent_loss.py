@@ -131,3 +131,44 @@ def test_hidden_sheets_are_named_and_not_chosen(tmp_path: Path, state: str) -> N
     with pytest.raises(RatingsError, match=r"3 sheets: old \(hidden\), final, other") as caught:
         read_ratings(path)
     assert caught.value.go_on == {"sheet": "final"}
+
+
+EACH = [*"xyxyx"] * 4
+
+
+@pytest.mark.parametrize("more", [{"id": range(20)}, {"model": ["m", "n"] * 10}])
+def test_rows_of_a_wide_table_with_equal_texts_are_items_of_their_own(
+    more: dict[str, object],
+) -> None:
+    texts = [f"q{n // 2}" for n in range(20)]
+    frame = pd.DataFrame({**more, "question": texts, "Ann": EACH, "Bob": EACH[::-1]})
+    ratings = read_ratings(frame, wide=["Ann", "Bob"])
+    assert (len(ratings.items), len(ratings.answers)) == (20, 40)
+
+
+def test_rows_of_one_text_that_nothing_tells_apart_are_asked_about() -> None:
+    texts = [f"q{n // 2}" for n in range(20)]
+    frame = pd.DataFrame({"question": texts, "Ann": EACH, "Bob": EACH[::-1]})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(frame, wide=["Ann", "Bob"])
+    assert caught.value.code == "repeated-ratings"
+
+
+WIDE = '"X1" "X2" "X3"\n' + "".join(f'"case no {n}" {n % 2} {n % 3 % 2} 1\n' for n in range(9))
+LONG_OF_R = '"item","rater","label"\n' + "".join(
+    f'"{n}","i{n // 2}","{"ab"[n % 2]}","{"xyy"[n % 3]}"\n' for n in range(24)
+)
+
+
+def test_names_of_rows_are_kept_that_have_no_name_in_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text(WIDE, encoding="utf-8")
+    ratings = read_ratings(path, wide=["X1", "X2", "X3"])
+    assert list(ratings.items.index) == [f"case no {n}" for n in range(9)]
+    assert notes(ratings, "nameless-columns")
+    path.write_text(LONG_OF_R, encoding="utf-8")
+    ratings = read_ratings(path)
+    assert (len(ratings.items), len(ratings.raters), len(ratings.answers)) == (12, 2, 24)
+    path.write_text(WIDE.replace(" ", ",").replace('"X1"', '"","X1"'), encoding="utf-8")
+    ratings = read_ratings(path, wide=["X1", "X2", "X3"])
+    assert list(ratings.items.index)[:2] == ["case,no,0", "case,no,1"]

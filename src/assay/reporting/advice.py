@@ -111,10 +111,13 @@ def _undecided(material: Material) -> str:
     else:
         ends = zip(usable["difference_lower"], usable["difference_upper"], strict=True)
         open_ = list(dict.fromkeys(usable["metric"][[not sign(*pair) for pair in ends]]))
-    if len(open_) == usable["metric"].nunique():
+    count = usable["metric"].nunique()
+    if not open_:
+        return ""
+    if len(open_) == count:
         return f"which system is {what}"
-    titles = [material.titles[name] for name in open_]
-    return f"which system is {what} on {some(titles, 2)}" if titles else ""
+    on = material.titles[open_[0]] if len(open_) == 1 else f"{len(open_)} of {count} metrics"
+    return f"which system is {what} on {on}"
 
 
 def _unsure_labels(material: Material) -> str:
@@ -131,7 +134,7 @@ def _unsure_labels(material: Material) -> str:
 def next_step(material: Material, findings: Sequence[Finding]) -> str:
     """State what to do, the most useful first, in as many words as a reader reads."""
     doubted = any(one.section == "convergence" for one in findings)
-    steps = ["first follow the box"] * doubted
+    steps = ["first do what the box says"] * doubted
     more = _more_data(material)
     talk = [f"discuss the errors of {one.rater}" for one in material.talks[:1]]
     truth = ["find the truth of some items"] * (not material.n_known)

@@ -55,7 +55,7 @@ def test_page_one_has_a_row_for_each_question(page: Page) -> None:
     said = dict(page.front.sentences)
     assert said["Answer"].endswith("95% interval; no systems are compared.")
     assert said["Not known"] == "Errors that all raters share, since no item has a known truth."
-    assert said["What to do next"].startswith("First follow the box; ")
+    assert said["What to do next"].startswith("First do what the box says; ")
 
 
 def test_a_rater_called_like_a_class_is_shown_as_a_rater(page: Page, numbered: Material) -> None:
@@ -152,6 +152,10 @@ def test_what_is_not_known_names_the_undecided_metrics() -> None:
         "Which system is better on M; errors that all raters share, since no item has a known "
         "truth."
     )
+    wide = pd.concat([pairs, pairs.assign(metric=["p", "q", "r"])])
+    more["comparison"] = SimpleNamespace(pairs=wide)
+    assert _undecided(material(**more)) == "which system is better on 2 of 4 metrics"
+    more["comparison"] = SimpleNamespace(pairs=pairs)
     pairs["difference_lower"] = -0.1
     assert _undecided(material(**more)) == "which system is better"
     pairs["difference_lower"] = 0.1
@@ -173,7 +177,7 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
         "(intervals 13% narrower)."
     )
     text = next_step(found, [doubt])
-    assert text.startswith("First follow the box; discuss the errors of b; find the truth")
+    assert text.startswith("First do what the box says; discuss the errors of b; find the truth")
     assert len(text.split()) <= MOST_WORDS
     nothing = material(n_known=3, budget=True, widths=widths.assign(one_more_rating=0.999))
     assert next_step(nothing, []).startswith("Nothing: ")

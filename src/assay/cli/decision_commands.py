@@ -65,7 +65,7 @@ def decide(
             estimand=estimand, level=level,
         )  # fmt: skip
     table = found.table.assign(chosen=found.table["system"] == found.chosen)
-    deliver("decision", table, as_json, output, lambda: show(*found.sentences()))
+    deliver("decision", table, as_json, output, found.sentences)
     end_with(view, strict=strict)
 
 

@@ -71,6 +71,7 @@ def sample(
 ) -> None:
     """Draw pairs to rate: half from the top of a ranking, half from all other documents."""
     from assay import sample_pairs
+    from assay.display.terminal import frame_table
     from assay.studies.diras import embedding_endpoint, rank_documents
     from assay.studies.judges.endpoint import OPENAI_URL
 
@@ -93,14 +94,10 @@ def sample(
             require_table(pool)
             write_table(rank_documents(documents, queries, **given), pool)
 
-    def show_table() -> None:
-        from assay.display.terminal import frame_table
-
-        show(frame_table("Pairs to rate", strata_of(pairs)))
-
-    deliver("pairs", pairs, as_json, output, show_table)
-    if output is not None and not as_json:
-        show_table()
+    table = frame_table("Pairs to rate", strata_of(pairs))
+    deliver("pairs", pairs, as_json, output, list)
+    if not as_json:
+        show(table)
 
 
 def _remembered(embed: Any) -> Any:
@@ -157,7 +154,7 @@ def define(
     say_plan(plan)
     table, _, notes = draft_definitions(queries, **given)
     say_notes_of(notes)
-    deliver("definitions", table, False, output, lambda: None)
+    deliver("definitions", table, False, output, list)
     say("next: edit the column definition; the column draft keeps the text of the model")
 
 
@@ -203,6 +200,7 @@ def rank(
 ) -> None:
     """Estimate recall, nDCG and MAP of ranked lists over all documents, from the judged sample."""
     from assay import recall_of_runs
+    from assay.display.terminal import frame_table
 
     view = open_fit(fit)
     found = recall_of_runs(
@@ -210,14 +208,9 @@ def rank(
         k=k, label=label, positive=positive, estimand=estimand, level=level, rng=seed,
     )  # fmt: skip
 
-    def show_table() -> None:
-        from assay.display.terminal import frame_table
-
-        shown = found.table.drop(columns=["n_queries", "estimand"]).round(3)
-        about = f"{found.table['n_queries'].iloc[0]} queries, estimand {estimand}"
-        show(frame_table(f"Ranked lists ({about})", shown))
-        if len(found.better):
-            show(frame_table("Differences", found.better.round(3)))
-
-    deliver("runs", found.table, as_json, output, show_table, extra={"better": found.better})
+    about = f"{found.table['n_queries'].iloc[0]} queries, estimand {estimand}"
+    lists = found.table.drop(columns=["n_queries", "estimand"])
+    tables = [frame_table(f"Ranked lists ({about})", lists)]
+    tables += [frame_table("Differences", found.better)] if len(found.better) else []
+    deliver("runs", found.table, as_json, output, lambda: tables, extra={"better": found.better})
     end_with(view, strict=strict)

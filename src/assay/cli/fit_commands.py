@@ -82,23 +82,17 @@ def metrics(
     ratings = view.ratings
     left_out = left_out_metrics(ratings, metric or None)
 
-    def tables() -> "list[ResultTable]":
-        from assay.display.notes import draws_worth, panels_said
+    def shown() -> "list[ResultTable | str]":
+        from assay.display.notes import draws_worth, names_said, panels_said
         from assay.display.result_tables import metrics_table
         from assay.evaluation.titles import titles_with_names
 
         first = draws[chosen[0]]
-        return [
-            metrics_table(
-                summaries, titles_with_names(first), weights=ratings.items["weight"].tolist(),
-                panels=panels_said(first), draws=draws_worth(view),
-            )
-        ]  # fmt: skip
-
-    def show() -> None:
-        from assay.display.notes import names_said
-
-        show_parts(*tables(), *filter(None, [names_said(view)]))
+        table = metrics_table(
+            summaries, titles_with_names(first), weights=ratings.items["weight"].tolist(),
+            panels=panels_said(first), draws=draws_worth(view),
+        )  # fmt: skip
+        return [table, *filter(None, [names_said(view)])]
 
     table = pd.concat(summaries.values(), ignore_index=True)
     with waiting("fitting without a difficulty", show=True):
@@ -110,7 +104,7 @@ def metrics(
         say(f"warning: {difficulty_sentence(found)}")
     table = table.assign(incomplete=incomplete)
     extra = {"left_out": left_out} | ({EQUAL: found} if len(found) else {})
-    deliver("metrics", table, as_json, output, show, extra=extra, tables=tables)
+    deliver("metrics", table, as_json, output, shown, extra=extra)
     if output is not None:
         say_left_out(left_out)
     end_with(view, strict=strict)
@@ -149,6 +143,8 @@ def compare(
     """Compare systems, and check claims. Exit status 3: a claim is contradicted or undecided."""
     from assay.comparison import check_claim, compare_groups
     from assay.comparison import compare as compare_systems
+    from assay.display.notes import draws_worth
+    from assay.display.result_tables import comparison_tables, groups_table
     from assay.evaluation.panels import left_out_metrics
 
     own = register(metric_file)
@@ -173,37 +169,24 @@ def compare(
         }  # fmt: skip
         if by == "stratum" and not alone:
             groups = compare_groups(view, **asked).assign(**said)
-            extra = {"claims": checked, "left_out": left_out}
-
-            def group_tables() -> "list[ResultTable]":
-                from assay.display.notes import draws_worth
-                from assay.display.result_tables import groups_table
-
-                return [groups_table(groups, draws=draws_worth(view))]
-
             deliver(
-                "groups", groups, as_json, output, lambda: show_parts(*group_tables()),
-                extra=extra, tables=group_tables,
+                "groups", groups, as_json, output,
+                lambda: [groups_table(groups, draws=draws_worth(view))],
+                extra={"claims": checked, "left_out": left_out},
             )  # fmt: skip
             say_left_out(left_out)
             _end_with(view, results, as_json, strict)
             return
         found = None if alone else compare_systems(view, by="system", rope=limits, **asked)
     if found is None:
-        deliver("claims", checked, as_json, output, lambda: None)
+        deliver("claims", checked, as_json, output, list)
         _end_with(view, results, as_json, strict)
         return
 
-    def tables() -> "list[ResultTable]":
-        from assay.display.notes import draws_worth
-        from assay.display.result_tables import comparison_tables
-
-        return comparison_tables(found, draws_worth(view))
-
     extra = {"systems": found.systems.assign(**said), "claims": checked, "left_out": left_out}
     deliver(
-        "pairs", found.pairs.assign(**said), as_json, output, lambda: show_parts(*tables()),
-        extra=extra, tables=tables,
+        "pairs", found.pairs.assign(**said), as_json, output,
+        lambda: comparison_tables(found, draws_worth(view)), extra=extra,
     )  # fmt: skip
     if output is not None:
         say_left_out(left_out)
@@ -241,6 +224,17 @@ def raters(
         session_frames,
         worth_frame,
     )
+    from assay.display.notes import draws_worth, names_said, scores_said
+    from assay.display.rater_tables import (
+        class_tables,
+        consistency_said,
+        drift_table,
+        kinds_said,
+        misperceived_said,
+        rater_tables,
+        worth_tables,
+    )
+    from assay.inference.settings import MODES_ALONE
     from assay.raters.consistency import rater_consistency
     from assay.raters.dependence import group_misperception
     from assay.raters.spammers import rater_spammers
@@ -252,40 +246,23 @@ def raters(
     about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
     misperceived, by_session = group_misperception(view, level=level), session_frames(view, level)
 
-    def tables() -> "list[ResultTable]":
-        from assay.display.notes import draws_worth
-        from assay.display.rater_tables import (
-            class_tables,
-            drift_table,
-            rater_tables,
-            worth_tables,
-        )
-
-        task, draws = view.ratings.task, draws_worth(view)
-        made = (
-            class_tables(frame, task, draws)
+    def shown() -> "list[ResultTable | str]":
+        ratings, draws = view.ratings, draws_worth(view)
+        tables = (
+            class_tables(frame, ratings.task, draws)
             if by_class
-            else rater_tables(frame, accuracy, task, draws)
+            else rater_tables(frame, accuracy, ratings.task, draws)
         )
         if by_session:
             drift = by_session["drift"]
-            made.append(drift_table(drift, view.ratings.sessions, **about, export=drift))
-        return [*made, *worth_tables(worth)]
-
-    def show() -> None:
-        from assay.display.notes import names_said, scores_said
-        from assay.display.rater_tables import consistency_said, kinds_said, misperceived_said
-        from assay.inference.settings import MODES_ALONE
-
-        ratings = view.ratings
+            tables.append(drift_table(drift, ratings.sessions, **about, export=drift))
         mode_alone = view.attrs["method"] in MODES_ALONE
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
-        said += filter(None, [consistency_said(consistency), scores_said(ratings)])
-        said += filter(None, [names_said(view)])
-        show_parts(*tables(), *said)
+        said += [consistency_said(consistency), scores_said(ratings), names_said(view)]
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
+        return [*tables, *worth_tables(worth), *filter(None, said)]
 
     of_raters = {
         "behaviour": kinds,
@@ -294,7 +271,7 @@ def raters(
     }
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session
-    deliver("raters", frame, as_json, output, show, extra=extra, tables=tables)
+    deliver("raters", frame, as_json, output, shown, extra=extra)
     end_with(view, strict=strict)
 
 
@@ -310,20 +287,19 @@ def labels(
 ) -> None:
     """Report the probability of each class of each label of each item."""
     from assay.display.frames import labels_frame, least_certain
+    from assay.display.notes import names_said
+    from assay.display.result_tables import labels_table
 
     view = open_fit(fit_file)
     frame = labels_frame(view)
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
-    def show() -> None:
-        from assay.display.notes import names_said
-        from assay.display.result_tables import labels_table
-
-        shown = least_certain(chosen, uncertain or SHOWN_LABELS)
-        table = labels_table(shown, len(frame), export=chosen)
-        show_parts(table, *filter(None, [names_said(view)]))
-        if len(shown) < len(chosen):
+    def shown() -> "list[ResultTable | str]":
+        least = least_certain(chosen, uncertain or SHOWN_LABELS)
+        if output is None and len(least) < len(chosen):
             say("all of them: -o labels.csv")
+        table = labels_table(least, len(frame), export=chosen)
+        return [table, *filter(None, [names_said(view)])]
 
-    deliver("labels", chosen, as_json, output, show)
+    deliver("labels", chosen, as_json, output, shown)
     end_with(view, strict=strict)

@@ -98,6 +98,7 @@ def run_model(
 ) -> None:  # fmt: skip
     """Show the plan, send the requests, and deliver the ratings."""
     from assay import ask_model
+    from assay.display.terminal import frame_table
 
     given = judging.arguments() | sending.arguments(items, progress=not quiet) | {"model": model}
     plan = ask_model(items, task, **(given | {"dry_run": True})).plan
@@ -110,10 +111,10 @@ def run_model(
     say_plan(plan)
     found = ask_model(items, task, **given)
     say_notes_of(found.notes)
-    deliver(
-        "ratings", found.ratings, as_json, output, lambda: _show(found),
-        extra={"unparsed": found.unparsed},
-    )  # fmt: skip
+    extra = {"unparsed": found.unparsed}
+    deliver("ratings", found.ratings, as_json, output, list, extra=extra)
+    if output is None and not as_json:
+        show(frame_table("Answers", counts_of(found)))
     if output is not None and len(found.unparsed):
         beside = output.with_name(f"{output.stem}.unparsed{output.suffix}")
         write_table(found.unparsed, beside)
@@ -131,12 +132,6 @@ def require_table(path: Path) -> None:
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
         )
     require_place(path, example="ratings.csv")
-
-
-def _show(found: "ModelAnswers") -> None:
-    from assay.display.terminal import frame_table
-
-    show(frame_table("Answers", counts_of(found)))
 
 
 def counts_of(found: "ModelAnswers") -> "pd.DataFrame":

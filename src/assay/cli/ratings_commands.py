@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.checks.findings import Check
-    from assay.display.table import Table as ResultTable
 
 
 @command("check ratings.csv --system model")
@@ -88,22 +87,17 @@ def agreement(
     strict: Strict = False,
 ) -> None:
     """Report the agreement of raters, with the usual coefficients."""
+    from assay.display.rater_tables import agreement_table
     from assay.raters.agreements import agreement as measure
 
     ratings = reading.read(sources, task)
     view = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=view, level=level)
 
-    def tables() -> "list[ResultTable]":
-        from assay.display.rater_tables import agreement_table
-
-        return [agreement_table(found)]
-
     extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
     deliver(
-        "agreement", found.table, as_json, output, lambda: show(*tables()),
-        extra=extra, tables=tables,
-    )  # fmt: skip
+        "agreement", found.table, as_json, output, lambda: [agreement_table(found)], extra=extra
+    )
     end_with(view, strict=strict)
 
 

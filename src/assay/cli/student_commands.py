@@ -10,7 +10,7 @@ from assay._util.progress import waiting
 from assay.cli.diras_commands import diras
 from assay.cli.options import Json, Quiet, Seed
 from assay.cli.program import command
-from assay.cli.shell import open_fit, say, show
+from assay.cli.shell import open_fit, say
 from assay.cli.tables import deliver
 
 FITS = (".nc", ".zarr")
@@ -62,6 +62,7 @@ def train(
 ) -> None:  # fmt: skip
     """Train a light student of relevance on a teacher's judgements, and let it score pairs."""
     from assay import train_student
+    from assay.display.terminal import frame_table
     from assay.studies.diras import embedding_endpoint
     from assay.studies.judges.endpoint import OPENAI_URL
 
@@ -77,13 +78,9 @@ def train(
         table = student.scores(score, definitions=definitions)
     say(f"trained on {student.n_pairs} pairs of {student.n_queries} queries")
 
-    def show_table() -> None:
-        from assay.display.terminal import frame_table
-
-        shown = table.sort_values("score", ascending=False).head(20).round({"score": 3})
-        show(frame_table("The most relevant pairs", shown[["item", "relevance", "score"]]))
-
-    deliver("scores", table, as_json, output, show_table)
+    best = table.sort_values("score", ascending=False)[["item", "relevance", "score"]]
+    shown = frame_table("The most relevant pairs", best, is_cut=True)
+    deliver("scores", table, as_json, output, lambda: [shown])
 
 
 @command("diras tune pairs.csv --teacher llm.csv --model org/model -o folder", of=diras)

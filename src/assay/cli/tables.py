@@ -8,7 +8,7 @@ import typer
 
 from assay._util.files import SHOWN_SUFFIXES, TABLE_SUFFIXES, require_place, write_table
 from assay._util.text import counted
-from assay.cli.shell import say
+from assay.cli.shell import say, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,23 +21,22 @@ def deliver(
     frame: "pd.DataFrame",
     as_json: bool,
     output: Path | None,
-    show: Callable[[], None],
+    shown: "Callable[[], Sequence[Table | str]]",
     *,
     extra: "Mapping[str, pd.DataFrame] | None" = None,
-    tables: "Callable[[], Sequence[Table]] | None" = None,
 ) -> None:
-    """Write a table to a file, and print it as JSON (with ``extra`` tables) or call ``show``.
+    """Write a table to a file, and print it as JSON (with ``extra`` tables) or as ``shown``.
 
-    Markdown and LaTeX hold ``tables``, as the terminal shows them.
+    Markdown and LaTeX hold the shown tables, unless these leave out lines.
     """
     if output is not None:
-        say(f"wrote {output}: {_write(frame, output, tables)}")
+        say(f"wrote {output}: {_write(frame, output, shown)}")
     if as_json:
         frames = {name: frame, **(extra or {})}
         texts = [f'"{key}": {records_of(table)}' for key, table in frames.items()]
         typer.echo(f"{{{', '.join(texts)}}}")
     elif output is None:
-        show()
+        show(*shown())
 
 
 def records_of(frame: "pd.DataFrame") -> str:
@@ -45,20 +44,19 @@ def records_of(frame: "pd.DataFrame") -> str:
     return frame.to_json(orient="records", double_precision=15)
 
 
-def _write(
-    frame: "pd.DataFrame", path: Path, tables: "Callable[[], Sequence[Table]] | None"
-) -> str:
+def _write(frame: "pd.DataFrame", path: Path, shown: "Callable[[], Sequence[Table | str]]") -> str:
     """Write a table, and return what was written."""
     if path.suffix not in TABLE_SUFFIXES:
         raise typer.BadParameter(
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
         )
     require_place(path, example="table.csv")
-    if tables is not None and path.suffix in SHOWN_SUFFIXES:
-        from assay.display.table import write_shown
+    if path.suffix in SHOWN_SUFFIXES:
+        from assay.display.table import Table, write_shown
 
-        shown = tables()
-        write_shown(shown, path)
-        return counted(len(shown), "table")
+        tables = [part for part in shown() if isinstance(part, Table)]
+        if tables and not any(table.is_cut for table in tables):
+            write_shown(tables, path)
+            return counted(len(tables), "table")
     write_table(frame, path)
     return counted(len(frame), "line")

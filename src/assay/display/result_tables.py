@@ -310,6 +310,7 @@ def labels_table(
         shown,
         note=f"Estimand: these items. Reference: {frame['reference'].iloc[0]}.",
         export=export,
+        is_cut=len(frame) < len(export),
     )
 
 

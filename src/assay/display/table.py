@@ -42,7 +42,8 @@ class Table:
     """A table as shown, and the data frame that files get under its key.
 
     ``numeric`` columns are aligned right. ``marks`` explain marks in the cells, each text with its
-    mark. Cells that are sentences are marked by ``is_prose``.
+    mark. Cells that are sentences are marked by ``is_prose``, tables without some lines of their
+    frame by ``is_cut``.
     """
 
     kind: ClassVar[str] = "table"
@@ -55,6 +56,7 @@ class Table:
     note: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
     is_prose: bool = False
+    is_cut: bool = False
 
     @property
     def whole_note(self) -> str:
@@ -215,6 +217,7 @@ def table_of(
     marks: Mapping[str, str] | None = None,
     export: pd.DataFrame | None = None,
     is_prose: bool = False,
+    is_cut: bool = False,
 ) -> Table:
     """Make a table of the columns ``shown`` of a data frame, with their headings.
 
@@ -241,6 +244,7 @@ def table_of(
         note=note,
         marks=marks or {},
         is_prose=is_prose,
+        is_cut=is_cut,
     )
 
 

@@ -67,12 +67,13 @@ def indented(lines: Sequence[str]) -> Padding:
     return Padding(Text("\n".join(map(printable, lines))), (0, 0, 0, 2), expand=False)
 
 
-def frame_table(title: str, frame: pd.DataFrame) -> Table:
-    """Return the first lines of a data frame as a table."""
+def frame_table(title: str, frame: pd.DataFrame, *, is_cut: bool = False) -> Table:
+    """Return the first lines of a data frame as a table; ``is_cut`` if it lacks columns."""
     more = len(frame) - SHOWN_LINES
     heads = {str(c): str(c).replace("_", " ") for c in frame.columns}
     note = f"{more} more lines: see --json" if more > 0 else ""
-    return table_of("", title, frame.rename(columns=str).head(SHOWN_LINES), heads, note=note)
+    shown = frame.rename(columns=str).head(SHOWN_LINES)
+    return table_of("", title, shown, heads, note=note, is_cut=is_cut or more > 0)
 
 
 def check_parts(report: Check) -> list[Text | Padding | Table]:

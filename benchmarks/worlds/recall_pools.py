@@ -103,7 +103,7 @@ def true_values(found: np.ndarray, total: int) -> dict[str, float]:
     }
 
 
-def estimated(simulated: dict[str, Any], seed: int, *, scores: bool, draws: int = 150) -> Any:
+def estimated(simulated: dict[str, Any], seed: int, *, scores: bool, draws: int = 60) -> Any:
     """Estimate the metrics of a world; without scores, the files have no ranks."""
     pairs, pool = simulated["pairs"], simulated["pool"]
     if not scores:

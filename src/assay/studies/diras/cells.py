@@ -148,7 +148,7 @@ class CellModel:
         told = (self.judged > 0) & (over != 0)
         own = over[told, None]
         logit = (self._logits()[told] - slope * own[:, 0])[:, None] + SLOPES * own
-        log = yes[told, None] * logit - self.judged[told, None] * np.logaddexp(0, logit)
+        log = yes[told, None] * logit - self.judged[told, None] * _softplus(logit)
         at = _one_of(SLOPES, prior + log.sum(axis=0), rng)
         return float(at + rng.uniform(-STEP / 6, STEP / 6))
 
@@ -159,7 +159,7 @@ class CellModel:
         """Draw one effect for each value of ``of``; ``rest`` is the logit without it (group)."""
         told = self.judged > 0
         logit = rest[told, None] + grid
-        log = yes[told, None] * logit - self.judged[told, None] * np.logaddexp(0, logit)
+        log = yes[told, None] * logit - self.judged[told, None] * _softplus(logit)
         size = int(of.max()) + 1
         total = np.broadcast_to(prior, (size, len(grid))).copy()
         np.add.at(total, of[told], log)
@@ -190,6 +190,11 @@ class CellModel:
 def _normal(grid: Floats, sd: float) -> Floats:
     """Return the log density of a normal effect, up to a constant."""
     return np.asarray(-0.5 * (grid / sd) ** 2)
+
+
+def _softplus(logit: Floats) -> Floats:
+    """Return log(1 + exp(logit)), which is quicker than ``logaddexp``; logits here are below 50."""
+    return np.asarray(np.log1p(np.exp(logit)))
 
 
 def _logit_of_beta(grid: Floats) -> Floats:

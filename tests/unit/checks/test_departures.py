@@ -58,7 +58,7 @@ def test_halo_of_two_labels_is_a_warning_since_the_default_has_no_layer_for_it()
     less = assay.read_ratings(frame, task=Task(name="two", labels=labels))
     (one,) = [f for f in check(less).findings if f.code == "halo"]
     assert one.level == "warning"
-    assert "+ halo`" in one.text
+    assert "+ halo'`" in one.text
 
 
 @pytest.mark.parametrize("name", FAULTLESS)

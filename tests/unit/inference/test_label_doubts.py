@@ -13,7 +13,7 @@ from crowds import lenient_crowd
 import assay
 from assay import reporting
 from assay.data.task import Label
-from assay.display import terminal
+from assay.display import result_tables
 from assay.display.frames import accuracy_frame, reliability_frame
 from assay.display.notes import names_said
 from assay.display.rater_tables import rater_tables
@@ -141,12 +141,12 @@ def doubted() -> xr.DataTree:
 def test_metrics_and_comparisons_are_marked_at_the_number(doubted: xr.DataTree) -> None:
     table = assay.summarize(assay.metrics(doubted))
     assert set(table["doubt"]) == {DRIFT.mark}
-    shown = text_of(terminal.metrics_table({"population": table}))
+    shown = text_of(result_tables.metrics_table({"population": table}))
     assert shown.count(")*") == len(table)
     assert f"* {DRIFT.mark}" in shown
     found = assay.compare(doubted)
     assert set(found.pairs["doubt"]) == set(found.systems["doubt"]) == {DRIFT.mark}
-    assert f"* {DRIFT.mark}" in text_of(*terminal.comparison_parts(found))
+    assert f"* {DRIFT.mark}" in text_of(*result_tables.comparison_tables(found))
     assert all(f"No conclusion rests on it: {DRIFT.mark}." in s for s in found.sentences())
     assert not any(" is higher than " in s for s in found.sentences())
 
@@ -186,7 +186,7 @@ def test_the_report_marks_what_rests_on_a_class_in_doubt(
     reporting.report(doubted, page, claims=["system_1 > system_2 on prevalence[label=b]"])
     text = page.read_text(encoding="utf-8")
     assert text.count(f"* {DRIFT.mark.replace(chr(39), '&#39;')}.") >= 3
-    assert "Agreement with the others" in text
+    assert "Agreement: mean share of the other raters" in text
     assert "No conclusion rests on it" in text
 
 

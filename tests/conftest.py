@@ -2,8 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tiers import LONG, is_long, long_ones
 
 collect_ignore = ["fixtures"]
 """Scripts there make fixtures, with packages that the tests do without."""
@@ -19,3 +21,22 @@ def shared_data() -> Path:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help=f"leave out what {LONG.name} lists")
+    parser.addoption("--note-long", action="store_true", help=f"write {LONG.name} anew")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        long = set(LONG.read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[one for one in items if is_long(one.nodeid, long)])
+        items[:] = [one for one in items if not is_long(one.nodeid, long)]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if config.getoption("--note-long"):
+        told = [one for kind in terminalreporter.stats.values() for one in kind]
+        timed = [one for one in told if isinstance(one, pytest.TestReport)]
+        LONG.write_text("".join(f"{one}\n" for one in long_ones(timed)), encoding="utf-8")

@@ -1,6 +1,7 @@
 """The coordinates of the sampler: positive unknowns by their normal scores."""
 
 import ctypes
+import pickle
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import assay
 from assay.inference.coordinates import Preconditioner, Start, arrays_of, exponential_scores
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
+from assay.likelihood import density as densities
 from assay.likelihood.c_functions import c_functions, cards
-from assay.likelihood.density import log_of_score
+from assay.likelihood.compiling import compiled
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 
@@ -50,6 +52,7 @@ def test_the_prior_median_is_near_the_middle(walk: Preconditioner) -> None:
 
 
 def test_the_score_of_the_compiled_code_is_that_of_the_exponential_distribution() -> None:
+    log_of_score = compiled()(densities.log_of_score)
     scores = np.array([-8.0, -3.0, -0.1, 0.0, 0.2, 2.5, 7.0])
     found = np.array([log_of_score(score) for score in scores])
     expected = np.log(
@@ -63,6 +66,16 @@ def test_the_score_of_the_compiled_code_is_that_of_the_exponential_distribution(
     np.testing.assert_allclose(found[:, 1], slopes[:, 0], rtol=1e-6)
     bend = (np.log(ahead[:, 1]) - np.log(behind[:, 1])) / (2 * step)
     np.testing.assert_allclose(found[:, 2], bend, rtol=1e-5, atol=1e-9)
+
+
+def test_a_density_takes_no_address_to_another_process(walk: Preconditioner) -> None:
+    value, gradient = walk.density(walk.start.centre)
+    assert {"arrays", "_cards"} <= set(vars(walk.density))
+    copy = pickle.loads(pickle.dumps(walk.density))
+    assert not {"arrays", "_cards"} & set(vars(copy))
+    again, by_x = copy(walk.start.centre)
+    assert again == value
+    np.testing.assert_array_equal(by_x, gradient)
 
 
 def test_points_go_there_and_back(walk: Preconditioner) -> None:

@@ -5,8 +5,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from tiers import LONG_FROM, is_long, long_ones
 
 ROOT = Path(__file__).parents[2]
 SETUP = "python3.12 -m venv .venv && "
@@ -55,12 +57,12 @@ def checkout(folder: Path, *, text: str) -> Path:
     return folder
 
 
-def run(folder: Path, path: str | None = None) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, path: str | None = None, *tier: str) -> subprocess.CompletedProcess[str]:
     bash = shutil.which("bash")
     assert bash is not None
     environment = os.environ | ({"PATH": path} if path else {})
     return subprocess.run(
-        [bash, str(folder / ".ci" / "run")],
+        [bash, str(folder / ".ci" / "run"), *tier],
         env=environment,
         capture_output=True,
         text=True,
@@ -82,6 +84,25 @@ def test_ci_runs_the_command_of_the_readme(tmp_path: Path) -> None:
     done = run(checkout(tmp_path, text=text), with_python(tmp_path))
     assert done.returncode == 0
     assert done.stdout == "+ echo a && echo b\na\nb\n"
+
+
+def test_the_fast_tier_is_the_command_on_fewer_tests(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, text="<!-- tests -->\n```sh\necho a && echo b\n```\n")
+    done = run(folder, with_python(tmp_path), "fast")
+    assert done.stdout.endswith("a\nb --fast tests/unit tests/exact tests/fuzz\n")
+
+
+def test_long_tests_are_noted_and_left_out() -> None:
+    timed = [
+        SimpleNamespace(nodeid="tests/a.py::one[x]", when="call", duration=LONG_FROM),
+        SimpleNamespace(nodeid="tests/a.py::two", when="call", duration=LONG_FROM / 2),
+        SimpleNamespace(nodeid="tests/b.py::three", when="setup", duration=2 * LONG_FROM),
+    ]
+    long = long_ones(timed)
+    assert long == ["tests/a.py::one[x]", "tests/b.py"]
+    left_out = ["tests/a.py::one[x]", "tests/b.py::three", "tests/b.py::four"]
+    assert all(is_long(test, long) for test in left_out)
+    assert not any(is_long(test, long) for test in ("tests/a.py::two", "tests/a.py::one[y]"))
 
 
 def test_ci_fails_as_the_command_fails(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from scipy.special import (
 from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
 from assay.inference.settings import SamplerSettings
+from assay.likelihood.c_functions import density_address
 from assay.modelling.priors import POSITIVE
 
 LEAST = float(np.finfo(float).tiny)
@@ -167,10 +168,8 @@ def walk_of(density: Density, start: Start, effort: SamplerSettings) -> Precondi
 
 def arrays_of(walk: Preconditioner) -> list[NDArray[Any]]:
     """Return the arguments of the compiled density, in the order of its cards."""
-    density, places = walk.density, walk.density.places
     centre, root = walk.units
-    needed: tuple[Any, ...] = (centre, root.data, *density.tape, np.array(places[:2]))
-    needed += (*places[2:], density.log_weight, *density.data)
-    needed += (walk.scores.at, -np.log(walk.scores.rate))
+    needed: tuple[Any, ...] = (*walk.density.arrays, centre, root.data)
     needed += (root.indptr.astype(np.int64), root.indices.astype(np.int64))
+    needed += (walk.scores.at, -np.log(walk.scores.rate), np.array([density_address()]))
     return [np.ascontiguousarray(array) for array in needed]

@@ -10,11 +10,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay._util.progress import steps
 from assay._util.typing import Floats, Ints
 from assay.likelihood.autodiff import Tape
 from assay.likelihood.autodiff_kernel import SUM, TapeArrays
+from assay.likelihood.c_functions import cards, value_and_gradient_at
+from assay.likelihood.compiling import SETTINGS
 from assay.likelihood.data import Data
 from assay.likelihood.density import Places, carry_back, log_density, tables_at
 from assay.likelihood.marginal import value_and_gradient
@@ -26,6 +29,8 @@ NOT_FINITE = (
     "the posterior density is not finite where it was evaluated. A prior is probably too extreme, "
     "such as an SD next to 0, or a mean far from usual log odds. Check `priors=`"
 )
+OF_PROCESS = ("arrays", "_cards")
+"""What a density keeps for the compiled functions of one process."""
 
 
 class Centring(NamedTuple):
@@ -75,15 +80,32 @@ class Density:
         """The data, cut into pieces for the threads."""
         return tuple(piece for piece, _, _ in cut(self.data, self.threads))
 
+    @cached_property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The arguments of the compiled density, in the order of its cards."""
+        counts = np.array(self.places[:2])
+        needed: tuple[Any, ...] = (*self.tape, counts, *self.places[2:], self.log_weight)
+        return [np.ascontiguousarray(array) for array in (*needed, *self.data)]
+
+    @cached_property
+    def _cards(self) -> Ints:
+        return cards(*self.arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what holds addresses, which mean nothing in another process."""
+        return {name: value for name, value in vars(self).items() if name not in OF_PROCESS}
+
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Return the log density and its gradient at one point."""
         steps()(1)
         x = np.ascontiguousarray(x, float)
-        if len(self.pieces) == 1:
+        if len(self.pieces) > 1:
+            value, gradient, _ = self.with_tables(x)
+            return value, gradient
+        if SETTINGS.DISABLE_JIT:
             value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
             return float(value), gradient
-        value, gradient, _ = self.with_tables(x)
-        return value, gradient
+        return value_and_gradient_at(x, self._cards)
 
     def with_tables(self, x: Floats) -> tuple[float, Floats, list[Floats]]:
         """Return the log density, its gradient, and the log-likelihood's gradient by each table."""

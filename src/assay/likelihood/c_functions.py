@@ -1,18 +1,23 @@
-"""The log density as a C function for nutpie.
+"""The log density as a C function, for Python and for nutpie.
 
 Threads that call Python would wait for its lock longer than a small density takes. A C function
-does not; its arrays come as cards, each the address and the shape of one array.
+does not; its arrays come as cards, each the address and the shape of one array. What nutpie calls
+maps its point to the unknowns and calls the density by its address, so that is compiled once.
 """
 
+import ctypes
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import carray  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
+from assay._util.typing import Floats
 from assay.likelihood.autodiff_kernel import TapeArrays
 from assay.likelihood.compiling import at, kept_on_disk
 from assay.likelihood.data import Data
@@ -20,19 +25,49 @@ from assay.likelihood.density import Places, log_density, log_of_score
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape with up to three axes."""
-CARDS = 31
+DENSITY_CARDS = 25
+"""Cards of a density: tape, places, log weights of the nodes, data."""
+CARDS = DENSITY_CARDS + 7
+"""Cards of a walk: those of its density; centre, entries of the root, row starts and columns of the
+root; positions of scored unknowns and their log scales; the address of the density's C function."""
+
+
+@cache
+def density_address() -> int:
+    """Compile the log density as a C function; return its address."""
+    types = numba.types
+    numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
+    kind = types.void(types.uint64, numbers, numbers, numbers, table)
+    with kept_on_disk() as keep:
+        compiled: Any = numba.cfunc(kind, cache=keep, error_model="numpy")(_log_density)
+    return int(compiled.address)
+
+
+@cache
+def _density() -> Callable[..., Any]:
+    """Return the C function of the log density; Python's lock is open while it runs."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_uint64, *[ctypes.c_void_p] * 4)
+    return kind(density_address())
+
+
+def value_and_gradient_at(x: Floats, table: np.ndarray) -> tuple[float, Floats]:
+    """Return log density and gradient at unconstrained values, from the cards of a density."""
+    gradient, value = np.empty(len(x)), np.empty(1)
+    places = (array.ctypes.data for array in (x, gradient, value, table))
+    _density()(len(x), *places)
+    return float(value[0]), gradient
 
 
 @cache
 def c_functions() -> tuple[Any, Any]:
-    """Compile the log density, and the copy of a draw, as C functions for nutpie."""
+    """Compile what nutpie calls: the log density of a walk, and the copy of a draw."""
     types = numba.types
     numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
     density = types.int64(types.uint64, numbers, numbers, numbers, table)
     copy = types.int64(types.uint64, types.uint64, numbers, numbers, table)
     with kept_on_disk() as keep:
         return (
-            numba.cfunc(density, cache=keep, error_model="numpy")(_log_density_from_cards),
+            numba.cfunc(density, cache=keep, error_model="numpy")(_log_density_of_walk),
             numba.cfunc(copy, cache=keep)(_copy_point),
         )
 
@@ -46,57 +81,70 @@ def cards(*arrays: np.ndarray) -> np.ndarray:
     return found.ravel()
 
 
-def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
+def _log_density(dim: Any, x_: Any, gradient_: Any, value_: Any, table_: Any) -> None:
+    """Compute log density and gradient at unconstrained values."""
+    size = np.int64(dim)
+    table: Any = carray(table_, (DENSITY_CARDS * CARD,))
+    x: Any = carray(x_, (size,))
+    out: Any = carray(gradient_, (size,))
+    tape = TapeArrays(_floats(table, 0), _operations(table, 1), _integers(table, 2))
+    places = Places(
+        _integers(table, 3)[0],
+        _integers(table, 3)[1],
+        _places(table, 4),
+        _places(table, 5),
+        _operations(table, 6),
+        _places(table, 7),
+        _places(table, 8),
+        _operations(table, 9),
+    )
+    data = Data(
+        _integers(table, 11),
+        _integers(table, 12),
+        _integers(table, 13),
+        _integers(table, 14),
+        _integers(table, 15),
+        _integers(table, 16),
+        _masks(table, 17),
+        _integers(table, 18),
+        _integers(table, 19),
+        _integers(table, 20),
+        _integers(table, 21),
+        _integers(table, 22),
+        _integers(table, 23),
+        _floats(table, 24),
+    )
+    value, gradient = log_density(x, tape, places, _floats(table, 10), data)
+    for n in range(size):
+        out[n] = gradient[n]
+    carray(value_, (1,))[0] = value
+
+
+def _log_density_of_walk(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
     """Compute log density and gradient at ``centre + root @ z``; return 0, or 3 or 4 if not finite.
 
-    The cards, in order: centre, entries of the root, tape, places, log weights of the nodes, data,
-    positions of scored unknowns and their log scales, row starts and columns of the root.
+    The cards stand in the order of ``CARDS``.
     """
-    size = np.int64(dim)
+    size, first = np.int64(dim), DENSITY_CARDS
     table: Any = carray(table_, (CARDS * CARD,))
     z: Any = carray(z_, (size,))
     out: Any = carray(gradient_, (size,))
-    centre, root = _floats(table, 0), _floats(table, 1)
-    begin, column = _integers(table, 29), _integers(table, 30)
+    centre, root = _floats(table, first), _floats(table, first + 1)
+    begin, column = _integers(table, first + 2), _integers(table, first + 3)
     x = np.empty(size)
     for n in range(size):
         x[n] = centre[n]
         for k in range(at(begin[n]), at(begin[n + 1])):
             x[n] += root[k] * z[at(column[k])]
-    scored, log_size = _integers(table, 27), _floats(table, 28)
+    scored, log_size = _integers(table, first + 4), _floats(table, first + 5)
     slope, bend = np.empty(len(scored)), np.empty(len(scored))
     for k, n in enumerate(scored):
         x[n], slope[k], bend[k] = log_of_score(x[n])
         x[n] += log_size[k]
-    operations = _operations(table, 3)
-    tape = TapeArrays(_floats(table, 2), operations, _integers(table, 4))
-    places = Places(
-        _integers(table, 5)[0],
-        _integers(table, 5)[1],
-        _places(table, 6),
-        _places(table, 7),
-        _operations(table, 8),
-        _places(table, 9),
-        _places(table, 10),
-        _operations(table, 11),
-    )
-    data = Data(
-        _integers(table, 13),
-        _integers(table, 14),
-        _integers(table, 15),
-        _integers(table, 16),
-        _integers(table, 17),
-        _integers(table, 18),
-        _masks(table, 19),
-        _integers(table, 20),
-        _integers(table, 21),
-        _integers(table, 22),
-        _integers(table, 23),
-        _integers(table, 24),
-        _integers(table, 25),
-        _floats(table, 26),
-    )
-    value, gradient = log_density(x, tape, places, _floats(table, 12), data)
+    gradient, found = np.empty(size), np.empty(1)
+    density = _integers(table, first + 6)[0]
+    _call(density, dim, x.ctypes.data, gradient.ctypes.data, found.ctypes.data, table_)
+    value = found[0]
     for k, n in enumerate(scored):
         gradient[n] = gradient[n] * slope[k] + bend[k]
         value += math.log(slope[k])
@@ -135,6 +183,23 @@ def _pointer_to(kind: Any) -> Any:
 
     return pointer
 
+
+def _call_at(typing_context, address, dim, x, gradient, value, table):  # type: ignore[no-untyped-def]
+    """Call the C function of the log density at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, place = ir.IntType(64), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [number, place, place, place, place])
+        at_address, size, *addresses, cards_of = arguments
+        places = [builder.inttoptr(one, place) for one in addresses]
+        places.append(builder.bitcast(cards_of, place))
+        builder.call(builder.inttoptr(at_address, kind.as_pointer()), [size, *places])
+        return context.get_dummy_value()
+
+    return numba.types.void(address, dim, x, gradient, value, table), generate
+
+
+_call: Any = intrinsic(_call_at)
 
 _float_pointer = _pointer_to(numba.types.float64)
 _integer_pointer = _pointer_to(numba.types.int64)

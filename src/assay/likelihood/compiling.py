@@ -4,6 +4,7 @@ Numba recompiles a function if its own file changes, but ignores the files of fu
 The folder is therefore named by a digest of all these files.
 """
 
+import gc
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba.core import event, types
 from numba.extending import lower_builtin, register_jitable, type_callable
 
 from assay._util.files import is_writable, user_cache
@@ -26,6 +27,34 @@ from assay.likelihood.memory import keep_freed_memory
 SETTINGS: Any = numba.config
 LOCK = RLock()
 keep_freed_memory()
+
+
+class GarbageKept(event.Listener):
+    """Collect no garbage while a function of ours is compiled: that took a tenth of the time.
+
+    Numba compiles one function at a time, with those that it calls.
+    """
+
+    inside = 0
+
+    def on_start(self, event: Any) -> None:
+        """Stop collecting at the first function."""
+        ours = event.data["dispatcher"].py_func.__module__.startswith("assay.")
+        if self.inside == 0 and (not ours or not gc.isenabled()):
+            return
+        if self.inside == 0:
+            gc.disable()
+        self.inside += 1
+
+    def on_end(self, event: Any) -> None:
+        """Collect again after the first function."""
+        if self.inside:
+            self.inside -= 1
+            if self.inside == 0:
+                gc.enable()
+
+
+event.register("numba:compile", GarbageKept())
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:

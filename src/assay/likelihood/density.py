@@ -46,7 +46,7 @@ class Places(NamedTuple):
     mixing: np.ndarray
 
 
-@compiled()
+@linked()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
     """Return log density and gradient at unconstrained values ``x``."""
     buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)

@@ -1,5 +1,6 @@
 """Machine code is kept on disk, and never that of other sources."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import assay
 from assay.likelihood import compiling
-from assay.likelihood.compiling import compiled, digest, folder, kept_on_disk
+from assay.likelihood.compiling import compiled, digest, folder, kept_on_disk, linked
 from assay.likelihood.machine_code import CheckedFiles
 
 PLAY = """
@@ -166,3 +167,18 @@ def test_folders_that_others_can_write_into_are_passed_over(
     monkeypatch.setattr("assay._util.files.os.getuid", lambda: own.stat().st_uid + 1)
     folder.cache_clear()
     assert folder() is None
+
+
+def test_a_linked_function_is_plain_in_python_and_compiled_in_its_caller() -> None:
+    @linked()
+    def twice(a):  # type: ignore[no-untyped-def]
+        return 2 * a
+
+    @compiled()
+    def add(a):  # type: ignore[no-untyped-def]
+        return twice(a) + 1
+
+    assert gc.isenabled()
+    assert (add(2), twice(2)) == (5, 4)
+    assert not hasattr(twice, "py_func")
+    assert gc.isenabled()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -318,12 +317,10 @@ def _systems(vote: pd.DataFrame, fit: Fit | None, level: float) -> pd.DataFrame:
     named = zip(joined["metric"], joined["system"], strict=True)
     chance = np.array([worse.get(key, np.nan) for key in named])
     clear = (chance > CLEARLY) & (joined["doubt"] == "")
-    added: dict[str, Any] = {
-        "shift": joined["mean"] - joined["majority"],
-        "p_worse": chance,
-        "clearly_worse": clear,
-    }
-    return joined.assign(**added)[[*table.columns, *numbers, *added, *about]]
+    joined = joined.assign(
+        shift=joined["mean"] - joined["majority"], p_worse=chance, clearly_worse=clear
+    )
+    return joined[[*table.columns, *numbers, "shift", "p_worse", "clearly_worse", *about]]
 
 
 def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:

@@ -87,7 +87,7 @@ def _band(rank: Floats) -> Ints:
 def _bands(sizes: tuple[int, ...]) -> pd.DataFrame:
     """Return the bands of strata of these sizes, from the top on."""
     documents = sum(sizes)
-    rank: Floats = np.arange(1, documents + 1, dtype=np.float64)
+    rank: Floats = np.arange(1, documents + 1, dtype=float)
     part = np.repeat(np.arange(len(sizes)), sizes)
     table = pd.DataFrame(
         {"part": part, "band": _band(rank), "score": normal_scores(rank, documents)}

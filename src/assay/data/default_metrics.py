@@ -8,11 +8,15 @@ from assay.data.ratings import Ratings
 from assay.data.task import Label
 
 
+FEW_CLASSES = 5
+"""Most classes of a scale whose shares are reported beside its mean."""
+
+
 def with_default_metrics(ratings: Ratings, *, named: bool = True) -> Ratings:
     """Give ratings the metrics that their classes, lists or systems suggest.
 
     Of one label: ranked lists of no and yes get precision, MRR and nDCG; a scale of numbers gets
-    the mean and, with ranks, nDCG. Several labels get the mean of each scale and the shares of
+    the mean and, with ranks, nDCG; of few classes without systems, their shares too. Several labels get the mean of each scale and the shares of
     other classes, unless the user ``named`` the task. Otherwise a task reports the share of each
     class.
     """
@@ -29,6 +33,8 @@ def with_default_metrics(ratings: Ratings, *, named: bool = True) -> Ratings:
     elif _is_numeric(task.labels[0]) and (task.labels[0].ordered or (named and compared)):
         kinds = ("mean", "ndcg") if ranked else ("mean",)
         names = [f"{kind}[{task.labels[0].name}]" for kind in kinds]
+        if not compared and len(task.labels[0].classes) <= FEW_CLASSES:
+            names += [f"prevalence[{task.labels[0].name}={one}]" for one in task.labels[0].classes]
     else:
         names = []
     return replace(ratings, task=replace(task, metrics=tuple(names))) if names else ratings

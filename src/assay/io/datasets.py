@@ -50,7 +50,8 @@ def anesthesia_task() -> Task:
     fitness = replace(
         label, classes=CLASSES, ordered=True, description="Fitness, from 1 (fit) to 4 (unfit)."
     )
-    return replace(task, labels=(fitness,))
+    shares = tuple(f"prevalence[{label.name}={one}]" for one in CLASSES)
+    return replace(task, labels=(fitness,), metrics=shares)
 
 
 def anesthesia_ratings() -> Ratings:

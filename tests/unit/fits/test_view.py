@@ -212,9 +212,9 @@ def test_reliabilities_are_computed_once(fit: xr.DataTree, monkeypatch: pytest.M
     alone = {kind: rater_reliability(fit, kind=kind) for kind in ("recorded", "raw")}
     computed = []
 
-    def spy(*given: object, kind: str) -> object:
+    def spy(*given: object, kind: str, **more: object) -> object:
         computed.append(kind)
-        return reliability_table(*given, kind=kind)
+        return reliability_table(*given, kind=kind, **more)
 
     monkeypatch.setattr(reliability, "reliability_table", spy)
     view = FitView.of(fit)

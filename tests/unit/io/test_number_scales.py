@@ -64,7 +64,8 @@ def test_numbers_of_a_scale_have_an_order_and_a_mean(name: str) -> None:
     ratings = read_ratings(frame)
     (label,) = ratings.task.labels
     assert (label.ordered, len(label.classes)) == (True, classes)
-    assert ratings.task.metrics == (f"mean[{label.name}]",)
+    shares = [f"prevalence[{label.name}={one}]" for one in label.classes] if classes <= 5 else []
+    assert ratings.task.metrics == (f"mean[{label.name}]", *shares)
     assert codes(ratings) == ["number-scale"]
     assert not read_ratings(frame, ordered=False).task.labels[0].ordered
     assert not read_ratings(frame, ordered=False).task.metrics
@@ -78,7 +79,7 @@ def test_codes_are_no_scale_unless_the_caller_says_so(name: str) -> None:
     assert codes(ratings) == ["number-codes"]
     told = read_ratings(CODES[name], ordered=True)
     assert told.task.labels[0].ordered
-    assert told.task.metrics == (f"mean[{told.task.label_names[0]}]",)
+    assert told.task.metrics[0] == f"mean[{told.task.label_names[0]}]"
 
 
 @pytest.mark.parametrize("words", [[0, 1], [1, 2], ["a", "b", "c"]])

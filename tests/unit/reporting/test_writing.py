@@ -368,7 +368,7 @@ def test_a_spammer_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -
     }  # fmt: skip
     nobody = {**line, "behaviour": "", "given_mode": ""}
     monkeypatch.setattr(Material, "kinds", pd.DataFrame([line, nobody]))
-    rater = "Rater rater 1 on misleading: spammer"
+    rater = "Rater 1 on misleading: spammer"
     said = texts(raters_section(Material(fit=fit)))
     assert said.count(f"{rater} (posterior mode only") == 1
     monkeypatch.setitem(fit.attrs, "method", "nuts")

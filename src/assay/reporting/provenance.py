@@ -12,6 +12,7 @@ from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.display.table import table_of
+from assay.fits.view import FitView
 from assay.modelling.layers.difficulty import KINDS
 from assay.modelling.spec import CONSENSUS, CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.reporting.material import Material
@@ -47,7 +48,8 @@ def _facts(material: Material) -> Block:
     facts = {
         "Source": without_folders(ratings.accounting.source) or "not a file",
         "SHA-256 of the source": ratings.accounting.sha256 or "not a file",
-        "SHA-256 of the ratings as fitted": ratings_hash(ratings),
+        # By the raters' own names, whatever displays call them.
+        "SHA-256 of the ratings as fitted": ratings_hash(FitView.of(material.fit).ratings),
         "Seed": str(fit.attrs["seed"]),
         "Method": str(fit.attrs["method"]),
         "Chains × draws": f"{sizes['chain']} × {sizes['draw']}",

@@ -526,7 +526,9 @@ class TestStabilityOfMetrics:
         patch.setattr(Material, "refitted_metrics", pd.DataFrame(lines))
         fit = xr.DataTree()
         fit.attrs |= {"method": "nuts", "reference": "consensus of all raters"}
-        found = stability_section(Material(fit=FitView(fit), stability=True))
+        material = Material(fit=fit, stability=True)
+        vars(material)["_named"] = FitView(fit), {}  # it has no ratings
+        found = stability_section(material)
         assert isinstance(found, Section)
         return found
 

@@ -206,8 +206,7 @@ def test_raters_of_many_classes_have_a_line_each_unless_asked_by_class(tmp_path:
     path = tmp_path / "fit.nc"
     assay.save(assay.fit(ratings, method="map", draws=20, chains=1, starts=1), path)
     short, long = run("raters", path), run("raters", path, "--by-class")
-    # Three classes, and the raters' agreement.
-    assert [done.stdout.count("  rater_") for done in (short, long)] == [6, 24]
+    assert [done.stdout.count("  rater_") for done in (short, long)] == [6, 3 * 6]
     assert "--by-class" in short.stderr
     assert "--by-class" not in long.stderr
     found = json.loads(run("raters", path, "--json").stdout)
@@ -246,6 +245,16 @@ def test_nothing_is_folded_or_padded_in_a_pipe(
     assert sorted("".join(piped.split()).replace("-", "")) == sorted(
         "".join(folded.split()).replace("-", "")
     )
+
+
+def test_markdown_and_latex_hold_what_is_shown_unless_lines_are_left_out(tmp_path: Path) -> None:
+    ratings = simulate("single", n_items=40, n_raters=4, classes=["a", "b"], rng=1)
+    path, shown, whole = (tmp_path / name for name in ("fit.nc", "raters.tex", "labels.md"))
+    assay.save(assay.fit(ratings, method="map", draws=20, chains=1, starts=1), path)
+    assert run("raters", path, "-o", shown).stderr.endswith("raters.tex: 2 tables\n")
+    assert "Rater & Sensitivity & Specificity & Agreement" in shown.read_text(encoding="utf-8")
+    assert run("labels", path, "-o", whole).stderr.endswith("labels.md: 40 lines\n")
+    assert whole.read_text(encoding="utf-8").count("\n") == 2 + 40
 
 
 def test_a_check_names_the_options_of_the_command_line(tmp_path: Path) -> None:

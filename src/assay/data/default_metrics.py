@@ -7,7 +7,6 @@ from assay.data.generic_metrics import graded, numbers_of
 from assay.data.ratings import Ratings
 from assay.data.task import Label
 
-
 FEW_CLASSES = 5
 """Most classes of a scale whose shares are reported beside its mean."""
 

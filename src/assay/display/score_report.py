@@ -59,7 +59,7 @@ def score_report(view: FitView, system: str | None) -> str:
         "source": {"kind": "direct_path", "ref": source, "resolved_path": source},
         "notes": (
             f"assay: {about}; posterior means with equal-tailed intervals, which include rater "
-            f"error; estimand population, reference {drawn.attrs['reference']}. method=bootstrap "
+            f"error; estimand population, reference {drawn.attrs['reference']}. The method bootstrap "
             "stands for the Bayesian bootstrap over clusters."
         ),
         "created_at": datetime.now(UTC).isoformat(),

@@ -154,11 +154,9 @@ def at_point(density: Density, x: np.ndarray) -> tuple[float, np.ndarray]:
     start = Start(centre=np.zeros(density.size), root=csr_array(np.eye(density.size)))
     walk = Preconditioner(density=density, start=start, draws=1, tune=1, target_accept=0.8)
     arrays = arrays_of(walk)
-    arrays[27], arrays[28] = np.zeros(0, np.int64), np.zeros(0)
-    arrays[0], arrays[1] = start.centre, start.root.data
-    arrays[29], arrays[30] = (
-        np.asarray(a, np.int64) for a in (start.root.indptr, start.root.indices)
-    )
+    # The last seven: centre, root (values, row starts, columns), scores, their rates, an address.
+    arrays[-7:-4] = start.centre, start.root.data, np.asarray(start.root.indptr, np.int64)
+    arrays[-4:-1] = np.asarray(start.root.indices, np.int64), np.zeros(0, np.int64), np.zeros(0)
     table, value, gradient = cards(*arrays), np.zeros(1), np.zeros(len(x))
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)
     place = [a.ctypes.data for a in (x, gradient, value, table)]

@@ -233,7 +233,7 @@ def raters_for(
 
 def formula_for(items: pd.DataFrame, formula: str | None, prevalence: str) -> str | None:
     """Return the given formula; without one the retriever's score, if items have different ones."""
-    if formula is not None or prevalence != "loglinear" or RETRIEVER_SCORE not in items:
+    if formula is not None or RETRIEVER_SCORE not in items or prevalence != "loglinear":
         return formula
     return f"~ {RETRIEVER_SCORE}" if items[RETRIEVER_SCORE].nunique() > 1 else None
 

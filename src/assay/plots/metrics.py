@@ -78,7 +78,7 @@ def plot_comparison(
     >>> ratings = assay.simulate("single", n_items=40, n_systems=2, classes=["no", "yes"], rng=1)
     >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
     >>> plot_comparison(fit).get_xlabel()
-    'Share of label: yes, difference: density, 95% interval'
+    'Share of label = yes, difference: density, 95% interval'
     """
     comparison = found if isinstance(found, Comparison) else compare(found)
     titles = metric_titles(comparison.draws)

@@ -44,12 +44,13 @@ def provenance_section(material: Material) -> Section:
 
 def _facts(material: Material) -> Block:
     fit, ratings = material.view, material.ratings
+    own = FitView.of(material.fit).ratings if material.rater_names else ratings
     sizes = fit["posterior"].sizes
     facts = {
         "Source": without_folders(ratings.accounting.source) or "not a file",
         "SHA-256 of the source": ratings.accounting.sha256 or "not a file",
         # By the raters' own names, whatever displays call them.
-        "SHA-256 of the ratings as fitted": ratings_hash(FitView.of(material.fit).ratings),
+        "SHA-256 of the ratings as fitted": ratings_hash(own),
         "Seed": str(fit.attrs["seed"]),
         "Method": str(fit.attrs["method"]),
         "Chains × draws": f"{sizes['chain']} × {sizes['draw']}",

@@ -21,6 +21,7 @@ def shown_names(ratings: Ratings) -> dict[str, str]:
     Examples
     --------
     >>> import assay
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"item": ["x", "x"], "rater": [1, 2], "label": ["no", "yes"]})
     >>> shown_names(assay.read_ratings(table))
     {'1': 'rater 1', '2': 'rater 2'}

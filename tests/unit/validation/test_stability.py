@@ -18,7 +18,7 @@ from assay.fits.view import FitView
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.settings import SamplerSettings
 from assay.modelling.priors import parse_prior
-from assay.validation import sensitivity_to_assumptions as robustness
+from assay.validation import stability as robustness
 from assay.validation.stability import (
     contrast_changes,
     sensitivity_to_assumptions,
@@ -260,7 +260,7 @@ def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
-    assert without.changes == {"raters": "hierarchical"}
+    assert without.changes == {"raters": "hierarchical + halo"}
     again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})

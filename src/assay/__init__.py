@@ -9,7 +9,6 @@ import PyMC until a model is built.
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from warnings import warn
 
@@ -116,11 +115,6 @@ _RENAMED = {
 }
 """Names of before, which warn for one release."""
 
-try:
-    __version__ = version("assay")
-except PackageNotFoundError:  # pragma: no cover
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
@@ -129,11 +123,24 @@ def __getattr__(name: str) -> Any:
         text = f"assay.{name} is now assay.{new}. The next release will not have the old name"
         warn(text, FutureWarning, stacklevel=2)
         return __getattr__(new)
-    if name not in _HOME:
+    if name == "__version__":
+        value = _version()
+    elif name in _HOME:
+        value = getattr(import_module(f"assay.{_HOME[name]}"), name)
+    else:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    value = getattr(import_module(f"assay.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    """Return the version of the installed package; looking it up would slow each import."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("assay")
+    except PackageNotFoundError:  # pragma: no cover
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

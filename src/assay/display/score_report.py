@@ -59,8 +59,8 @@ def score_report(view: FitView, system: str | None) -> str:
         "source": {"kind": "direct_path", "ref": source, "resolved_path": source},
         "notes": (
             f"assay: {about}; posterior means with equal-tailed intervals, which include rater "
-            f"error; estimand population, reference {drawn.attrs['reference']}. The method bootstrap "
-            "stands for the Bayesian bootstrap over clusters."
+            f"error; estimand population, reference {drawn.attrs['reference']}. The "
+            "method bootstrap stands for the Bayesian bootstrap over clusters."
         ),
         "created_at": datetime.now(UTC).isoformat(),
         "n_examples": int(panels["panel"].nunique()),

@@ -96,7 +96,7 @@ def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
         mean_b=[fixed(systems[m, s], 2) for m, s in zip(pairs["metric"], pairs["b"], strict=True)],
         gap=intervals(
             pairs, ("difference", "difference_lower", "difference_upper"),
-            draws=material.worth_draws, marks=[0.0],
+            draws=material.worth_draws,
         ),
         chance=list(map(chance_cell, better_chances(pairs))),
     )  # fmt: skip

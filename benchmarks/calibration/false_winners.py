@@ -18,6 +18,9 @@ Four parts, each a table in ``results``:
 
     python -m benchmarks false_winners exact
     python -m benchmarks false_winners equal --sets 100 --seed 1 --method laplace
+
+A run that was stopped goes on with the same command; so does one with more ``--sets``. Delete the
+file of runs where the model has changed.
 """
 
 import argparse
@@ -240,9 +243,15 @@ POWER = [
 
 
 def runs(cells: list[tuple[Any, ...]], chosen: argparse.Namespace, file: Path) -> pd.DataFrame:
-    """Run all sets of all cells, set by set, and keep what is done."""
-    found = []
+    """Run all sets of all cells, set by set; go on where an earlier run of this seed stopped."""
+    found: list[dict[str, Any]] = []
+    if file.exists():
+        before = pd.read_csv(file)
+        found = before[before["seed"] == chosen.seed].to_dict("records")
+    done = {line["set"] for line in found}
     for number in range(chosen.sets):
+        if number in done:
+            continue
         for place, (world, raters, clusters, discordance, *more) in enumerate(cells):
             seed = [chosen.seed, place, number]
             delta = more[0] if more else 0.0

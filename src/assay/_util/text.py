@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from assay._util.plain_text import plain
 from assay._util.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIBILANTS = ("s", "x", "z", "ch", "sh")
 VOWELS = tuple("aeiou")
@@ -173,7 +175,7 @@ def is_inside(middle: float, lower: float, upper: float, decimals: int) -> bool:
 
 
 def intervals(
-    table: pd.DataFrame,
+    table: "pd.DataFrame",
     columns: Sequence[str] = ("mean", "lower", "upper"),
     *,
     draws: float | None = None,
@@ -190,7 +192,9 @@ def intervals(
     return [interval(line[0], line[1], line[2], decimals) for line in numbers]
 
 
-def marked(table: pd.DataFrame, notes: dict[str, str], *, draws: float | None = None) -> list[str]:
+def marked(
+    table: "pd.DataFrame", notes: dict[str, str], *, draws: float | None = None
+) -> list[str]:
     """Write estimate and interval of each line, marked if it has a ``doubt``, which joins
     ``notes``.
     """
@@ -253,6 +257,6 @@ def probability(p: float, decimals: int = 3) -> str:
     return ends.get(words := rounded(p, decimals), words)
 
 
-def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def lines_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return the lines of a frame as dicts."""
     return [{str(k): v for k, v in line.items()} for line in frame.to_dict("records")]

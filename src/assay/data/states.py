@@ -69,10 +69,12 @@ def free_pairs(task: Task) -> list[tuple[int, int]]:
 
 
 def identifies_halo(task: Task) -> bool:
-    """Return whether a task has three labels without gates or interface rules between them.
+    """Return whether a task of two-class labels has three without gates or interface rules.
 
     As in a model with one factor, three associations identify the effect on each of three labels.
     """
+    if any(len(label.classes) > 2 for label in task.labels):
+        return False
     free = set(free_pairs(task))
     return any(
         free.issuperset(combinations(three, 2))

@@ -16,7 +16,9 @@ from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import Departure, holm, search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
-from assay.data.task import Task
+from assay.data.states import identifies_halo
+from assay.data.task import Label, Task
+from assay.modelling.spec import raters_for
 from benchmarks.worlds.departure_worlds import (
     FAULTLESS,
     FAULTS,
@@ -59,6 +61,14 @@ def test_halo_of_two_labels_is_a_warning_since_the_default_has_no_layer_for_it()
     (one,) = [f for f in check(less).findings if f.code == "halo"]
     assert one.level == "warning"
     assert "+ halo'`" in one.text
+
+
+def test_check_says_that_the_default_models_halo_only_where_it_has_the_layer() -> None:
+    labels = [Label(name=name, classes=("no", "yes")) for name in "abc"]
+    assert raters_for(Task(name="binary", labels=tuple(labels)), None).endswith("+ halo")
+    more = Task(name="more", labels=(*labels, Label(name="d", classes=("x", "y", "z"))))
+    assert "halo" not in raters_for(more, None)
+    assert not identifies_halo(more)
 
 
 @pytest.mark.parametrize("name", FAULTLESS)

@@ -11,7 +11,7 @@ from assay.checks.departures.search import FAMILYWISE, Code, Departure, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Part, findings_on
 from assay.data.overlap import LAYER_ITEMS
-from assay.data.ratings import Ratings
+from assay.data.ratings import UNNAMED, Ratings
 from assay.data.states import identifies_halo
 
 _finding = findings_on("independent raters")
@@ -171,7 +171,8 @@ def check_departures(ratings: Ratings) -> Part:
             _finding("warning", text, code="separate-teams", numbers={"teams": len(teams)})
         )
     searched = search(ratings)
-    modelled = {"halo"} if identifies_halo(ratings.task) else set()
+    named = UNNAMED not in set(ratings.raters["group"])
+    modelled = {"halo"} if named and identifies_halo(ratings.task) else set()
     found += [
         _finding("note", _allowed(one), code=one.code, numbers=numbers(one))
         if one.code in modelled

@@ -49,6 +49,7 @@ class Study:
     gold: float = 0.0
     formula: str | None = None
     sizes: Mapping[str, Any] = field(default_factory=dict)
+    copies: Mapping[str, str] = field(default_factory=dict)
 
 
 STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
@@ -86,6 +87,11 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
     ),
     "covariates": Study(raters="hierarchical", formula="~ length * language + (1 | source)"),
     "replicates": Study(raters="hierarchical", sizes={"replicates": 2}),
+    "copies": Study(
+        raters="hierarchical",
+        sizes={"n_items": 48, "n_raters": 4, "ratings_per_item": 3},
+        copies={"rater_2": "rater_1"},
+    ),
     "mixed": Study(
         raters={"person": "hierarchical", "llm": "scored"},
         sizes={"groups": {"person": 2, "llm": 2}},
@@ -98,7 +104,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
     rng = np.random.default_rng([seed, number])
     study = STUDIES[family]
     model = {"raters": study.raters, "reference": study.reference}
-    spec = make_spec(**model, formula=study.formula)
+    spec = make_spec(**model, formula=study.formula, copies=study.copies)
     sizes = SIZES | dict(study.sizes)
     skeleton = assay.simulate(task, rng=rng, **model, **sizes)
     skeleton = skeleton if study.formula is None else described(skeleton, rng)
@@ -109,6 +115,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
             ratings,
             **model,
             formula=study.formula,
+            copies=study.copies,
             draws=DRAWS,
             tune=TUNE,
             chains=1,

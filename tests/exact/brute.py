@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from brute_layers import Position, difficulties, hard_states, layered, looks, misperceiving, urn
 from brute_prevalence import Scores, marginals, nodes, prevalences
-from brute_raters import chances, places, said, speaker, voices
+from brute_raters import Voice, chances, places, said, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
 from scipy.integrate import quad
 
@@ -53,6 +53,33 @@ def urns(structure: Structure, values: dict) -> list[list[int]]:
     return list(found.values())
 
 
+def copied_from(structure: Structure, n: int) -> int | None:
+    """The rating that a rating may copy: its rater and the source rated the item once each."""
+    ratings = structure.ratings
+    names = [str(name) for name in ratings.raters.index]
+    source = structure.spec.copies.get(names[ratings.rater[n]])
+    if source not in names:
+        return None
+    beside = [m for m in range(len(ratings.item)) if ratings.item[m] == ratings.item[n]]
+    own = [m for m in beside if ratings.rater[m] == ratings.rater[n]]
+    theirs = [m for m in beside if names[ratings.rater[m]] == source]
+    if len(own) != 1 or len(theirs) != 1:
+        return None
+    shown = [[code != MISSING for code in ratings.answers[m]] for m in (n, theirs[0])]
+    return theirs[0] if shown[0] == shown[1] and any(shown[0]) else None
+
+
+def with_copying(structure: Structure, voice: Voice, n: int, chance: float) -> float:
+    """P(rating | state, the rating of the source), from that of a rating of one's own."""
+    source = copied_from(structure, n)
+    if source is None:
+        return chance
+    answers, name = structure.ratings.answers, structure.ratings.raters.index[voice.place]
+    at = list(voice.levels["copier"]).index(str(name))
+    share = float(voice.values["copied"][at])
+    return (1 - share) * chance + share * bool((answers[n] == answers[source]).all())
+
+
 def rater_evidence(structure: Structure, values: dict, position: Position) -> np.ndarray:
     """P(ratings of an item by one rater group | what the item looks like): (item, group, state)."""
     ratings, what = structure.ratings, said(structure, values)
@@ -68,9 +95,10 @@ def rater_evidence(structure: Structure, values: dict, position: Position) -> np
         ]
         g = groups.index(voice.group)
         for s in range(len(every)):
-            table[ratings.item[members[0]], g, s] *= urn(
-                [float(single[n][s]) for n in members], same, kappa
-            )
+            found = urn([float(single[n][s]) for n in members], same, kappa)
+            if len(members) == 1:
+                found = with_copying(structure, voice, members[0], found)
+            table[ratings.item[members[0]], g, s] *= found
     return table
 
 

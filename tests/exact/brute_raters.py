@@ -42,6 +42,7 @@ class Voice:
     levels: dict
     rater: int
     group_place: int
+    place: int
 
 
 def voices(structure: Structure, values: dict) -> list[Voice]:
@@ -64,6 +65,7 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
                 levels={k.removeprefix(prefix): v for k, v in levels.items()},
                 rater=groups[:j].count(group) if alone else j,
                 group_place=0 if alone else sorted(set(groups)).index(group),
+                place=j,
             )
         )
     return found

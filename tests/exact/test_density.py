@@ -41,6 +41,7 @@ RECIPES: dict[str, dict] = {
     },
     "joint": {"raters": "joint + item_difficulty", "prevalence": "dirichlet"},
     "ordinal": {"raters": "ordinal + drift", "replicates": "independent"},
+    "copies": {"raters": "hierarchical + item_difficulty", "copies": {"r1": "r0", "r3": "r1"}},
 }
 
 

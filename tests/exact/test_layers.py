@@ -173,6 +173,45 @@ def test_repeated_ratings(partial: str, raters: str, replicates: str):
     assert ("consistency" in names) == (replicates == "together")
 
 
+@pytest.mark.parametrize("clusters", [None, 5])
+@pytest.mark.parametrize("reference", [None, "human"])
+@pytest.mark.parametrize(
+    "raters",
+    [
+        "hierarchical + item_difficulty + halo",
+        "pooled + lapses",
+        {"human": "hierarchical + drift", "model": "one_coin"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["retrieval", "ais", "gated"])
+def test_copied_answers(name: str, raters: str, reference: str | None, clusters: int | None):
+    """A chain of copiers, and one who is of another group than the source."""
+    ratings = ratings_of(name, 6, clusters=clusters, items=20)
+    copies = {"r2": "r0", "r3": "r2", "r1": "nobody"}
+    structure = check(ratings, 6, raters=raters, reference=reference, copies=copies)
+    shares = [p for p in structure.parameters() if p.name.endswith("copied")]
+    assert sum(p.shape[0] for p in shares) == 2
+
+
+def test_who_copies_in_all_ratings_counts_once():
+    """Copies change nothing if every rating is one, and other answers are impossible."""
+    ratings = small_ratings(task_named("retrieval"), 3, items=60, raters=3)
+    source, copier = (np.flatnonzero(ratings.rater == j) for j in (0, 1))
+    shared, at, to = np.intersect1d(ratings.item[source], ratings.item[copier], return_indices=True)
+    assert len(shared) > 2
+    answers = ratings.answers.copy()
+    answers[copier[to]] = answers[source[at]]
+    same = replace(ratings, answers=answers)
+    both = build_structure(same, make_spec(copies={"r1": "r0"}))
+    values = draw_values(both, 1) | {"copied": np.array([1 - 1e-15])}
+    left = np.setdiff1d(np.arange(len(answers)), copier[to])
+    fewer = build_structure(take_ratings(same, left), make_spec())
+    assert both.log_likelihood(values) == pytest.approx(fewer.log_likelihood(values), abs=1e-9)
+    other = build_structure(ratings, make_spec(copies={"r1": "r0"}))
+    assert other.log_likelihood(values) < both.log_likelihood(values) - 30
+
+
 @pytest.mark.parametrize("raters", MIXED, ids=lambda recipe: " | ".join(recipe.values()))
 @pytest.mark.parametrize("name", TASKS)
 def test_a_family_for_each_group(name: str, raters: dict[str, str]):

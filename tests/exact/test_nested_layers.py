@@ -186,6 +186,12 @@ def test_no_consistency_is_independence(name: str, raters: str):
     agree(ratings, plain, {"raters": raters}, {"consistency": 0.0})
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_no_copied_answers_are_independence(name: str):
+    ratings = ratings_of(name)
+    agree(ratings, {}, {"copies": {"r1": "r0", "r2": "r0"}}, {"copied": 0.0})
+
+
 def test_full_consistency_counts_each_rater_once():
     """Copies tell nothing more, and a rater who contradicts itself is impossible."""
     few = small_ratings(task_named("retrieval"), 6, items=14)

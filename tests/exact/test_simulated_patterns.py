@@ -146,6 +146,20 @@ STUDIES = {
         values={"consistency": 0.5},
         wrong={"consistency": 0.4},
     ),
+    "copied answers": Study(
+        task=task_named("retrieval"),
+        slots=((0, 0), (1, 0)),
+        spec={"copies": {"b": "a"}},
+        values={"copied": 0.4},
+        wrong={"copied": 0.2},
+    ),
+    "copies of copies, in another group": Study(
+        task=BINARY,
+        slots=((2, 0), (1, 0), (0, 0)),
+        spec={"raters": "pooled + item_difficulty", "copies": {"b": "c", "a": "b"}},
+        values={"copied": 0.5},
+        wrong={"copied": 0.3},
+    ),
     "replicates of raters who share a confusion": Study(
         task=BINARY,
         slots=((0, 0), (2, 0), (2, 0), (2, 0), (0, 0)),

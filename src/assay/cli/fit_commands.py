@@ -228,6 +228,7 @@ def raters(
     from assay.display.rater_tables import (
         class_tables,
         consistency_said,
+        copies_said,
         drift_table,
         kinds_said,
         misperceived_said,
@@ -235,7 +236,7 @@ def raters(
         worth_tables,
     )
     from assay.inference.settings import MODES_ALONE
-    from assay.raters.consistency import rater_consistency
+    from assay.raters.consistency import copied_shares, rater_consistency
     from assay.raters.dependence import group_misperception
     from assay.raters.spammers import rater_spammers
 
@@ -243,6 +244,7 @@ def raters(
     frame, accuracy = reliability_frame(view, kind, level), accuracy_frame(view, kind, level)
     kinds, worth = rater_spammers(view, level=level), worth_frame(view, level)
     consistency = rater_consistency(view, level=level)
+    copied = copied_shares(view, level=level)
     about: dict[str, Any] = {"level": level, "reference": view.attrs["reference"]}
     misperceived, by_session = group_misperception(view, level=level), session_frames(view, level)
 
@@ -259,6 +261,7 @@ def raters(
         mode_alone = view.attrs["method"] in MODES_ALONE
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
+        said += copies_said(copied)
         said += [consistency_said(consistency), scores_said(ratings), names_said(view)]
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
@@ -268,6 +271,7 @@ def raters(
         "behaviour": kinds,
         "misperceived": misperceived,
         "consistency": consistency,
+        "copied": copied,
     }
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session

@@ -53,6 +53,14 @@ class Fitting:
         Literal["together", "independent"],
         _fitting("Whether repeated ratings of a rater depend on each other."),
     ] = "together"
+    copies: Annotated[
+        list[str] | None,
+        _fitting(
+            "A rater who may copy another: COPIER=SOURCE; repeat. Default: pairs that err together "
+            "by the test of check, if --raters and --reference are not given.",
+            metavar="COPIER=SOURCE",
+        ),
+    ] = None
     method: Annotated[Literal["nuts", "laplace", "map", "em"], _fitting("Method of inference.")] = (
         "nuts"
     )
@@ -202,8 +210,12 @@ class Fitting:
         return {
             "tune": self.tune, "target_accept": self.target_accept, "sampler": self.sampler,
             "checkpoint": self.checkpoint, "keep_interrupted": self.keep_interrupted,
-            "executor": executor, "formula": self.formula,
+            "executor": executor, "formula": self.formula, "copies": self._copies(),
         }  # fmt: skip
+
+    def _copies(self) -> dict[str, str] | None:
+        """Return the source of each copier; None for those that a test finds."""
+        return pairs(self.copies, "--copies", str.partition) if self.copies else None
 
     def _families(self) -> str | dict[str, str] | None:
         """Return one recipe, or one by rater group; None for the task's default."""

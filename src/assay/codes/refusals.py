@@ -34,6 +34,10 @@ REFUSALS = {
         "the condition."
     ),
     "contrast-argument": "`contrast=` does not name two systems. Name two.",
+    "copies-argument": (
+        "`copies=` does not name the source of each rater who may copy. Name it as the message "
+        "says."
+    ),
     "counts-numbers": (
         "Counts must be whole numbers, and successes must not exceed the total. Correct them."
     ),

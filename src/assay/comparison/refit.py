@@ -47,7 +47,10 @@ def refit(
 
 
 def _with_use(ratings: Ratings, spec: Spec) -> Spec:
-    """Leave out priors that the model does not have, or does not use with these ratings."""
+    """Leave out copies of absent raters, and priors that the model has no use for."""
+    there = set(map(str, ratings.raters.index))
+    copies = {one: source for one, source in spec.copies.items() if {one, source} <= there}
+    spec = replace(spec, copies=copies)
     known = prior_names(ratings, spec)
     spec = replace(spec, priors={k: prior for k, prior in spec.priors.items() if k in known})
     used = used_priors(build_structure(ratings, spec))

@@ -169,6 +169,17 @@ def consistency_said(consistency: pd.DataFrame) -> str:
     return f"Probability that a repeated rating copies the earlier one (model): {', '.join(said)}."
 
 
+def copies_said(copied: pd.DataFrame) -> list[str]:
+    """State how often raters repeat the answer of another, by the model."""
+    return [
+        f"{line['copier']} repeats answers of {line['source']}: share of the common items {words} "
+        f"(model). The reliability of {line['copier']} is that of the other answers."
+        for line, words in zip(
+            lines_of(copied), intervals(copied.rename(columns={"share": "mean"})), strict=True
+        )
+    ]
+
+
 def told_by_prior(share: float) -> str:
     """State the influence of the prior; ``share`` is the posterior's SD over the prior's."""
     if share > PRIOR_DRIVEN:

@@ -48,6 +48,9 @@ def draw_answers(
             found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
             answers[mine[here]], scores[mine[here]] = found
         _repeat(ratings, part, own, answered, answers, scores, rng)
+    for part in structure.parts:
+        if part.copying.names:
+            part.copying.copy(part.own(values)["copied"][0], answers, scores, rng)
     if ratings.partial == "lost":
         answers[~answered], scores[~answered] = MISSING, np.nan
     return answers, scores

@@ -20,7 +20,7 @@ from assay.data.overlap import (
 from assay.data.ratings import NOT_AUDITED
 from assay.fits.predict import replicates
 from assay.inference.data_counts import DataCounts, rater_groups
-from assay.modelling.spec import GOLD, GROUPS, recipes
+from assay.modelling.spec import GOLD, GROUPS, Spec, recipes
 from assay.modelling.structure import Structure, idle_priors
 
 PRIOR_DRIVEN = 0.8
@@ -63,7 +63,10 @@ def stated_assumptions(structure: Structure, counts: DataCounts) -> list[str]:
         found.append(_agreed(counts.known, audited=audited) if known else AGREED)
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
-    found += [*doubted_alike(structure), *independent_replicates(structure, counts)]
+    found += [
+        *copied_answers(spec), *doubted_alike(structure),
+        *independent_replicates(structure, counts),
+    ]  # fmt: skip
     return [*found, *priors_without_use(structure)]
 
 
@@ -113,6 +116,17 @@ def priors_without_use(structure: Structure) -> list[str]:
         return []
     told = "; ".join(f"{name} ({why})" for name, why in idle.items())
     return [f"The model does not use some of your priors: {told}."]
+
+
+def copied_answers(spec: Spec) -> list[str]:
+    """Say which raters may copy others."""
+    if not spec.copies:
+        return []
+    pairs = [f"those of {source} by {copier}" for copier, source in spec.copies.items()]
+    return [
+        f"Answers may be repeated by other raters: {some(pairs)}. The model learns how often. A "
+        "repeated answer is no evidence of its own."
+    ]
 
 
 def doubted_alike(structure: Structure) -> list[str]:

@@ -72,7 +72,7 @@ def _apart(ratings: Ratings, parts: Sequence[RaterModel], first: int) -> int:
     """Count repeated ratings in different rows of the likelihood."""
     count, keys = 0, (ratings.rater, ratings.item)
     for part in parts:
-        row = part.repeats.row[first:]
+        row = part.copying.row[first:]
         here = np.flatnonzero(row >= 0)
         once, joined = (key[here] for key in keys), (key[here] for key in (*keys, row))
         count += len(unique_rows(*joined)[0]) - len(unique_rows(*once)[0])

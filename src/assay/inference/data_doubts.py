@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.errors import Note, Numbers, plain_numbers
+from assay.checks.departures.copies import origin_of
 from assay.checks.departures.report import (
     DIFFERENCES,
     MEANINGS,
@@ -80,8 +81,14 @@ def find_data_doubts(
             numbers=plain_numbers(numbers(one)),
         )
         for one in departures
-        if not has_part_for(one.code, spec)
+        if not has_part_for(one.code, spec) and not copied(one, spec)
     ]  # fmt: skip
+
+
+def copied(departure: Departure, spec: Spec) -> bool:
+    """Return whether a model lets one of each pair of dependent raters copy the other."""
+    origin = {name: origin_of(spec.copies, name) for pair in departure.pairs for name in pair}
+    return bool(origin) and all(origin[one] == origin[other] for one, other in departure.pairs)
 
 
 def has_part_for(code: str, spec: Spec) -> bool:

@@ -185,6 +185,7 @@ def _is_counted(part: Any) -> bool:
         and part.bias is None
         and part.loading is None
         and not part.repeats.urns
+        and not part.copying.names
         and not part.responses.parameters()
         and all(
             isinstance(block, ProductRows) and block.entries.shape[1] == 1

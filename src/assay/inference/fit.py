@@ -14,6 +14,7 @@ from assay._util.errors import FitError, FitWarning, Note
 from assay._util.progress import waiting
 from assay._util.random import seed_of
 from assay._util.typing import Floats
+from assay.checks.departures.copies import found_copies
 from assay.checks.departures.search import search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
@@ -44,6 +45,7 @@ from assay.inference.nutpie import chain_seeds, require_own, sample_nuts, sample
 from assay.inference.optimise import is_large
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.settings import (
+    MODES_ALONE,
     Sampler,
     SamplerSettings,
     check_arguments,
@@ -53,6 +55,7 @@ from assay.inference.settings import (
 from assay.inference.stray_chains import without_stray_chains
 from assay.inference.to_datatree import assemble, attributes
 from assay.likelihood.partition import cores
+from assay.modelling.copying import require_raters
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
 from assay.modelling.spec import GoldChosen, Replicates, formula_for, make_spec, raters_for
@@ -137,6 +140,7 @@ def fit(
     formula: str | None = None,
     replicates: Replicates = "together",
     gold_chosen: GoldChosen = "random",
+    copies: Mapping[str, str] | None = None,
     method: Method = "nuts",
     draws: int = 1000,
     tune: int = 1000,
@@ -163,6 +167,10 @@ def fit(
         How the items of ``reference="gold"`` were chosen: at random, which is checked against the
         data, or by recorded data, such as answers in the model. A choice by unrecorded data biases
         the perception layers.
+    copies : mapping of str to str, optional
+        For each rater who may copy another rater's answers, that other rater. By default, the pairs
+        that err together by the test of :func:`assay.check`, if ``raters`` and ``reference`` are
+        not given and the method is ``nuts`` or ``laplace``; ``{}`` for none.
     method : {"nuts", "laplace", "map", "em"}
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
         which ignores the uncertainty of the parameters. SDs of raters are at their marginal
@@ -228,11 +236,16 @@ def fit(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
+    if copies is None and raters is None and reference is None and method not in MODES_ALONE:
+        copies = found_copies(ratings)
     raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
     formula = formula_for(ratings.items, formula, prevalence)
-    spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
+    spec = make_spec(
+        raters, prevalence, reference, priors, formula, replicates, gold_chosen, copies
+    )
     check_read(ratings, spec)
     check_reference(ratings, reference)
+    require_raters(ratings, spec.copies)
     structure = build_structure(ratings, spec)
     refuse_idle(structure, priors)
     density = make_density(structure, threads=cores())

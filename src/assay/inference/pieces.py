@@ -87,7 +87,8 @@ def make_frame(structure: Structure, density: Density) -> Piece:
 
 def _without_ratings(part: Any) -> Any:
     """Return a part without its arrays by rating, which tables do not need."""
-    bare = {"unit": NONE, "repeats": replace(part.repeats, row=NONE)}
+    copying = replace(part.copying, row=NONE, source=NONE, copied_by=NONE)
+    bare = {"unit": NONE, "repeats": replace(part.repeats, row=NONE), "copying": copying}
     if hasattr(part, "responses"):
         bare["responses"] = replace(part.responses, row=NONE)
     return replace(part, **bare)

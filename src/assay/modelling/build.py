@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
+from assay._util.text import some
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.data.score_bins import score_codes, score_layout
 from assay.data.states import MISSING, state_space
 from assay.modelling.confusion import confusion_layout
+from assay.modelling.copying import split_copies
 from assay.modelling.families import Raters, WholeFamily, family_class
 from assay.modelling.families.scored import Scored
 from assay.modelling.layers import Drift, Halo, Lapses, Loading, SystemBias, difficulty_of
@@ -175,6 +177,12 @@ def _build(
     raters = replace(raters, crowd=crowd)
     _refuse_unfit(recipe)
     scored = recipe.family == "scored"
+    if scored and (copiers := [name for name in raters.names if name in spec.copies]):
+        raise ModelError(
+            f"`copies=`: {some(copiers)} cannot copy, since scored models scores and not answers. "
+            "Leave them out",
+            code="copies-argument",
+        )
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
     read = (_read_scores if scored else _read_answers)(ratings, recipe, raters, priors, units)
@@ -201,6 +209,8 @@ def _build(
         loading=_loading(recipe, raters, units, common, shared=shared),
         repeats=repeats,
         consistency=priors.consistency if repeats.urns else None,
+        copying=split_copies(ratings, spec.copies, repeats.row, read.kind, members),
+        copied=priors.copied,
         shared=shared,
         **read.own,
     )

@@ -12,7 +12,8 @@ from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.priors import Prior, override
 from assay.modelling.spec import GROUPS, Recipe, Spec, recipes
 
-CONSISTENCY = Prior(name="Beta", values=(1.0, 1.0))
+WHOLE_RATINGS = {name: Prior(name="Beta", values=(1.0, 1.0)) for name in ("consistency", "copied")}
+"""Priors of how ratings depend on each other."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,6 +24,7 @@ class PartPriors:
     layers: Mapping[str, Prior]
     owners: Mapping[str, Mapping[str, Prior]]
     consistency: Prior
+    copied: Prior
 
 
 def part_priors(
@@ -36,7 +38,6 @@ def part_priors(
     """
     family = default_priors(recipe.family)
     layers = {k: v for layer in recipe.layers for k, v in default_priors(layer).items()}
-    extra = {"consistency": CONSISTENCY}
     keys = {k: k for k in priors if owner_of(k, (part,) if part else ()) is None}
     keys |= {k[len(part) + 1 :]: k for k in priors if k not in keys}
     own = {name: priors[key] for name, key in keys.items()}
@@ -61,14 +62,14 @@ def part_priors(
         family=override(family, own, owner=recipe.family, keys=keys),
         layers=override(layers, own, owner=" + ".join(recipe.layers), keys=keys),
         owners=found,
-        consistency=override(extra, own, owner="replicates", keys=keys)["consistency"],
+        **override(WHOLE_RATINGS, own, owner="replicates and copies", keys=keys),
     )
 
 
 def known_priors(recipe: Recipe) -> list[str]:
     """Return the names of the priors that a recipe can have."""
     layers = [k for layer in recipe.layers for k in default_priors(layer)]
-    return [*default_priors(recipe.family), *layers, "consistency"]
+    return [*default_priors(recipe.family), *layers, *WHOLE_RATINGS]
 
 
 def owner_of(key: str, owners: tuple[str, ...]) -> str | None:

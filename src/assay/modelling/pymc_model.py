@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.data.ratings import Ratings, require_ratings
+from assay.modelling.copying import require_raters
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
 from assay.modelling.spec import Replicates, formula_for, make_spec, raters_for
@@ -22,6 +23,7 @@ def build_model(
     priors: Priors = None,
     formula: str | None = None,
     replicates: Replicates = "together",
+    copies: Mapping[str, str] | None = None,
 ) -> "pm.Model":
     r"""Build the model of some ratings, with the states summed out.
 
@@ -53,6 +55,9 @@ def build_model(
     replicates : {"together", "independent"}
         Whether a rater's ratings of the same item are dependent, by an urn with a learned
         ``consistency``, or independent given the truth.
+    copies : mapping of str to str, optional
+        For each rater who may copy another rater's answers, that other rater. The share of copied
+        ratings is learned, ``copied``.
 
     Returns
     -------
@@ -79,8 +84,9 @@ def build_model(
     require_ratings("a model", ratings)
     raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
     formula = formula_for(ratings.items, formula, prevalence)
-    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates, copies=copies)
     check_reference(ratings, reference)
+    require_raters(ratings, spec.copies)
     structure = build_structure(ratings, spec)
     refuse_idle(structure, priors)
     return model_of(structure)

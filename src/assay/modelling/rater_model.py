@@ -14,6 +14,7 @@ from assay.data.rules import NOT_ASKED
 from assay.data.score_bins import bin_middle
 from assay.data.states import MISSING, StateSpace, Vectors
 from assay.modelling.confusion import Tilt
+from assay.modelling.copying import Copying
 from assay.modelling.families import Family, WholeFamily
 from assay.modelling.families.family import Raters
 from assay.modelling.families.lean import LeanPrior
@@ -42,6 +43,8 @@ class RaterModel(ABC):
     loading : effect of the items' difficulty
     repeats : joins a rater's ratings of one item
     consistency : prior of the probability that a repeated rating copies; None if independent
+    copying : splits the rows of raters who copy others
+    copied : prior of the share of copied ratings
     shared : whether all raters have one confusion
     """
 
@@ -57,6 +60,8 @@ class RaterModel(ABC):
     loading: Loading | None
     repeats: Repeats
     consistency: Prior | None
+    copying: Copying
+    copied: Prior
     shared: bool
 
     @property
@@ -144,6 +149,11 @@ class RaterModel(ABC):
             found += self.loading.parameters()
         if self.consistency is not None:
             found.append(Parameter(name="consistency", prior=self.consistency, coords={}))
+        if self.copying.names:
+            coords = {"copier": self.copying.names}
+            found.append(
+                Parameter(name="copied", dims=("copier",), prior=self.copied, coords=coords)
+            )
         if not self.name:
             return found
         return [
@@ -201,7 +211,8 @@ class RaterModel(ABC):
                 tables.append(tables[0])
                 continue
             rows = self.rows(own, tilt, xp)
-            tables.append(self.repeats.table(rows, own.get("consistency"), xp))
+            rows = self.repeats.table(rows, own.get("consistency"), xp)
+            tables.append(self.copying.table(rows, own.get("copied"), xp))
         return tables
 
 

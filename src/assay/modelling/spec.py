@@ -182,6 +182,7 @@ class Spec:
     replicates : whether a rater's ratings of one item are dependent
     formula : covariates of the prevalence, ``~ language + length``
     gold_chosen : how items of ``reference="gold"`` were chosen, at random or on recorded data
+    copies : for raters who may copy another, that other rater
     """
 
     raters: str | Mapping[str, str] = DEFAULT_RATERS
@@ -191,6 +192,7 @@ class Spec:
     priors: Mapping[str, str] = field(default_factory=dict)
     formula: str | None = None
     gold_chosen: GoldChosen = "random"
+    copies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def truth(self) -> str:
@@ -295,6 +297,30 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
     return {name: parse_recipe(spec.raters[name]) for name in groups}
 
 
+def check_copies(copies: object) -> dict[str, str]:
+    """Return the source of each copier; raise ModelError if one copies itself, also in a circle."""
+    if not isinstance(copies, Mapping) or not all(
+        isinstance(name, str) for pair in copies.items() for name in pair
+    ):
+        raise ModelError(
+            f"`copies={written(copies)}` is not allowed. Give the source of each rater who may "
+            "copy: {'copier': 'source'}",
+            code="copies-argument",
+        )
+    for name in copies:
+        passed, source = [name], copies[name]
+        while source in copies and source not in passed:
+            passed.append(source)
+            source = copies[source]
+        if source in passed:
+            raise ModelError(
+                f"`copies=`: the sources of {' and '.join(map(repr, passed))} form a circle. Leave "
+                "one of them out: which of two raters is the source matters little",
+                code="copies-argument",
+            )
+    return dict(copies)
+
+
 def make_spec(
     raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
@@ -303,6 +329,7 @@ def make_spec(
     formula: str | None = None,
     replicates: Replicates = "together",
     gold_chosen: GoldChosen = "random",
+    copies: Mapping[str, str] | None = None,
 ) -> Spec:
     """Check the names of a specification and return it."""
     given = given_priors(priors)
@@ -338,4 +365,5 @@ def make_spec(
         priors={k: write_prior(v, where=f"prior {k}") for k, v in given.items()},
         formula=None if formula is None else check_formula(formula),
         gold_chosen=gold_chosen,
+        copies={} if copies is None else check_copies(copies),
     )

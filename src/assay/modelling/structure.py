@@ -350,19 +350,20 @@ def _number_rows(
     row = np.full(len(ratings.answers), -1, np.int64)
     layers, offset = [], 0
     for part in parts:
-        here = part.repeats.row >= 0
-        row[here] = part.repeats.row[here] + offset
-        of_row = np.full(part.repeats.count, -1, np.int64)
+        here = part.copying.row >= 0
+        row[here] = part.copying.row[here] + offset
+        of_row = np.full(part.copying.count, -1, np.int64)
         of_group = np.array([layer.get(name, -1) for name in part.raters.groups], np.int64)
-        of_row[part.repeats.row[here]] = of_group[part.unit_group[part.unit[here]]]
+        of_row[part.copying.row[here]] = of_group[part.unit_group[part.unit[here]]]
         layers.append(of_row)
-        offset += part.repeats.count
+        offset += part.copying.count
     return row, np.concatenate(layers)
 
 
 LISTED_NAMES = 20
 """Largest number of names that a message lists."""
 REPEATS = "no rater rated an item twice, or `replicates='independent'`"
+COPIES = "no rater is said to copy another (`copies=`)"
 
 
 def used_priors(structure: Structure) -> dict[str, Prior]:
@@ -413,4 +414,4 @@ def _lacking(structure: Structure) -> dict[str, str]:
     ]
     entries = [*raters, catalogue_entry("prevalence", spec.prevalence, called="prevalence")]
     found = {name: why for entry in entries for name, why in entry.get("idle_if", {}).items()}
-    return {"consistency": REPEATS, **found}
+    return {"consistency": REPEATS, "copied": COPIES, **found}

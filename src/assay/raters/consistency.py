@@ -1,4 +1,4 @@
-"""Repeated ratings: how often a rater gives an item the same answer again."""
+"""Repeated answers: how often a rater gives an item the same again, or copies another rater."""
 
 import numpy as np
 import pandas as pd
@@ -57,3 +57,18 @@ def rater_consistency(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
         ]
     columns = ["rater", "pairs", "same", "consistency", "lower", "upper"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def copied_shares(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
+    """Return a line for each ``copier``: the ``source``, and the ``share`` of copied ratings.
+
+    ``lower`` and ``upper`` are the ends of the interval. Empty if nobody copies.
+    """
+    view = FitView.of(fit)
+    copies, rows = view.spec.copies, []
+    for part in view.structure.parts:
+        for n, name in enumerate(part.copying.names):
+            share = part.own(view.draws)["copied"][:, n]
+            ends = interval_ends(share, level)
+            rows.append([name, copies[name], float(share.mean()), *map(float, ends)])
+    return pd.DataFrame(rows, columns=["copier", "source", "share", "lower", "upper"])

@@ -22,6 +22,7 @@ from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import (
     AGREES_MEANS,
     class_tables,
+    copies_said,
     drift_table,
     kinds_said,
     worth_tables,
@@ -44,6 +45,7 @@ from assay.plots.raters import (
 )
 from assay.plots.style import Series, forest
 from assay.raters.calibration import NO_SCORE
+from assay.raters.consistency import copied_shares
 from assay.raters.standing import ALL_LABELS
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -175,6 +177,7 @@ def raters_section(material: Material) -> Section:
         _standing_table(material),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
+        *(prose(text) for text in copies_said(copied_shares(material.view, level=material.level))),
         *bullets(kinds, "Raters whose answers are misleading or almost uninformative:"),
         *[prose(finding.text) for finding in spamming_findings(spam)],
     ]

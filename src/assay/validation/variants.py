@@ -117,11 +117,14 @@ def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
 
 
 def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
-    """Let raters err together on hard items, or not if the model has difficulty; and by group."""
+    """Change whether raters err together: on hard items, by copying, and by group."""
     has = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
     raters = equally_hard(spec.raters) if has else _changed(spec.raters, _with_difficulty)
     name = "all items are equally hard" if has else "raters err together on hard items"
     yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": raters})
+    if spec.copies:
+        name = "no rater copies another"
+        yield Variant(kind="dependence", name=name, ratings=ratings, changes={"copies": {}})
     if spec.reference is None and groups_identify_truth(ratings):
         name = "raters of a group err together"
         yield Variant(kind="dependence", name=name, ratings=ratings, changes={"reference": GROUPS})

@@ -7,6 +7,7 @@ import pandas as pd
 
 from assay._util.errors import Numbers
 from assay._util.text import some
+from assay.checks.departures.copies import as_copies
 from assay.checks.departures.search import FAMILYWISE, Code, Departure, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Part, findings_on
@@ -86,8 +87,9 @@ MEANINGS: dict[Code, Meaning] = {
             asked="whether two raters err together",
             found="Raters do not err independently{about}. {who} deviate most from independence",
             means="Dependent raters count as independent, so the labels are too certain",
-            mend="Leave one of the two out. Or give the truth of "
-            f"{LAYER_ITEMS} items drawn at random (`truth=`), and fit with `reference='gold'`",
+            mend="Fit with `copies={copies}`, which learns how often answers are copied. Or give "
+            f"the truth of {LAYER_ITEMS} items drawn at random (`truth=`), and fit with "
+            "`reference='gold'`",
             mark="dependent raters: some err together but count as independent",
             parts=("perception",),
         ),
@@ -136,13 +138,21 @@ def warning(departure: Departure) -> str:
     """Write the observation, its consequence and its remedy."""
     meaning = MEANINGS[departure.code]
     found = meaning.found.format(about=about(departure), who=" and ".join(departure.who))
-    return f"{found}. {meaning.means}. {meaning.mend}."
+    mend = meaning.mend.replace("{copies}", str(as_copies(departure.pairs)))
+    return f"{found}. {meaning.means}. {mend}."
 
 
 def _allowed(departure: Departure) -> str:
     """Say that the default models a departure."""
-    found = MEANINGS[departure.code].found.format(about=about(departure))
-    return f"{found}. The default model allows for this, by its layer {departure.code}"
+    who = " and ".join(departure.who)
+    found = MEANINGS[departure.code].found.format(about=about(departure), who=who)
+    if departure.code == "halo":
+        return f"{found}. The default model allows for this, by its layer halo"
+    pairs = [
+        f"answers of {name} may repeat those of {source}"
+        for name, source in as_copies(departure.pairs).items()
+    ]
+    return f"{found}. The default model allows for this: {some(pairs)}"
 
 
 def numbers(departure: Departure) -> Numbers:
@@ -172,7 +182,8 @@ def check_departures(ratings: Ratings) -> Part:
         )
     searched = search(ratings)
     named = UNNAMED not in set(ratings.raters["group"])
-    modelled = {"halo"} if named and identifies_halo(ratings.task) else set()
+    modelled = {"dependent-raters"} if named else set()
+    modelled |= {"halo"} if named and identifies_halo(ratings.task) else set()
     found += [
         _finding("note", _allowed(one), code=one.code, numbers=numbers(one))
         if one.code in modelled

@@ -32,7 +32,7 @@ CLEAR = 0.15
 """P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
     "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
-    "dependent-raters": 0.03, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
+    "dependent-raters": 0.01, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least reported size of a departure: a correlation, or a share of items that agree more often.
 Large data would reveal smaller ones, which do not matter.
@@ -58,6 +58,7 @@ class Departure:
     size : a correlation, or a share of the items
     labels : the affected labels; empty for all
     who : the raters, or the system, that stand out most
+    pairs : all pairs of raters that stand out, the clearest first
     """
 
     code: Code
@@ -65,6 +66,7 @@ class Departure:
     size: float
     labels: tuple[str, ...] = ()
     who: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +74,12 @@ class Search:
     """The tests and the departures that they found.
 
     tests : p-value of each test
+    pairs : pairs of raters who err together, however little, the clearest first
     """
 
     tests: Mapping[Code, float] = field(default_factory=dict)
     found: tuple[Departure, ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
 
 
 _SEARCHED: WeakKeyDictionary[Ratings, Search] = WeakKeyDictionary()
@@ -108,7 +112,11 @@ def _search(ratings: Ratings) -> Search:
         for pair, size, p in halo(ratings, rows, fits)
     ]
     tests += [_clearest(some) for some in (skipped, halos) if some]
-    return Search(tests={test.code: test.p for test in tests}, found=tuple(holm(tests)))
+    return Search(
+        tests={test.code: test.p for test in tests},
+        found=tuple(holm(tests)),
+        pairs=tuple(pair for test in tests for pair in test.pairs),
+    )
 
 
 def answers_called_for(ratings: Ratings) -> bool:
@@ -253,10 +261,13 @@ def _test(
     at = int(scores.argmax())
     centre, spread = top.mean(), top.std(ddof=1)
     skew = np.clip((((top - centre) / spread) ** 3).mean(), *SKEW)
+    p = pearson3.sf(scores, skew, centre, spread)
     label, who = about[at]
+    clear = [about[n][1] for n in np.argsort(p, kind="stable") if p[n] < FAMILYWISE]
     return Departure(
         code=code,
-        p=float(pearson3.sf(scores[at], skew, centre, spread)),
+        p=float(p[at]),
+        pairs=tuple(pair for pair in dict.fromkeys(clear) if len(pair) == 2),
         size=float(seen[at] - mean[at]),
         labels=_names(ratings, label),
         who=who,

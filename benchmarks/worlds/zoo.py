@@ -27,7 +27,7 @@ import pandas as pd
 import xarray as xr
 
 import assay
-from assay.modelling.spec import raters_for
+from assay.modelling.spec import recipe_of
 from benchmarks.worlds.zoo_worlds.catalogue import ZOO
 from benchmarks.worlds.zoo_worlds.measures import bootstrapped, intervals, majority, values
 from benchmarks.worlds.zoo_worlds.study import SYSTEMS, Study, World
@@ -82,7 +82,7 @@ def full_name(recipe: str, world: World) -> str:
     first, bar, others = recipe.partition("|")
     if first.strip() != DEFAULT:
         return recipe
-    raters = raters_for(read(draw_study(world, 0, 0)).task, None)
+    raters = recipe_of(read(draw_study(world, 0, 0)), None)
     return f"{raters} |{others}" if bar else str(raters)
 
 

@@ -8,12 +8,17 @@ from assay._util.text import counted, does, some
 from assay._util.typing import Ints
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
+from assay.data.sessions import (
+    FEW_RATINGS,
+    ratings_by_session,
+    session_codes,
+    show_drift,
+)
 
 _on_replicates = findings_on("replicates")
 _on_times = findings_on("times")
 
 _finding = findings_on("sessions")
-FEW_RATINGS = 10
 
 
 def check_sessions(ratings: Ratings) -> Part:
@@ -38,11 +43,6 @@ def check_sessions(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"sessions": table})
 
 
-def session_codes(ratings: Ratings) -> Ints:
-    """Return the position of each rating's session; -1 if it is unknown."""
-    return np.asarray(pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session)), np.int64)
-
-
 def _session_table(ratings: Ratings) -> pd.DataFrame:
     """Return the ratings of each session, their raters and items."""
     told = ~ratings.abstained & (ratings.session != "")
@@ -63,16 +63,13 @@ def _session_table(ratings: Ratings) -> pd.DataFrame:
 
 def _drift(ratings: Ratings) -> Finding:
     """Count the raters with enough ratings in two sessions or more."""
-    told = ~ratings.abstained & (ratings.session != "")
-    shape = (len(ratings.raters), len(ratings.sessions))
-    counts = np.zeros(shape, np.int64)
-    np.add.at(counts, (ratings.rater[told], session_codes(ratings)[told]), 1)
-    able = int(((counts >= FEW_RATINGS).sum(axis=1) >= 2).sum())
-    text = (
-        f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions, "
-    )
+    counts = ratings_by_session(ratings)
+    able, raters = int(((counts >= FEW_RATINGS).sum(axis=1) >= 2).sum()), len(counts)
+    text = f"{able} of {raters} raters have {FEW_RATINGS} ratings or more in each of two sessions, "
     text += "so " + ("their drift can be estimated" if able else "drift depends on the prior alone")
-    numbers = {"able": able, "raters": shape[0], "ratings": FEW_RATINGS}
+    if show_drift(ratings):
+        text += ", and the default has the layer drift"
+    numbers = {"able": able, "raters": raters, "ratings": FEW_RATINGS}
     return _finding("note" if able else "warning", text, code="drift-raters", numbers=numbers)
 
 

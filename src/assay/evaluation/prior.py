@@ -13,7 +13,7 @@ from assay.evaluation.fitted import draws_dataset
 from assay.evaluation.panels import By, panel_layout, weighable_metrics
 from assay.fits.latent_states import predict_states, running_prevalence
 from assay.modelling.priors import Priors
-from assay.modelling.spec import formula_for, make_spec, raters_for
+from assay.modelling.spec import formula_for, make_spec, recipe_of
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 
@@ -72,7 +72,7 @@ def prior_metrics(
     50
     """
     require_ratings("a model", ratings)
-    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
+    raters = recipe_of(ratings, raters)
     formula = formula_for(ratings.items, formula, prevalence)
     structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
     refuse_idle(structure, priors)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.errors import Note, Numbers, plain_numbers
-from assay.checks.departures.copies import origin_of
+from assay.checks.departures.remedies import origin_of
 from assay.checks.departures.report import (
     DIFFERENCES,
     MEANINGS,
@@ -75,14 +75,22 @@ def find_data_doubts(
                 numbers={"teams": len(teams)},
             )
         )  # fmt: skip
-    return found + [
-        DataDoubt(
-            code=one.code, mark=MEANINGS[one.code].mark, warning=warning(one), labels=one.labels,
-            numbers=plain_numbers(numbers(one)),
-        )
-        for one in departures
-        if not has_part_for(one.code, spec) and not copied(one, spec)
-    ]  # fmt: skip
+    known = bool((ratings.truth >= 0).any())
+    for one in departures:
+        if copied(one, spec):
+            continue
+        meaning, modelled = MEANINGS[one.code], ""
+        if has_part_for(one.code, spec):
+            if known or not meaning.needs:
+                continue
+            modelled = f"The model has the layer {meaning.parts[0]}, so the intervals include this"
+        found.append(
+            DataDoubt(
+                code=one.code, mark=meaning.mark, warning=warning(one, modelled),
+                labels=one.labels, numbers=plain_numbers(numbers(one)),
+            )
+        )  # fmt: skip
+    return found
 
 
 def copied(departure: Departure, spec: Spec) -> bool:

@@ -14,7 +14,7 @@ from assay._util.errors import FitError, FitWarning, Note
 from assay._util.progress import waiting
 from assay._util.random import seed_of
 from assay._util.typing import Floats
-from assay.checks.departures.copies import found_copies
+from assay.checks.departures.remedies import found_copies, with_found_layers
 from assay.checks.departures.search import search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
@@ -58,7 +58,7 @@ from assay.likelihood.partition import cores
 from assay.modelling.copying import require_raters
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
-from assay.modelling.spec import GoldChosen, Replicates, formula_for, make_spec, raters_for
+from assay.modelling.spec import GoldChosen, Replicates, formula_for, make_spec, recipe_of
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 Run = tuple[Floats, dict[str, Any], list[Note]]
@@ -236,9 +236,11 @@ def fit(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
-    if copies is None and raters is None and reference is None and method not in MODES_ALONE:
-        copies = found_copies(ratings)
-    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
+    asked = raters is not None or reference is not None
+    raters = recipe_of(ratings, raters)
+    if not asked and method not in MODES_ALONE:
+        raters = with_found_layers(ratings, raters)
+        copies = found_copies(ratings) if copies is None else copies
     formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(
         raters, prevalence, reference, priors, formula, replicates, gold_chosen, copies

@@ -7,7 +7,7 @@ from assay.data.ratings import Ratings, require_ratings
 from assay.modelling.copying import require_raters
 from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
-from assay.modelling.spec import Replicates, formula_for, make_spec, raters_for
+from assay.modelling.spec import Replicates, formula_for, make_spec, recipe_of
 from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def build_model(
     Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
     """
     require_ratings("a model", ratings)
-    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
+    raters = recipe_of(ratings, raters)
     formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, copies=copies)
     check_reference(ratings, reference)

@@ -11,7 +11,8 @@ import pandas as pd
 
 from assay._util.errors import ModelError, suggest
 from assay._util.validation import cut, require_choice, written
-from assay.data.ratings import RETRIEVER_SCORE, UNNAMED
+from assay.data.ratings import RETRIEVER_SCORE, UNNAMED, Ratings
+from assay.data.sessions import show_drift
 from assay.data.states import identifies_halo
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
@@ -219,18 +220,31 @@ class Spec:
 
 
 def raters_for(
-    task: Task, raters: str | Mapping[str, str] | None, groups: Collection[str] = ()
+    task: Task,
+    raters: str | Mapping[str, str] | None,
+    groups: Collection[str] = (),
+    *,
+    drift: bool = False,
 ) -> str | Mapping[str, str]:
-    """Return the given recipe, or the default for a task and for unidentified raters."""
+    """Return the given recipe, or the default for a task and for unidentified raters.
+
+    ``drift`` says whether sessions show how raters change.
+    """
     if raters is not None:
         return raters
     more = any(len(label.classes) > 2 for label in task.labels)
     several = DEFAULT_OF_SEVERAL if identifies_halo(task) else DEFAULT_RATERS
-    named = DEFAULT_OF_MORE if more else several
+    named = (DEFAULT_OF_MORE if more else several) + " + drift" * drift
     if UNNAMED not in groups:
         return named
     others = {group: named for group in groups if group != UNNAMED}
     return {**others, UNNAMED: DEFAULT_OF_UNNAMED} if others else DEFAULT_OF_UNNAMED
+
+
+def recipe_of(ratings: Ratings, raters: str | Mapping[str, str] | None) -> str | Mapping[str, str]:
+    """Return the given recipe, or the default for some ratings."""
+    groups = ratings.raters["group"].unique()
+    return raters_for(ratings.task, raters, groups, drift=show_drift(ratings))
 
 
 def formula_for(items: pd.DataFrame, formula: str | None, prevalence: str) -> str | None:

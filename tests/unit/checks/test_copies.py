@@ -10,7 +10,7 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
-from assay.checks.departures.copies import as_copies, found_copies
+from assay.checks.departures.remedies import as_copies, found_copies
 from assay.checks.departures.search import search
 from assay.comparison.refit import refit
 from assay.data.ratings import UNNAMED, Ratings, take_ratings

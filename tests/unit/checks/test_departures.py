@@ -196,11 +196,12 @@ def test_a_fit_repeats_a_departure_at_its_numbers_unless_it_models_it() -> None:
     metric = "prevalence[label=yes]"
     options = {"method": "laplace", "draws": 50}
     tree = fitted(world("favourites"), **options)
+    assert json.loads(tree.attrs["spec"])["raters"].endswith("+ system_bias")
     assert "rater-by-system" in codes(tree)
     assert assay.compare(tree, metric=metric).pairs["doubt"].str.contains("favour").all()
-    tree = fitted(world("favourites"), raters="hierarchical + system_bias", **options)
-    assert "rater-by-system" not in codes(tree)
-    assert (assay.compare(tree, metric=metric).pairs["doubt"] == "").all()
+    (said,) = [n for n in json.loads(tree.attrs["warnings"]) if n["code"] == "rater-by-system"]
+    assert "has the layer system_bias" in said["text"]
+    assert "The truth of" in said["text"]
     tree = fitted(world("misread"), **options)
     assert "misread" in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
 
@@ -230,6 +231,17 @@ def some_truth(found: Study, rng: np.random.Generator, count: int) -> tuple[np.n
     column = np.full(len(order), "", object)
     column[order[:count]] = np.array(["no", "yes"], object)[found.truth[order[:count]]]
     return column, order[count:]
+
+
+def test_truth_of_some_items_and_the_layer_end_the_doubt_of_favourites() -> None:
+    rng = np.random.default_rng(SEED)
+    found = study(rng, raters=4)
+    column, _ = some_truth(found, rng, 60)
+    ratings = found.ratings(found.answers(rng, shift=favour(found)), truth=column)
+    assert "rater-by-system" in {one.code for one in search(ratings).found}
+    tree = fitted(ratings, method="laplace", draws=50)
+    assert json.loads(tree.attrs["spec"])["raters"].endswith("+ system_bias")
+    assert "rater-by-system" not in codes(tree)
 
 
 @pytest.mark.slow

@@ -7,10 +7,10 @@ import pandas as pd
 
 from assay._util.errors import Numbers
 from assay._util.text import some
-from assay.checks.departures.copies import as_copies
+from assay.checks.departures.remedies import as_copies, is_named, may_copy
 from assay.checks.departures.search import FAMILYWISE, Code, Departure, search
 from assay.checks.departures.teams import separate_teams
-from assay.checks.findings import Part, findings_on
+from assay.checks.findings import Finding, Part, findings_on
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, Ratings
 from assay.data.states import identifies_halo
@@ -31,6 +31,7 @@ class Meaning:
     found : the observation, with ``{about}`` for the labels and ``{who}``
     means : the consequence
     mend : the recipe or the data that remedies it
+    needs : data that are needed even with the recipe
     mark : the mark at affected numbers
     asked : the question of the test
     parts, prevalences, covariates : families and layers, prevalences or covariates that model it
@@ -42,6 +43,7 @@ class Meaning:
     mend: str
     mark: str
     asked: str
+    needs: str = ""
     parts: tuple[str, ...] = ()
     prevalences: tuple[str, ...] = ()
     covariates: tuple[str, ...] = ()
@@ -68,9 +70,9 @@ MEANINGS: dict[Code, Meaning] = {
             found="Raters judge the systems differently{about}: on the same items, some raters "
             "favour one system",
             means="The difference between the systems depends on which raters are right",
-            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this. "
-            f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) shows "
-            "which raters are right",
+            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this",
+            needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
+            "shows which raters are right",
             mark="raters favour systems: the difference depends on which raters are right",
             parts=("system_bias",),
         ),
@@ -134,25 +136,45 @@ def about(departure: Departure) -> str:
     return f" ({' and '.join(departure.labels)})" if departure.labels else ""
 
 
-def warning(departure: Departure) -> str:
-    """Write the observation, its consequence and its remedy."""
+def warning(departure: Departure, modelled: str = "") -> str:
+    """Write the observation, its consequence and its remedy.
+
+    ``modelled`` says how the model allows for it already.
+    """
     meaning = MEANINGS[departure.code]
-    found = meaning.found.format(about=about(departure), who=" and ".join(departure.who))
     mend = meaning.mend.replace("{copies}", str(as_copies(departure.pairs)))
-    return f"{found}. {meaning.means}. {mend}."
+    told = [_observed(departure), meaning.means, modelled or mend, meaning.needs]
+    return "".join(f"{sentence}. " for sentence in told if sentence).strip()
 
 
-def _allowed(departure: Departure) -> str:
-    """Say that the default models a departure."""
+def _observed(departure: Departure) -> str:
     who = " and ".join(departure.who)
-    found = MEANINGS[departure.code].found.format(about=about(departure), who=who)
-    if departure.code == "halo":
-        return f"{found}. The default model allows for this, by its layer halo"
-    pairs = [
-        f"answers of {name} may repeat those of {source}"
-        for name, source in as_copies(departure.pairs).items()
-    ]
-    return f"{found}. The default model allows for this: {some(pairs)}"
+    return MEANINGS[departure.code].found.format(about=about(departure), who=who)
+
+
+def _by_default(departure: Departure, ratings: Ratings) -> str:
+    """Say how the default model allows for a departure; ``""`` if it does not."""
+    named = UNNAMED not in set(ratings.raters["group"])
+    allows = "The default model allows for this"
+    if departure.code == "halo" and named and identifies_halo(ratings.task):
+        return f"{allows}, by its layer halo"
+    if departure.code == "dependent-raters" and may_copy(ratings):
+        pairs = as_copies(departure.pairs).items()
+        told = [f"answers of {name} may repeat those of {source}" for name, source in pairs]
+        return f"{allows}: {some(told)}"
+    if departure.code == "rater-by-system" and is_named(ratings):
+        return "The default model then has the layer system_bias, whose intervals include this"
+    return ""
+
+
+def _told(departure: Departure, ratings: Ratings) -> Finding:
+    """Return a warning, or a note where the default allows for the departure."""
+    modelled, about_it = _by_default(departure, ratings), numbers(departure)
+    if modelled and not MEANINGS[departure.code].needs:
+        text = f"{_observed(departure)}. {modelled}"
+        return _finding("note", text, code=departure.code, numbers=about_it)
+    text = warning(departure, modelled).removesuffix(".")
+    return _finding("warning", text, code=departure.code, numbers=about_it)
 
 
 def numbers(departure: Departure) -> Numbers:
@@ -181,17 +203,7 @@ def check_departures(ratings: Ratings) -> Part:
             _finding("warning", text, code="separate-teams", numbers={"teams": len(teams)})
         )
     searched = search(ratings)
-    named = UNNAMED not in set(ratings.raters["group"])
-    modelled = {"dependent-raters"} if named else set()
-    modelled |= {"halo"} if named and identifies_halo(ratings.task) else set()
-    found += [
-        _finding("note", _allowed(one), code=one.code, numbers=numbers(one))
-        if one.code in modelled
-        else _finding(
-            "warning", warning(one).removesuffix("."), code=one.code, numbers=numbers(one)
-        )
-        for one in searched.found
-    ]
+    found += [_told(one, ratings) for one in searched.found]
     asked = [MEANINGS[code].asked for code in searched.tests]
     if asked and not searched.found:
         text = (

@@ -1,0 +1,78 @@
+"""What the default model adds for departures that the tests find."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.checks.departures.search import search
+from assay.data.overlap import groups_identify_truth
+from assay.data.ratings import UNNAMED, Ratings
+
+SYSTEM_BIAS = "system_bias"
+
+
+def with_found_layers(ratings: Ratings, recipe: str | Mapping[str, str]) -> str | Mapping[str, str]:
+    """Return a recipe with the layer for raters who favour systems, if a test finds some."""
+    if not favour_systems(ratings):
+        return recipe
+    if isinstance(recipe, str):
+        return f"{recipe} + {SYSTEM_BIAS}"
+    return {
+        group: own if group == UNNAMED else f"{own} + {SYSTEM_BIAS}"
+        for group, own in recipe.items()
+    }
+
+
+def favour_systems(ratings: Ratings) -> bool:
+    """Return whether a test finds raters who favour a system."""
+    return is_named(ratings) and any(one.code == "rater-by-system" for one in search(ratings).found)
+
+
+def is_named(ratings: Ratings) -> bool:
+    """Return whether some raters are known, and not only slots."""
+    return set(ratings.raters["group"]) != {UNNAMED}
+
+
+def found_copies(ratings: Ratings) -> dict[str, str]:
+    """Return a source for each rater who errs with another, by the test of dependent raters."""
+    if not may_copy(ratings):
+        return {}
+    count = np.bincount(ratings.rater, minlength=len(ratings.raters)).tolist()
+    names = (str(name) for name in ratings.raters.index)
+    size = dict(zip(names, count, strict=True))
+    return as_copies([sorted(pair, key=lambda name: -size[name]) for pair in search(ratings).pairs])
+
+
+def may_copy(ratings: Ratings) -> bool:
+    """Return whether copies are the remedy: raters are no slots, and groups tell no more.
+
+    Where three groups identify the truth, ``reference="groups"`` models all that a group shares.
+    """
+    return UNNAMED not in set(ratings.raters["group"]) and not groups_identify_truth(ratings)
+
+
+def as_copies(pairs: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return a source for raters in ``pairs``, without circles.
+
+    The first of a pair is the source. If the other has a source already, the pair is turned round,
+    or left out. Which of two is the source matters little.
+
+    >>> as_copies([("a", "b"), ("b", "c"), ("a", "c")])
+    {'b': 'a', 'c': 'b'}
+    """
+    found: dict[str, str] = {}
+    for source, copier in pairs:
+        if origin_of(found, source) == origin_of(found, copier):
+            continue
+        if copier in found:
+            source, copier = copier, source
+        if copier not in found:
+            found[copier] = source
+    return found
+
+
+def origin_of(copies: Mapping[str, str], name: str) -> str:
+    """Return the rater at the start of a chain of copies."""
+    while name in copies:
+        name = copies[name]
+    return name

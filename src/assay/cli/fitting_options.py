@@ -32,7 +32,7 @@ class Fitting:
         _fitting(
             "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
             "group its own; repeat. Default: 'hierarchical + item_difficulty', or 'ability_bias + "
-            "item_difficulty' if a label has three classes or more.",
+            "item_difficulty' if a label has three classes or more; and layers that the data tell.",
             metavar="FAMILY",
         ),
     ] = None

@@ -76,7 +76,7 @@ def fit_dataset(
     reading : mapping of str to object, optional
         Further arguments of :func:`assay.read_ratings`, for every file.
     raters, prevalence, reference, priors, replicates
-        As for :func:`assay.build_model`.
+        As for :func:`assay.build_model`. The default raters have no ``drift``.
     gold_chosen, method, draws, chains, rng, starts
         As for :func:`assay.fit`, but ``em`` climbs to the mode like ``map``. NUTS is not
         available, since it needs all data at each step.

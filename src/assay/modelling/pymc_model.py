@@ -34,7 +34,8 @@ def build_model(
         Rater family with layers: ``"hierarchical"``, ``"pooled + item_difficulty"``,
         ``"dawid_skene + drift"``; or one for each rater group: ``{"person": "hierarchical",
         "llm": "scored"}``. The default is ``"hierarchical + item_difficulty"``, or
-        ``"ability_bias + item_difficulty"`` if a label has three classes or more.
+        ``"ability_bias + item_difficulty"`` if a label has three classes or more, with ``halo``
+        where three labels identify it and ``drift`` where sessions tell it.
     prevalence : str
         ``loglinear`` or ``dirichlet``.
     reference : None, "gold", "groups" or str

@@ -86,7 +86,7 @@ def find_data_doubts(
             modelled = f"The model has the layer {meaning.parts[0]}, so the intervals include this"
         found.append(
             DataDoubt(
-                code=one.code, mark=meaning.mark, warning=warning(one, modelled),
+                code=one.code, mark=meaning.mark, warning=warning(one, ratings, modelled),
                 labels=one.labels, numbers=plain_numbers(numbers(one)),
             )
         )  # fmt: skip

@@ -4,6 +4,7 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from refusals import refusal
@@ -64,6 +65,9 @@ def test_the_default_finds_who_copies_and_how_often(seed: int) -> None:
     assert lower < 0.7 < upper
     assert loss(tree, truth) < 0.9 * loss(independent, truth)
     assert any("those of r0 by r1" in text for text in json.loads(tree.attrs["assumptions"]))
+    (one,) = [f for f in assay.check(ratings).findings if f.code == "dependent-raters"]
+    assert one.level == "note"
+    assert "answers of r1 may repeat those of r0" in one.text
     assert "dependent-raters" in codes(independent)
     assert "dependent-raters" not in codes(tree)
 
@@ -78,6 +82,37 @@ def test_nobody_copies_where_nobody_does() -> None:
     found = [found_copies(copied(seed, share=0.0)[0]) for seed in range(10, 16)]
     # Each is wrong with a chance of 1 %: two of six with one of 0.0015.
     assert sum(map(bool, found)) < 2
+
+
+def blocs(seed: int) -> tuple[Ratings, np.ndarray]:
+    """Two good people, and two judges who misread the same items."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(400) < 0.45).astype(int)
+    seen = np.where(rng.random(400) < 0.15, 1 - truth, truth)
+    lines = []
+    for name, right, look in (
+        ("ann", 0.97, truth), ("bob", 0.95, truth), ("judge 1", 0.92, seen), ("judge 2", 0.88, seen)
+    ):  # fmt: skip
+        said = np.where(rng.random(400) < right, look, 1 - look)
+        words = np.array(["no", "yes"])[said]
+        lines.append(pd.DataFrame({"item": range(400), "rater": name, "label": words}))
+    return assay.read_ratings(pd.concat(lines), task="single"), truth
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_blocs_of_raters_are_no_copies(seed: int) -> None:
+    """As copies, the good pair would lose to the judges: nothing tells which bloc is right."""
+    ratings, truth = blocs(seed)
+    pairs = search(ratings).pairs
+    assert {frozenset(pair) for pair in pairs} >= {frozenset(("ann", "bob"))}
+    assert found_copies(ratings) == {}
+    (one,) = [f for f in assay.check(ratings).findings if f.code == "dependent-raters"]
+    assert one.level == "warning"
+    assert "reference='gold'" in one.text
+    assert "copies" not in one.text
+    tree = fitted(ratings)
+    assert "dependent-raters" in codes(tree)
+    assert loss(tree, truth) < loss(fitted(ratings, copies=as_copies(pairs)), truth)
 
 
 def test_slots_are_no_raters_who_copy() -> None:

@@ -45,10 +45,9 @@ def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
     code, _ = FAULTS[name]
     found = check(world(name))
     (one,) = [f for f in found.findings if f.code == code]
-    # The default of these three labels models halo, and that of all labels models copies.
-    modelled = {"halo": "layer halo", "dependent-raters": "answers of r0 may repeat those of r4"}
-    assert one.level == ("note" if code in modelled else "warning")
-    assert modelled.get(code, "`") in one.text
+    # The default of these three labels models halo.
+    assert one.level == ("note" if code == "halo" else "warning")
+    assert {"halo": "layer halo", "rater-by-system": "layer system_bias"}.get(code, "`") in one.text
     assert "learnable-reliability" not in {
         f.code for f in found.at_least("ok") if f.level == "ok"
     } or (code == "separate-teams")
@@ -207,12 +206,15 @@ def test_a_fit_repeats_a_departure_at_its_numbers_unless_it_models_it() -> None:
 
 
 def test_the_warning_names_labels_and_raters() -> None:
+    ratings = world("no_fault")
     one = Departure(code="halo", p=0.0, size=0.2, labels=("clear", "wrong"))
-    assert "(clear and wrong)" in report.warning(one)
+    assert "(clear and wrong)" in report.warning(one, ratings)
     pair = ("r1", "r4")
     two = Departure(code="dependent-raters", p=0.0, size=0.2, who=pair, pairs=(pair,))
-    assert "r1 and r4" in report.warning(two)
-    assert "`copies={'r4': 'r1'}`" in report.warning(two)
+    assert "r1 and r4" in report.warning(two, ratings)
+    assert "`copies={'r4': 'r1'}`" in report.warning(two, ratings)
+    fewer = take_ratings(ratings, ratings.rater < 2)
+    assert "`reference='gold'`" in report.warning(two, fewer)
 
 
 def loss(tree: object, truth: np.ndarray, items: np.ndarray, label: int = 0) -> float:

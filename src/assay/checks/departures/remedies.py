@@ -43,11 +43,22 @@ def found_copies(ratings: Ratings) -> dict[str, str]:
     return as_copies([sorted(pair, key=lambda name: -size[name]) for pair in search(ratings).pairs])
 
 
-def may_copy(ratings: Ratings) -> bool:
-    """Return whether copies are the remedy: raters are no slots, and groups tell no more.
+LEAST_OTHERS = 3
+"""Least number of raters who err with nobody, beside those who err together."""
 
-    Where three groups identify the truth, ``reference="groups"`` models all that a group shares.
+
+def may_copy(ratings: Ratings) -> bool:
+    """Return whether copies are the remedy for raters who err together.
+
+    They are not where raters form blocs: two good raters beside two poor ones who err together look
+    like copies too, and nothing in the answers tells which bloc is right. So at least three raters,
+    and as many as err together, have to err with nobody. Slots are no raters. Where three groups
+    identify the truth, ``reference="groups"`` models all that a group shares.
     """
+    together = len({name for pair in search(ratings).pairs for name in pair})
+    others = len(np.unique(ratings.rater)) - together
+    if others < max(LEAST_OTHERS, together):
+        return False
     return UNNAMED not in set(ratings.raters["group"]) and not groups_identify_truth(ratings)
 
 

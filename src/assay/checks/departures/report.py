@@ -89,8 +89,7 @@ MEANINGS: dict[Code, Meaning] = {
             asked="whether two raters err together",
             found="Raters do not err independently{about}. {who} deviate most from independence",
             means="Dependent raters count as independent, so the labels are too certain",
-            mend="Fit with `copies={copies}`, which learns how often answers are copied. Or give "
-            f"the truth of {LAYER_ITEMS} items drawn at random (`truth=`), and fit with "
+            mend=f"Give the truth of {LAYER_ITEMS} items drawn at random (`truth=`), and fit with "
             "`reference='gold'`",
             mark="dependent raters: some err together but count as independent",
             parts=("perception",),
@@ -136,13 +135,16 @@ def about(departure: Departure) -> str:
     return f" ({' and '.join(departure.labels)})" if departure.labels else ""
 
 
-def warning(departure: Departure, modelled: str = "") -> str:
+def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     """Write the observation, its consequence and its remedy.
 
     ``modelled`` says how the model allows for it already.
     """
     meaning = MEANINGS[departure.code]
-    mend = meaning.mend.replace("{copies}", str(as_copies(departure.pairs)))
+    mend = meaning.mend
+    if departure.code == "dependent-raters" and may_copy(ratings):
+        copies = as_copies(departure.pairs)
+        mend = f"Fit with `copies={copies}`, which learns how often answers are copied"
     told = [_observed(departure), meaning.means, modelled or mend, meaning.needs]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
 
@@ -173,7 +175,7 @@ def _told(departure: Departure, ratings: Ratings) -> Finding:
     if modelled and not MEANINGS[departure.code].needs:
         text = f"{_observed(departure)}. {modelled}"
         return _finding("note", text, code=departure.code, numbers=about_it)
-    text = warning(departure, modelled).removesuffix(".")
+    text = warning(departure, ratings, modelled).removesuffix(".")
     return _finding("warning", text, code=departure.code, numbers=about_it)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import expit, logit
 
 import assay
 from assay.data.ratings import Ratings
@@ -216,7 +217,9 @@ def consistency(world: World, rng: np.random.Generator) -> Claims:
     ratings = world.draw(rng)
     table = rater_consistency(world.fit(ratings, rng), level=LEVEL)
     assert ratings.simulated is not None
-    value = float(ratings.simulated.values["consistency"])
+    values = ratings.simulated.values
+    sd, offset = float(values["consistency_sd"][0]), float(values["consistency_offset"][0])
+    value = float(expit(float(values["consistency_mean"][0]) + sd * offset))
     yield inside("consistency", table["lower"].iloc[0], value, table["upper"].iloc[0])
 
 
@@ -268,7 +271,7 @@ def _planted(count: int, task: str, classes: int) -> World:
 
 
 def _consistent(kappa: float) -> Plant:
-    return lambda rng: {"consistency": np.array(kappa)}
+    return lambda rng: {"consistency_mean": logit(np.array([kappa])), "consistency_sd": np.zeros(1)}
 
 
 STUDIES: dict[str, tuple[Study, dict[str, World]]] = {

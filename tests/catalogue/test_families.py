@@ -21,7 +21,14 @@ from assay.modelling.prevalence import prevalence_class
 from assay.modelling.priors import Prior, parse_prior
 from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.spec import is_layer, make_spec, parse_recipe
-from assay.modelling.structure import REPEATS, Structure, build_structure, refuse_idle, used_priors
+from assay.modelling.structure import (
+    COPIES,
+    REPEATS,
+    Structure,
+    build_structure,
+    refuse_idle,
+    used_priors,
+)
 
 TASKS = catalogue_names("tasks")
 RATERS = catalogue_names("raters")
@@ -166,8 +173,13 @@ def test_a_prior_can_be_given_where_it_changes_the_model_and_nowhere_else(task: 
     plain = build_structure(ratings, make_spec(**spec_of(name)))
     parts = {**dict.fromkeys(plain.spec.rater_parts, "raters"), prevalence: "prevalence"}
     entries = [catalogue_entry(kind, part, called=part) for part, kind in parts.items()]
-    known = {"consistency": "Beta(1, 1)"} | {k: v for e in entries for k, v in e["priors"].items()}
-    reasons = {k: v for entry in entries for k, v in entry.get("idle_if", {}).items()}
+    whole = {
+        "consistency_mean": "Normal(0, 1.5)", "consistency_sd": "HalfNormal(1)",
+        "copied": "Beta(1, 1)",
+    }  # fmt: skip
+    known = whole | {k: v for e in entries for k, v in e["priors"].items()}
+    reasons = {"copied": COPIES}
+    reasons |= {k: v for entry in entries for k, v in entry.get("idle_if", {}).items()}
     used = used_priors(plain)
     assert set(used) <= set(known)
     for prior, value in known.items():

@@ -80,6 +80,21 @@ def with_copying(structure: Structure, voice: Voice, n: int, chance: float) -> f
     return (1 - share) * chance + share * bool((answers[n] == answers[source]).all())
 
 
+def consistency(structure: Structure, voice: Voice) -> float:
+    """How often a repeated rating of a rater copies an earlier one."""
+    if "consistency_mean" not in voice.values:
+        return 0.0
+    name = str(structure.ratings.raters.index[voice.place])
+    if name not in voice.levels["repeating"]:
+        return 0.0
+    at = list(voice.levels["repeating"]).index(name)
+    mean, sd = (
+        float(voice.values[f"consistency_{kind}"][voice.group_place]) for kind in ("mean", "sd")
+    )
+    odds = math.exp(mean + sd * float(voice.values["consistency_offset"][at]))
+    return odds / (1 + odds)
+
+
 def rater_evidence(structure: Structure, values: dict, position: Position) -> np.ndarray:
     """P(ratings of an item by one rater group | what the item looks like): (item, group, state)."""
     ratings, what = structure.ratings, said(structure, values)
@@ -89,7 +104,7 @@ def rater_evidence(structure: Structure, values: dict, position: Position) -> np
     table = np.ones((len(ratings.items), len(groups), len(every)))
     for members in urns(structure, values):
         voice = who[ratings.rater[members[0]]]
-        kappa = float(voice.values.get("consistency", 0.0))
+        kappa = consistency(structure, voice)
         same = [
             sum(what[m] == what[n] for m in members[:before]) for before, n in enumerate(members)
         ]

@@ -170,7 +170,7 @@ def test_repeated_ratings(partial: str, raters: str, replicates: str):
     ratings = in_sessions(repeated(few, 8, share=0.8), 8, sessions=2)
     structure = check(ratings, 8, raters=raters, replicates=replicates)
     names = {p.name for p in structure.parameters()}
-    assert ("consistency" in names) == (replicates == "together")
+    assert ("consistency_mean" in names) == (replicates == "together")
 
 
 @pytest.mark.parametrize("clusters", [None, 5])

@@ -183,7 +183,8 @@ def test_who_misperceives_everything_tells_nothing(name: str):
 def test_no_consistency_is_independence(name: str, raters: str):
     ratings = ratings_of(name, scores=True, again=True)
     plain = {"raters": raters, "replicates": "independent"}
-    agree(ratings, plain, {"raters": raters}, {"consistency": 0.0})
+    point = {"consistency_mean": -700.0, "consistency_sd": 0.0}
+    agree(ratings, plain, {"raters": raters}, point)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -207,7 +208,9 @@ def test_full_consistency_counts_each_rater_once():
         seconds=np.full(len(again), np.nan),
     )
     once, twice = (build_structure(r, make_spec("hierarchical")) for r in (ratings, doubled))
-    values = draw_values(twice, 3) | {"consistency": np.array(1 - 1e-13)}
+    values = draw_values(twice, 3)
+    sure = {"consistency_mean": 30.0, "consistency_sd": 0.0}
+    values |= {name: np.full_like(values[name], value) for name, value in sure.items()}
     assert twice.log_likelihood(values) == pytest.approx(once.log_likelihood(values), abs=1e-9)
 
 

@@ -143,8 +143,8 @@ STUDIES = {
         task=RELEVANCE,
         slots=((1, 0), (1, 0), (1, 0)),
         spec={},
-        values={"consistency": 0.5},
-        wrong={"consistency": 0.4},
+        values={"consistency_mean": 0.0, "consistency_sd": 0.0},
+        wrong={"consistency_mean": -0.4055, "consistency_sd": 0.0},
     ),
     "copied answers": Study(
         task=task_named("retrieval"),
@@ -164,8 +164,8 @@ STUDIES = {
         task=BINARY,
         slots=((0, 0), (2, 0), (2, 0), (2, 0), (0, 0)),
         spec={"raters": "pooled"},
-        values={"consistency": 0.6},
-        wrong={"consistency": 0.5},
+        values={"consistency_mean": 0.4055, "consistency_sd": 0.0},
+        wrong={"consistency_mean": 0.0, "consistency_sd": 0.0},
     ),
     "perception, gold": Study(
         task=task_named("retrieval"),
@@ -361,8 +361,13 @@ STUDIES = {
         task=BINARY,
         slots=((0, 0), (0, 0)),
         spec={"raters": "scored + item_difficulty"},
-        values={"consistency": 0.3, "hard_share": 0.3, "difficulty_rate": 1.0},
-        wrong={"consistency": 0.2},
+        values={
+            "consistency_mean": -0.8473,
+            "consistency_sd": 0.0,
+            "hard_share": 0.3,
+            "difficulty_rate": 1.0,
+        },
+        wrong={"consistency_mean": -1.3863, "consistency_sd": 0.0},
     ),
 }
 

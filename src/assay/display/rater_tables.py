@@ -1,7 +1,6 @@
 """Tables of raters: worst first, by label or by class; of groups, and of their agreement."""
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -156,17 +155,13 @@ def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
 
 
 def consistency_said(consistency: pd.DataFrame) -> str:
-    """State how often a repeated rating copies the earlier one, by the model."""
+    """State how often each rater's repeated rating copies the earlier one, by the model."""
     learned = consistency.dropna(subset="consistency")
-    of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
-    said = []
-    for numbers, raters in of_recipe:
-        mean, lower, upper = cast("tuple[float, float, float]", numbers)
-        who = f" ({some(list(raters))})" if of_recipe.ngroups > 1 else ""
-        said.append(f"{interval(mean, lower, upper)}{who}")
-    if not said:
+    if learned.empty:
         return ""
-    return f"Probability that a repeated rating copies the earlier one (model): {', '.join(said)}."
+    words = intervals(learned, ("consistency", "lower", "upper"))
+    said = some([f"{name} {told}" for name, told in zip(learned["rater"], words, strict=True)])
+    return f"Probability that a repeated rating copies the earlier one (model): {said}."
 
 
 def copies_said(copied: pd.DataFrame) -> list[str]:

@@ -158,9 +158,10 @@ def _repeat(
 
     Only ratings that answer the same labels share an urn, as in the likelihood.
     """
-    if "consistency" not in values or part.consistency is None:
+    if part.consistency is None:
         return
-    kappa = float(np.ravel(values["consistency"])[0])
+    kappa = np.zeros(len(ratings.raters))
+    kappa[part.repeats.repeating] = part.kappa(values, np)[0]
     mine = np.flatnonzero(part.unit >= 0)
     kind = np.unique(answered, axis=0, return_inverse=True)[1].ravel()
     who = np.stack([ratings.item, part.unit, ratings.rater, kind])
@@ -169,7 +170,8 @@ def _repeat(
     for n in order.tolist():
         if before and (who[:, before[0]] != who[:, n]).any():
             before = []
-        if before and rng.random() < kappa * len(before) / (1 - kappa + kappa * len(before)):
+        own = kappa[ratings.rater[n]]
+        if before and rng.random() < own * len(before) / (1 - own + own * len(before)):
             source = before[rng.integers(len(before))]
             answers[n], scores[n] = answers[source], scores[source]
         before.append(n)

@@ -12,7 +12,11 @@ from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.priors import Prior, override
 from assay.modelling.spec import GROUPS, Recipe, Spec, recipes
 
-WHOLE_RATINGS = {name: Prior(name="Beta", values=(1.0, 1.0)) for name in ("consistency", "copied")}
+WHOLE_RATINGS = {
+    "consistency_mean": Prior(name="Normal", values=(0.0, 1.5)),
+    "consistency_sd": Prior(name="HalfNormal", values=(1.0,)),
+    "copied": Prior(name="Beta", values=(1.0, 1.0)),
+}
 """Priors of how ratings depend on each other."""
 
 
@@ -23,8 +27,7 @@ class PartPriors:
     family: Mapping[str, Prior]
     layers: Mapping[str, Prior]
     owners: Mapping[str, Mapping[str, Prior]]
-    consistency: Prior
-    copied: Prior
+    whole_ratings: Mapping[str, Prior]
 
 
 def part_priors(
@@ -62,7 +65,7 @@ def part_priors(
         family=override(family, own, owner=recipe.family, keys=keys),
         layers=override(layers, own, owner=" + ".join(recipe.layers), keys=keys),
         owners=found,
-        **override(WHOLE_RATINGS, own, owner="replicates and copies", keys=keys),
+        whole_ratings=override(WHOLE_RATINGS, own, owner="replicates and copies", keys=keys),
     )
 
 

@@ -55,7 +55,7 @@ def build_model(
         Without a formula, the normal score of pairs from :func:`sample_pairs` is a covariate.
     replicates : {"together", "independent"}
         Whether a rater's ratings of the same item are dependent, by an urn with a learned
-        ``consistency``, or independent given the truth.
+        consistency of each rater, or independent given the truth.
     copies : mapping of str to str, optional
         For each rater who may copy another rater's answers, that other rater. The share of copied
         ratings is learned, ``copied``.

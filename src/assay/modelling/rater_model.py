@@ -28,7 +28,7 @@ from assay.modelling.interface_rules import (
 from assay.modelling.layers import Difficulty, Drift, Halo, Lapses, Loading, SystemBias
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
-from assay.modelling.replicates import Repeats
+from assay.modelling.replicates import Consistency, Repeats
 from assay.modelling.responses import ProductRows, Responses
 
 
@@ -42,7 +42,7 @@ class RaterModel(ABC):
     unit_rater, unit_group : row of the family, and position in ``raters.groups``, of each unit
     loading : effect of the items' difficulty
     repeats : joins a rater's ratings of one item
-    consistency : prior of the probability that a repeated rating copies; None if independent
+    consistency : how often repeated ratings copy earlier ones; None if independent
     copying : splits the rows of raters who copy others
     copied : prior of the share of copied ratings
     shared : whether all raters have one confusion
@@ -59,7 +59,7 @@ class RaterModel(ABC):
     bias: SystemBias | None
     loading: Loading | None
     repeats: Repeats
-    consistency: Prior | None
+    consistency: Consistency | None
     copying: Copying
     copied: Prior
     shared: bool
@@ -148,7 +148,7 @@ class RaterModel(ABC):
         if self.loading is not None:
             found += self.loading.parameters()
         if self.consistency is not None:
-            found.append(Parameter(name="consistency", prior=self.consistency, coords={}))
+            found += self.consistency.parameters()
         if self.copying.names:
             coords = {"copier": self.copying.names}
             found.append(
@@ -174,6 +174,10 @@ class RaterModel(ABC):
             return dict(values)
         cut = len(self.prefix)
         return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
+
+    def kappa(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the consistency of raters with repeated ratings, from the part's parameters."""
+        return None if self.consistency is None else self.consistency.of_raters(values, xp)
 
     @property
     def lean(self) -> LeanPrior | None:
@@ -211,7 +215,7 @@ class RaterModel(ABC):
                 tables.append(tables[0])
                 continue
             rows = self.rows(own, tilt, xp)
-            rows = self.repeats.table(rows, own.get("consistency"), xp)
+            rows = self.repeats.table(rows, self.kappa(own, xp), xp)
             tables.append(self.copying.table(rows, own.get("copied"), xp))
         return tables
 

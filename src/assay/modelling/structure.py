@@ -414,4 +414,5 @@ def _lacking(structure: Structure) -> dict[str, str]:
     ]
     entries = [*raters, catalogue_entry("prevalence", spec.prevalence, called="prevalence")]
     found = {name: why for entry in entries for name, why in entry.get("idle_if", {}).items()}
-    return {"consistency": REPEATS, "copied": COPIES, **found}
+    repeats = dict.fromkeys(("consistency_mean", "consistency_sd"), REPEATS)
+    return {**repeats, "copied": COPIES, **found}

@@ -41,17 +41,17 @@ def rater_consistency(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
     ratings, structure, values = view.ratings, view.structure, view.draws
     rows = []
     for part in structure.parts:
-        kappa = part.own(values).get("consistency")
-        bounds = [np.nan] * 3
+        kappa = part.kappa(part.own(values), np)
+        bounds = np.full((len(ratings.raters), 3), np.nan)
         if kappa is not None:
-            ends = interval_ends(kappa, level)
-            bounds = [float(kappa.mean()), *(float(end) for end in ends)]
+            bounds[part.repeats.repeating, 0] = kappa.mean(axis=0)
+            bounds[part.repeats.repeating, 1:] = interval_ends(kappa, level, axis=0).T
         said: NDArray[np.integer] = ratings.answers
         if isinstance(part, ScorePart):
             said = score_codes(ratings, part.family.layout)
         pairs, same = repeated_pairs(ratings, said).compare(said)
         rows += [
-            [str(ratings.raters.index[j]), int(pairs[j]), float(same[j] / pairs[j]), *bounds]
+            [str(ratings.raters.index[j]), int(pairs[j]), float(same[j] / pairs[j]), *bounds[j]]
             for j in part.members
             if pairs[j]
         ]

@@ -437,10 +437,9 @@ def _repeating(odd: pd.DataFrame) -> list[Block]:
         return []
     return [
         prose(
-            "The model gives all raters of a recipe the same probability of repeating an earlier "
-            "rating, but some repeat themselves more often than others. The intervals of their "
-            "reliability are therefore too narrow or too wide. Put raters with similar "
-            "consistency in a group (`group=`) with its own recipe (`raters={group: recipe}`)."
+            "Raters repeat their earlier ratings more or less often than the model expects. The "
+            "intervals of their reliability are therefore too narrow or too wide. Fit the first "
+            "rating of each item alone, to see what depends on the others."
         )
     ]
 

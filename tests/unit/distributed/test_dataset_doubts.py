@@ -153,7 +153,9 @@ CASES: dict[str, tuple[pd.DataFrame, str, dict[str, Any], dict[str, Any]]] = {
     "an empty class": (
         lenient(), "empty-class", {"method": "map", "raters": "dawid_skene"}, {}
     ),
-    "near-duplicate raters": (near_duplicates(), "dependent-raters", {}, {}),
+    "near-duplicate raters": (
+        near_duplicates(), "dependent-raters", {"raters": "hierarchical + item_difficulty"}, {}
+    ),
     "groups": (groups_that_err_together(), "groups-err-together", {"raters": "hierarchical"}, {}),
     "scores alone": (
         scores_beside_answers(), "scores-unread", {"method": "map", "raters": "pooled"},

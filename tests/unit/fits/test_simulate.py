@@ -172,6 +172,12 @@ def test_gold_is_the_truth_of_a_share_of_the_items():
     np.testing.assert_array_equal(ratings.truth[known], ratings.simulated.truth[known])
 
 
+def consistent(share: float) -> dict[str, np.ndarray]:
+    """Parameters of raters who all copy their earlier ratings as often."""
+    odds = np.log(max(share, 1e-12)) - np.log(1 - share)
+    return {"consistency_mean": np.array([odds]), "consistency_sd": np.zeros(1)}
+
+
 def test_replicates_are_further_ratings_of_the_same_items():
     ratings = assay.simulate("ais", n_items=20, ratings_per_item=2, replicates=3, rng=1)
     assert len(ratings.answers) == 120
@@ -189,7 +195,7 @@ def test_who_is_consistent_repeats_what_it_said(raters: str):
             n_items=200,
             n_raters=3,
             replicates=2,
-            values={"consistency": np.array(consistency)},
+            values=consistent(consistency),
             rng=2,
         )
         pairs = ratings.answers[:, 0].reshape(-1, 2)
@@ -207,7 +213,7 @@ def test_people_who_share_a_confusion_do_not_copy_each_other():
         n_raters=2,
         ratings_per_item=2,
         replicates=2,
-        values={"consistency": np.array(1 - 1e-12)},
+        values=consistent(1 - 1e-12),
         rng=2,
     )
     by_rater = ratings.answers[:, 0].reshape(-1, 2)[:, 0].reshape(-1, 2)
@@ -225,7 +231,7 @@ def test_copies_answer_what_the_rating_itself_answers(partial: str):
         replicates=2,
         missing=0.4,
         partial=partial,
-        values={"consistency": np.array(1 - 1e-12)},
+        values=consistent(1 - 1e-12),
         rng=3,
     )
     first, second = np.moveaxis((ratings.answers != MISSING).reshape(-1, 2, 5), 1, 0)

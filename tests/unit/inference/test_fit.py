@@ -255,8 +255,9 @@ def test_a_mapping_of_recipes_stands_in_the_fit():
 def test_repeated_ratings_have_a_consistency_or_are_independent():
     ratings = assay.simulate("single", n_items=30, replicates=2, rng=1)
     together, apart = (quiet(ratings, replicates=r) for r in ("together", "independent"))
-    assert together["posterior"]["consistency"].dims == ("chain", "draw")
-    assert "consistency" not in apart["posterior"]
+    offsets = together["posterior"]["consistency_offset"]
+    assert offsets.dims == ("chain", "draw", "repeating")
+    assert "consistency_mean" not in apart["posterior"]
     assert json.loads(apart.attrs["spec"])["replicates"] == "independent"
 
 

@@ -38,8 +38,8 @@ def alone(answers: list[int], consistency: float) -> float:
     """P(these ratings of an item by one rater), each answer having the chance of ``CHANCES``."""
     row = np.array(answers)
     here = np.zeros(len(row), np.int64)
-    found = collect_repeats(row, here, here, here, together=True)
-    table = found.table(np.log(CHANCES)[:, None], np.array(consistency), np)
+    found = collect_repeats(row, here, here, here, here, together=True)
+    table = found.table(np.log(CHANCES)[:, None], np.array([consistency]), np)
     return float(np.exp(table[found.row[found.row >= 0][0], 0]))
 
 
@@ -55,8 +55,8 @@ def test_the_chances_of_all_ratings_of_an_item_add_up_to_one(count: int, consist
         row = np.array([*answers, 0, 1, 2])
         item = np.array([0] * count + [1, 2, 3])
         nobody = np.zeros(len(row), np.int64)
-        found = collect_repeats(row, nobody, item, nobody, together=True)
-        table = found.table(np.log(CHANCES)[:, None], np.array(consistency), np)
+        found = collect_repeats(row, nobody, item, nobody, nobody, together=True)
+        table = found.table(np.log(CHANCES)[:, None], np.array([consistency]), np)
         first = found.row[:count]
         total += float(np.exp(table[first[first >= 0][0], 0]))
     assert total == pytest.approx(1, abs=1e-12)
@@ -78,11 +78,11 @@ def test_only_ratings_of_one_voice_item_and_kind_are_one():
     voice = np.array([0, 0, 0, 1, 0, 0])
     item = np.array([0, 0, 0, 0, 1, 0])
     kind = np.array([0, 0, 1, 0, 0, 0])
-    found = collect_repeats(row, voice, item, kind, together=True)
+    found = collect_repeats(row, voice, item, kind, voice, together=True)
     assert (found.row >= 0).tolist() == [True, False, True, True, True, False]
     assert len(found.urns) == 1
     assert found.count == len(set(found.row[found.row >= 0].tolist())) == 3
-    apart = collect_repeats(row, voice, item, kind, together=False)
+    apart = collect_repeats(row, voice, item, kind, voice, together=False)
     np.testing.assert_array_equal(apart.row, row)
 
 
@@ -98,7 +98,7 @@ def test_only_one_persons_ratings_are_joined(ratings: Ratings, raters: str):
 def test_without_repeated_ratings_there_is_no_consistency():
     once = assay.simulate("single", n_items=10, rng=1)
     names = [p.name for p in structure_of(once, "pooled").parameters()]
-    assert "consistency" not in names
+    assert "consistency_mean" not in names
 
 
 # -- groups --------------------------------------------------------------------------
@@ -121,11 +121,16 @@ def test_one_recipe_makes_one_part_and_a_mapping_one_for_each_group(ratings: Rat
 def test_parameters_and_dims_of_a_part_have_its_name(ratings: Ratings):
     structure = structure_of(ratings, {"model": "one_coin", "human": "one_coin"})
     found = {p.name: p for p in structure.parameters()}
-    assert {"human.accuracy", "model.accuracy", "human.consistency"} <= set(found)
+    assert {"human.accuracy", "model.accuracy", "human.consistency_mean"} <= set(found)
     assert found["model.accuracy"].dims == ("model.rater",)
     assert found["model.accuracy"].shape == (3,)
     values = {k: p.prior for k, p in found.items()}
-    assert set(structure.parts[0].own(values)) == {"accuracy", "consistency"}
+    assert set(structure.parts[0].own(values)) == {
+        "accuracy",
+        "consistency_mean",
+        "consistency_sd",
+        "consistency_offset",
+    }
 
 
 # -- priors --------------------------------------------------------------------------
@@ -164,7 +169,7 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
         ("one_coin", "nobody.accuracy", "there is no rater and no rater group .nobody."),
         ("one_coin", "misperceived", "is not used"),
         ("hierarchical", "human.sdd", "is not used"),
-        ("hierarchical", "human.consistency", "cannot have a prior 'consistency'"),
+        ("hierarchical", "human.consistency_sd", "cannot have a prior 'consistency_sd'"),
     ],
 )
 def test_priors_that_nothing_reads_are_refused(

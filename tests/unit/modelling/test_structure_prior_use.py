@@ -49,7 +49,9 @@ IDLE: dict[str, tuple[dict[str, Any], Any, dict[str, str], str]] = {
     "no grouping": (ONE, "pooled", {"grouping_sd": "HalfNormal(1)"}, "no formula has a term"),
     "no covariates": (ONE, "pooled", {"coefficient": "Normal(0, 1)"}, "no formula has covariates"),
     "no soft rule": (ONE, "pooled", {"penalty": "HalfNormal(1)"}, "no rule of the task is soft"),
-    "no repeated rating": (ONE, "pooled", {"consistency": "Beta(2, 1)"}, "no rater rated an item"),
+    "no repeated rating": (
+        ONE, "pooled", {"consistency_mean": "Normal(1, 1)"}, "no rater rated an item",
+    ),
     "a family that another group has": (
         TWO, EACH, {"expert.sd": "HalfNormal(2)"}, "no parameter of expert uses it",
     ),
@@ -125,7 +127,7 @@ READ: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, str], Any]]
     ),
     "soft rule": ("retrieval", ONE, {}, {"penalty": "HalfNormal(1)"}, with_a_soft_rule),
     "repeated ratings": (
-        "single", ONE | {"replicates": 2}, {}, {"consistency": "Beta(2, 1)"}, None,
+        "single", ONE | {"replicates": 2}, {}, {"consistency_mean": "Normal(1, 1)"}, None,
     ),
     "difficulty of one group": (
         "single", TWO, {"raters": {"crowd": "pooled + item_difficulty", "expert": "pooled"}},
@@ -231,7 +233,7 @@ def test_later_priors_go_before_earlier_ones(file: Path):
 def test_a_refit_takes_the_priors_that_its_ratings_have_a_use_for(file: Path):
     ratings = assay.simulate("single", **ONE, replicates=2)
     tree = mode_of(
-        ratings, priors=[file, {"consistency": "Beta(2, 1)", "bias_sd": "HalfNormal(2)"}]
+        ratings, priors=[file, {"consistency_mean": "Normal(1, 1)", "bias_sd": "HalfNormal(2)"}]
     )
     once = take_ratings(ratings, ratings.replicate == ratings.replicate.min())
     again, _ = refit(tree, once, SamplerSettings(draws=5, tune=5, chains=1))

@@ -209,7 +209,7 @@ def test_consistency_counts_pairs_and_learns_the_urn():
         n_raters=4,
         ratings_per_item=2,
         replicates=2,
-        values={"consistency": np.array(0.7)},
+        values={"consistency_mean": np.array([np.log(7 / 3)]), "consistency_sd": np.zeros(1)},
         rng=5,
     )
     table = rater_consistency(quick(ratings))

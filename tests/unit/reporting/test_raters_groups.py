@@ -93,18 +93,14 @@ def test_nothing_is_said_where_all_err_independently() -> None:
     assert not {"worth", "misperceived"} & set(tables(rater_tables_section(Material(fit=fit))))
 
 
-@pytest.mark.parametrize("recipes", [1, 2])
-def test_how_often_a_rating_is_repeated_stands_below_what_was_seen(recipes: int) -> None:
+def test_how_often_a_rating_is_repeated_stands_below_what_was_seen() -> None:
     fit = fit_of("hierarchical", replicates=2, n_items=40)
     material = Material(fit=fit)
     table = assay.rater_consistency(fit)
-    if recipes == 2:
-        table.loc[table["rater"] == "rater_1", ["consistency", "lower", "upper"]] += 0.01
-        material.__dict__["consistency"] = table
     note = tables(agreement_section(material))["intra_rater"].note
     for _, line in table.iterrows():
         assert f"{line['consistency']:.2f} (" in note
-        assert (line["rater"] in note) == (recipes == 2)
+        assert line["rater"] in note
 
 
 def test_replicates_taken_for_independent_have_no_such_number() -> None:

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -52,7 +53,12 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
         raise UnknownNameError(
             f"no {called} is called {name!r}; {told}", code="unknown-catalogue-name"
         )
-    return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
+    return deepcopy(_entry(catalogue_path(kind, f"{name}.toml")))
+
+
+@cache
+def _entry(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _other_names(kind: str, names: list[str]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Fixtures that several folders of tests share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,16 @@ def shared_data() -> Path:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def departures_unsought() -> Iterator[None]:
+    """Fit without the tests of independent raters, a third of a small fit, which only warn."""
+    from assay.checks.departures.search import Search
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assay.inference.fit.search", lambda _: Search())
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,7 +23,7 @@ one miss is as many."""
 
 
 @pytest.fixture(scope="module")
-def lines() -> pd.DataFrame:
+def lines(departures_unsought: None) -> pd.DataFrame:
     """Claims of small sets whose parameters are drawn from their prior."""
     every = pd.DataFrame(
         line

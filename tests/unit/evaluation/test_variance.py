@@ -36,7 +36,7 @@ def fitted(n_clusters, draws):
 
 
 @pytest.fixture(scope="module")
-def fit():
+def fit(departures_unsought):
     return fitted(30, 2000)
 
 
@@ -197,6 +197,7 @@ def test_clusters_do_not_tell_errors_from_truth(n_raters):
     assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(share))
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_events_that_nobody_saw_wait_in_other_clusters(quick):
     """More ratings of items on which nobody saw an event narrow little what it is elsewhere.
 

@@ -10,6 +10,7 @@ import xarray as xr
 import assay
 from assay._util.errors import FitWarning
 
+pytestmark = pytest.mark.usefixtures("departures_unsought")
 ITEMS = 600
 HARD_SHARE = 0.4
 LOADINGS = np.array([0.1, 0.2, 0.4, 0.6, 0.9, 1.3, 2.0, 3.0])
@@ -43,7 +44,9 @@ def fit_of(table: pd.DataFrame, raters: str) -> xr.DataTree:
 
 
 @pytest.fixture(scope="module")
-def fit(crowd: tuple[np.ndarray, pd.DataFrame]) -> xr.DataTree:
+def fit(
+    crowd: tuple[np.ndarray, pd.DataFrame], departures_unsought: None
+) -> xr.DataTree:
     return fit_of(crowd[1], "hierarchical + item_difficulty_by_rater")
 
 

@@ -41,7 +41,12 @@ def catalogue_path(kind: str, name: str) -> Path:
 
 def catalogue_names(kind: str) -> list[str]:
     """Return the names of all entries of a kind (``tasks`` or ``raters``), sorted."""
-    return sorted(path.stem for path in (models_folder() / kind).glob("*.toml"))
+    return list(_names(models_folder() / kind))
+
+
+@cache
+def _names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ PLAIN = re.compile(r"-?(?!\d+[.)](\s|$))\w[\w.,% -]*")
 
 
 class PlainTable(CSVTable):
-    """A table of a CSV file. To parse plain cells as pages took a third of the time of all pages."""
+    """A table of a CSV file. To parse plain cells as pages took a third of the time."""
 
     def run(self):
         """Take plain cells as they are."""

@@ -44,9 +44,7 @@ def fit_of(table: pd.DataFrame, raters: str) -> xr.DataTree:
 
 
 @pytest.fixture(scope="module")
-def fit(
-    crowd: tuple[np.ndarray, pd.DataFrame], departures_unsought: None
-) -> xr.DataTree:
+def fit(crowd: tuple[np.ndarray, pd.DataFrame], departures_unsought: None) -> xr.DataTree:
     return fit_of(crowd[1], "hierarchical + item_difficulty_by_rater")
 
 

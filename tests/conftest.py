@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_fits import without_departures
 from tiers import LONG, is_long, long_ones
 
 collect_ignore = ["fixtures"]
@@ -24,13 +25,10 @@ def shared_data() -> Path:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def departures_unsought() -> Iterator[None]:
-    """Fit without the tests of independent raters, a third of a small fit, which only warn."""
-    from assay.checks.departures.search import Search
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.inference.fit.search", lambda _: Search())
+    """Fit without the tests of independent raters, for tests that look at no warning."""
+    with without_departures():
         yield
 
 

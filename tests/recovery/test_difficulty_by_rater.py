@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from quick_fits import without_departures
 
 import assay
 from assay._util.errors import FitWarning
 
-pytestmark = pytest.mark.usefixtures("departures_unsought")
 ITEMS = 600
 HARD_SHARE = 0.4
 LOADINGS = np.array([0.1, 0.2, 0.4, 0.6, 0.9, 1.3, 2.0, 3.0])
@@ -36,7 +36,7 @@ def crowd() -> tuple[np.ndarray, pd.DataFrame]:
 
 def fit_of(table: pd.DataFrame, raters: str) -> xr.DataTree:
     ratings = assay.read_ratings(table, task="single")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), without_departures():
         warnings.simplefilter("ignore", FitWarning)  # of few draws
         return assay.fit(
             ratings, raters=raters, draws=300, tune=300, chains=2, rng=1, progress=False
@@ -44,7 +44,7 @@ def fit_of(table: pd.DataFrame, raters: str) -> xr.DataTree:
 
 
 @pytest.fixture(scope="module")
-def fit(crowd: tuple[np.ndarray, pd.DataFrame], departures_unsought: None) -> xr.DataTree:
+def fit(crowd: tuple[np.ndarray, pd.DataFrame]) -> xr.DataTree:
     return fit_of(crowd[1], "hierarchical + item_difficulty_by_rater")
 
 

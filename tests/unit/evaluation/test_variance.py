@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from quick_fits import without_departures
 from refusals import refusal
 
 import assay
@@ -36,8 +37,9 @@ def fitted(n_clusters, draws):
 
 
 @pytest.fixture(scope="module")
-def fit(departures_unsought):
-    return fitted(30, 2000)
+def fit():
+    with without_departures():
+        return fitted(30, 2000)
 
 
 @pytest.fixture(scope="module")

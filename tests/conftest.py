@@ -1,10 +1,12 @@
 """Fixtures that several folders of tests share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_fits import without_departures
 from tiers import LONG, is_long, long_ones
 
 collect_ignore = ["fixtures"]
@@ -21,6 +23,13 @@ def shared_data() -> Path:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture
+def departures_unsought() -> Iterator[None]:
+    """Fit without the tests of independent raters, for tests that look at no warning."""
+    with without_departures():
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

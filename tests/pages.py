@@ -6,7 +6,7 @@ from assay.reporting.material import Material
 
 OF_THE_FIT = (
     "data_check", "draws", "summaries", "vote", "reliability", "kinds", "labels", "standing",
-    "agreed", "predictive", "sensitivity",
+    "agreed", "predictive", "sensitivity", "equal_difficulty",
 )  # fmt: skip
 """They change neither with claims nor with a baseline nor with the raters who are people."""
 OF_THE_ORDER = ("variance", "contrast_variance", "widths")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from quick_fits import without_departures
 
 from benchmarks.calibration import claims
 from benchmarks.calibration.claims_raters import MODES
@@ -25,12 +26,13 @@ one miss is as many."""
 @pytest.fixture(scope="module")
 def lines() -> pd.DataFrame:
     """Claims of small sets whose parameters are drawn from their prior."""
-    every = pd.DataFrame(
-        line
-        for study, world, sets in SMALL
-        for number in range(sets)
-        for line in claims.run(study, world, number, 6)
-    )
+    with without_departures():
+        every = pd.DataFrame(
+            line
+            for study, world, sets in SMALL
+            for number in range(sets)
+            for line in claims.run(study, world, number, 6)
+        )
     return every[~every["claim"].str.endswith(MODES)]
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import assay
 from assay.data.task import Label, Task
@@ -41,6 +42,7 @@ def claims_a_winner(number: int) -> bool:
     return bool(line["difference_lower"] > 0 or line["difference_upper"] < 0)
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_equal_systems_hardly_ever_have_a_winner():
     """At a rate of 0.05, four claims or more of 16 have a probability of 0.007.
 

@@ -210,6 +210,7 @@ def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch)
     np.testing.assert_allclose(values["logit_mean"], other["logit_mean"], atol=0.2)
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_laplace_is_right_where_data_are_plenty():
     """Without hard items, of which these data have none: their share at 0 is nowhere normal."""
     ratings = many(5000)
@@ -231,6 +232,7 @@ def test_laplace_is_right_where_data_are_plenty():
     assert sd == pytest.approx(nuts, rel=0.05)
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_laplace_does_not_hang_on_the_sample_that_modes_were_sought_on(monkeypatch):
     """Prevalences of labels in common with one SD of theirs, and raters who hardly differ."""
     ratings = assay.simulate("retrieval", n_items=4000, n_raters=15, ratings_per_item=3, rng=5)

@@ -150,12 +150,15 @@ def test_sds_of_many_offsets_settle_near_by(monkeypatch: pytest.MonkeyPatch) -> 
     assert (np.abs(gap) < 0.7 * width).all()
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_a_fit_by_raters_is_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = assay.simulate("retrieval", n_items=150, n_raters=15, ratings_per_item=5, rng=5)
 
     def fit() -> np.ndarray:
         with pytest.warns(assay.FitWarning, match="k-hat"):
-            found = assay.fit(ratings, method="laplace", draws=500, starts=1, progress=False)
+            found = assay.fit(
+                ratings, method="laplace", draws=500, chains=1, starts=1, progress=False
+            )
         return assay.label_probabilities(found).values
 
     one = fit()

@@ -20,6 +20,7 @@ def crowd(seed: int, pool: tuple[float, float]) -> tuple[pd.DataFrame, np.ndarra
     return votes, said.sum(axis=1), share
 
 
+@pytest.mark.usefixtures("departures_unsought")
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")  # Laplace's, for a first look
 @pytest.mark.parametrize("pool", [(1.2, 0.25), (0.25, 1.2), (0.5, 0.15)])
 def test_the_majority_of_split_raters_is_not_overruled(pool: tuple[float, float]):

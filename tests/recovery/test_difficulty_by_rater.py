@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from quick_fits import without_departures
 
 import assay
 from assay._util.errors import FitWarning
@@ -35,7 +36,7 @@ def crowd() -> tuple[np.ndarray, pd.DataFrame]:
 
 def fit_of(table: pd.DataFrame, raters: str) -> xr.DataTree:
     ratings = assay.read_ratings(table, task="single")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), without_departures():
         warnings.simplefilter("ignore", FitWarning)  # of few draws
         return assay.fit(
             ratings, raters=raters, draws=300, tune=300, chains=2, rng=1, progress=False

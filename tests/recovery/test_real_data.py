@@ -39,6 +39,7 @@ def test_posterior_means_are_those_of_the_r_package_rater(family: str, shared_da
     assert max(gaps.values()) < 0.02, gaps
 
 
+@pytest.mark.usefixtures("departures_unsought")
 @pytest.mark.parametrize("family", ["dawid_skene", "hierarchical"])
 def test_textual_entailment_is_decided_as_the_experts_did(family: str, shared_data: Path) -> None:
     line = real_data.gold_line(shared_data, "snow_rte", family, real_sets.LAPLACE, seed=1)

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -40,7 +41,12 @@ def catalogue_path(kind: str, name: str) -> Path:
 
 def catalogue_names(kind: str) -> list[str]:
     """Return the names of all entries of a kind (``tasks`` or ``raters``), sorted."""
-    return sorted(path.stem for path in (models_folder() / kind).glob("*.toml"))
+    return list(_names(models_folder() / kind))
+
+
+@cache
+def _names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
@@ -52,7 +58,12 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
         raise UnknownNameError(
             f"no {called} is called {name!r}; {told}", code="unknown-catalogue-name"
         )
-    return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
+    return deepcopy(_entry(catalogue_path(kind, f"{name}.toml")))
+
+
+@cache
+def _entry(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _other_names(kind: str, names: list[str]) -> dict[str, str]:

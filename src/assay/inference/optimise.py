@@ -5,9 +5,11 @@ the height says little of the mass nearby. On small data, climbs therefore hold 
 centre of their prior (:func:`hold`); :mod:`assay.inference.group_sds` moves them afterwards.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from assay._util.typing import Floats, Ints
 from assay.inference.density import Density, unconstrain
@@ -68,10 +70,16 @@ def climb(
     near = 1e-6 if precision is None else 1e-3
     options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": near}
     # L-BFGS has tiny matrices, for which threads cost more than they save.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with libraries().limit(limits=1, user_api="blas"):
         first = start if precision is None else np.zeros_like(start)
         found = minimize(downhill, first, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(place(found.x), float), -float(found.fun)
+
+
+@cache
+def libraries() -> ThreadpoolController:
+    """Return the libraries with threads of their own, which are loaded with NumPy and SciPy."""
+    return ThreadpoolController()
 
 
 def is_large(density: Density) -> bool:

@@ -105,11 +105,16 @@ class Structure:
 
     def draw(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw all unknowns once from their priors, by name."""
-        found = {p.name: p.draw(rng) for p in self.parameters()}
+        found = {p.name: p.draw(rng) for p in self._unknowns}
         for part, lean in self._leans:
             moved = lean.redraw(part.own(found), rng)
             found |= {part.prefix + name: value for name, value in moved.items()}
         return found
+
+    @cached_property
+    def _unknowns(self) -> list[Parameter]:
+        """The unknowns, once for many draws."""
+        return self.parameters()
 
     @cached_property
     def _leans(self) -> list[tuple[RaterModel, LeanPrior]]:

@@ -340,7 +340,11 @@ def test_results_say_what_became_of_incomplete_panels(tmp_path: Path) -> None:
         ratings, answers=np.where(unrated[:, None], MISSING, ratings.answers),
         items=ratings.items.assign(stratum=strata),
     )  # fmt: skip
-    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+    # Without difficulty: each command would fit the model without it, to compare both.
+    fit = assay.fit(
+        ratings, raters="hierarchical", method="map", draws=40, chains=2, starts=1, rng=1,
+        progress=False,
+    )  # fmt: skip
     path, table = assay.save(fit, tmp_path / "fit.nc"), tmp_path / "table.csv"
     claim = ("--claim", "ndcg_at_k of system_1 < 1.5")
     for command in (["metrics"], ["compare", *claim], ["compare", "--by", "stratum", *claim]):
@@ -645,7 +649,9 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1_if_strict(
 ) -> None:
     path = tmp_path / "fit.nc"
     size = ["--draws", 20, "--tune", 20, "--chains", 2, "--quiet"]
-    done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size, "--strict")
+    # Without difficulty: each command would fit the model without it, to compare both.
+    how = ["--task", "retrieval", "--raters", "hierarchical", *size]
+    done = run("fit", ratings_file, "-o", path, *how, "--strict")
     assert done.exit_code == 1
     assert "[low-ess]" in done.stderr
     assert "more draws, in smaller steps (--draws, --target-accept 0.95)." in done.stderr

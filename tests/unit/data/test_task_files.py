@@ -4,7 +4,7 @@ import pytest
 from refusals import refusal
 
 from assay._util.errors import TaskError, UnknownNameError
-from assay.data.task_files import catalogue_names, load_task, task_from_json
+from assay.data.task_files import catalogue_entry, catalogue_names, load_task, task_from_json
 
 SHIPPED = ["ais", "generation", "grounding", "relevance", "retrieval", "single"]
 
@@ -17,6 +17,12 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_shipped_tasks_are_there() -> None:
     assert catalogue_names("tasks") == SHIPPED
+
+
+def test_what_a_caller_does_to_an_entry_stays_with_the_caller() -> None:
+    first = catalogue_entry("raters", "hierarchical", called="family")
+    first.clear()
+    assert catalogue_entry("raters", "hierarchical", called="family")["name"] == "hierarchical"
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -89,7 +89,11 @@ def of_lists() -> Ratings:
 
 @pytest.fixture(scope="module")
 def weighed_fit() -> xr.DataTree:
-    return assay.fit(of_lists(), method="map", draws=30, chains=1, starts=1, rng=1, progress=False)
+    # Without difficulty: each command would fit the model without it, to compare both.
+    return assay.fit(
+        of_lists(), raters="hierarchical", method="map", draws=30, chains=1, starts=1, rng=1,
+        progress=False,
+    )  # fmt: skip
 
 
 ORDERS = ["sufficiency_hit_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k"]

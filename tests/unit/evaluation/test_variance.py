@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from quick_fits import without_departures
 from refusals import refusal
 
 import assay
@@ -37,7 +38,8 @@ def fitted(n_clusters, draws):
 
 @pytest.fixture(scope="module")
 def fit():
-    return fitted(30, 2000)
+    with without_departures():
+        return fitted(30, 2000)
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +199,7 @@ def test_clusters_do_not_tell_errors_from_truth(n_raters):
     assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(share))
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_events_that_nobody_saw_wait_in_other_clusters(quick):
     """More ratings of items on which nobody saw an event narrow little what it is elsewhere.
 

@@ -35,6 +35,13 @@ def fit() -> xr.DataTree:
     return fit_of(1)
 
 
+@pytest.fixture(autouse=True)
+def few_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate fewer sets of new ratings for the expected widths."""
+    monkeypatch.setattr("assay.evaluation.widths.SETS", 4)
+    monkeypatch.setattr("assay.evaluation.widths.DRAWS", 30)
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Note each time that new clusters are drawn, and each time that metrics of labels are."""

@@ -183,7 +183,8 @@ def test_the_report_marks_what_rests_on_a_class_in_doubt(
     doubted: xr.DataTree, tmp_path: Path
 ) -> None:
     page = tmp_path / "report.html"
-    reporting.report(doubted, page, claims=["system_1 > system_2 on prevalence[label=b]"])
+    claims = ["system_1 > system_2 on prevalence[label=b]"]
+    reporting.report(doubted, page, claims=claims, budget=False)
     text = page.read_text(encoding="utf-8")
     assert text.count(f"* {DRIFT.mark.replace(chr(39), '&#39;')}.") >= 3
     assert "Agreement: mean share of the other raters" in text

@@ -12,7 +12,6 @@ from assay.checks.departures.null_model import (
     climb,
     fit_null,
     softmax,
-    sums,
 )
 
 NODES = np.linspace(-2.4, 2.4, 7)
@@ -35,8 +34,8 @@ class Continuum:
     def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
         """Take a Newton step for each rater, and return chances as in the null model."""
         at = posterior[rows.item]
-        count = sums(rows.rater, at, rows.n_raters)
-        yes = sums(rows.rater, at * (rows.answer == rows.classes - 1)[..., None], rows.n_raters)
+        count = rows.of_raters.sums(at)
+        yes = rows.of_raters.sums(at * (rows.answer == rows.classes - 1)[..., None])
         design = np.stack([np.ones_like(NODES), NODES], axis=-1)
         p = self.chance()
         slope = (yes - count * p) @ design - (self.lines - START) / SPREAD**2

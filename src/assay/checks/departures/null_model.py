@@ -8,6 +8,7 @@ by system, rank and cluster. Replicates of the data are fitted together, along a
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,32 @@ HARD_START = 0.1
 FEW = 2.0
 """Weight, in items, of the overall shares in those of a system or a rank."""
 TINY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows by a code, of which negative ones are in no group: what many passes need of it."""
+
+    code: Ints
+    size: int
+
+    @cached_property
+    def _matrix(self) -> Any:
+        known = self.code >= 0
+        # The arrays of the matrix: building it from pairs of positions took most of the time.
+        parts = np.ones(int(known.sum())), self.code[known], np.concatenate([[0], known.cumsum()])
+        return sparse.csc_array(parts, shape=(self.size, len(self.code)))
+
+    @cached_property
+    def others(self) -> Floats:
+        """Number of other rows in a row's group, (row, 1, 1)."""
+        count = np.bincount(self.code[self.code >= 0], minlength=self.size)[self.code] - 1.0
+        return np.asarray(count[:, None, None])
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum values, (row, ...) to (group, ...)."""
+        flat = self._matrix @ values.reshape(len(self.code), -1)
+        return np.asarray(flat).reshape(self.size, *values.shape[1:])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,7 +95,29 @@ class LabelRows:
 
     def by_item(self, values: Floats) -> Floats:
         """Sum over the rows of each item, (row, ...) to (item, ...)."""
-        return sums(self.item, values, len(self.truth))
+        return self.of_items.sums(values)
+
+    @cached_property
+    def of_items(self) -> Groups:
+        """The rows by item."""
+        return Groups(self.item, len(self.truth))
+
+    @cached_property
+    def of_raters(self) -> Groups:
+        """The rows by rater."""
+        return Groups(self.rater, self.n_raters)
+
+    @cached_property
+    def items_alike(self) -> list[Groups]:
+        """The items by system and by rank, where there are any."""
+        codes = (self.system, self.rank)
+        return [_groups_of(code) for code in codes if len(code) and code.max() >= 0]
+
+    @cached_property
+    def in_clusters(self) -> Groups | None:
+        """The items by cluster; None if each is a cluster of its own."""
+        found = _groups_of(self.cluster)
+        return found if found.others.max(initial=0) > 0 else None
 
     def told(self) -> Bools:
         """Return whether each row has each class, (row, set, class)."""
@@ -98,8 +147,8 @@ class NullFit:
     def evidence(self) -> Floats:
         """Return the log likelihood of each set given the shares, (set,)."""
         joint = self.log_prior + self.log_likelihood
-        top = joint.max(axis=-1, keepdims=True)
-        return np.asarray((top[..., 0] + np.log(np.exp(joint - top).sum(axis=-1))).sum(axis=0))
+        top = _largest(joint)
+        return np.asarray((top + np.log(np.exp(joint - top[..., None]).sum(axis=-1))).sum(axis=0))
 
 
 Maximise = Callable[[LabelRows, Floats], Floats]
@@ -107,17 +156,22 @@ Maximise = Callable[[LabelRows, Floats], Floats]
 
 def sums(code: Ints, values: Floats, size: int) -> Floats:
     """Sum values by a code, (row, ...) to (size, ...), without rows of negative codes."""
-    known = np.flatnonzero(code >= 0)
-    shape = (size, len(code))
-    matrix: Any = sparse.csr_array((np.ones(len(known)), (code[known], known)), shape=shape)
-    flat = matrix @ values.reshape(len(code), -1)
-    return np.asarray(flat).reshape(size, *values.shape[1:])
+    return Groups(code, size).sums(values)
+
+
+def _groups_of(code: Ints) -> Groups:
+    return Groups(code, int(code.max(initial=0)) + 1)
 
 
 def softmax(logits: Floats) -> Floats:
     """Return probabilities over the last axis."""
-    chance = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    chance = np.exp(logits - _largest(logits)[..., None])
     return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
+
+
+def _largest(values: Floats) -> Floats:
+    """Return the largest value of the last axis, which is so short that NumPy's own is slow."""
+    return reduce(np.maximum, np.moveaxis(values, -1, 0))
 
 
 def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
@@ -160,11 +214,10 @@ def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
 
 def confusions(rows: LabelRows, posterior: Floats) -> Floats:
     """Return each rater's confusion from easy items, shrunk to that of all raters."""
-    clear = posterior[rows.item][..., : rows.classes]
+    clear = posterior[..., : rows.classes][rows.item]
     told = rows.told()
     count = np.stack(
-        [sums(rows.rater, clear * told[..., k, None], rows.n_raters) for k in range(rows.classes)],
-        axis=1,
+        [rows.of_raters.sums(clear * told[..., k, None]) for k in range(rows.classes)], axis=1
     )
     wrong = (1 - START) / (rows.classes - 1)
     first = np.where(np.eye(rows.classes, dtype=bool), START, wrong)[:, None, :]
@@ -180,12 +233,12 @@ def shares(rows: LabelRows, posterior: Floats) -> Floats:
     """Return the log prior of each kind from other items, (item, set, kind)."""
     overall = posterior.mean(axis=0) + TINY
     found = np.log(overall) + np.zeros_like(posterior)
-    for code in (rows.system, rows.rank):
-        found += _relative(code, posterior, overall, np.full(posterior.shape[1], FEW))
-    if len(np.unique(rows.cluster)) < len(rows.cluster):
+    for groups in rows.items_alike:
+        found += _relative(groups, posterior, overall, np.full(posterior.shape[1], FEW))
+    if rows.in_clusters is not None:
         prior = softmax(found)
-        weight = _cluster_weight(rows.cluster, posterior, prior)
-        found += _relative(rows.cluster, posterior, overall, weight)
+        weight = _cluster_weight(rows.in_clusters, posterior, prior)
+        found += _relative(rows.in_clusters, posterior, overall, weight)
     if (rows.truth >= 0).any():
         known = np.flatnonzero(rows.truth >= 0)
         kind = np.arange(posterior.shape[-1])
@@ -194,27 +247,25 @@ def shares(rows: LabelRows, posterior: Floats) -> Floats:
     return found
 
 
-def _relative(code: Ints, posterior: Floats, overall: Floats, weight: Floats) -> Floats:
+def _relative(groups: Groups, posterior: Floats, overall: Floats, weight: Floats) -> Floats:
     """Return the log share of each kind in an item's group, without it, over the overall one."""
-    size = int(code.max(initial=0)) + 1
-    known = (code >= 0)[:, None, None]
-    mine = sums(code, posterior, size)[code] - posterior
-    count = np.bincount(code[code >= 0], minlength=size)[code][:, None, None] - 1
+    mine = groups.sums(posterior)[groups.code] - posterior
     w = weight[None, :, None]
-    share = (np.maximum(mine, 0) + w * overall) / (count + w)
-    return np.where(known, np.log(share / overall), 0.0)
+    share = (np.maximum(mine, 0) + w * overall) / (groups.others + w)
+    found = np.log(share / overall)
+    found[groups.code < 0] = 0.0
+    return np.asarray(found)
 
 
-def _cluster_weight(cluster: Ints, posterior: Floats, prior: Floats) -> Floats:
+def _cluster_weight(clusters: Groups, posterior: Floats, prior: Floats) -> Floats:
     """Return the weight, in items, of the overall shares in those of a cluster.
 
     With the correlation r of two items of a cluster it is 1/r - 1. r is the covariance of two
     items' updates by the answers, over the variance of the kinds if they were known.
     """
     more = posterior - prior
-    total = sums(cluster, more, int(cluster.max()) + 1)
-    size = np.bincount(cluster)
-    pairs = float((size * (size - 1)).sum())
+    total = clusters.sums(more)
+    pairs = float(clusters.others.sum())
     together = ((total**2).sum(axis=0) - (more**2).sum(axis=0)).sum(axis=-1) / max(pairs, 1.0)
     spread = (prior * (1 - prior)).sum(axis=-1).mean(axis=0)
     told = (more**2).sum(axis=-1).mean(axis=0) / np.maximum(spread, TINY)

@@ -378,6 +378,9 @@ def _sets_of_systems(ratings: Ratings) -> Ints:
     """Return the number of the set of systems of each item."""
     places = ratings.panels[["item", "system"]].astype({"system": str}).drop_duplicates()
     places = places.sort_values("system", kind="stable")
-    shown = places.groupby("item")["system"].agg("\0".join)
+    if places["item"].is_unique:  # the usual case, without a group of each item
+        shown = places.set_index("item")["system"]
+    else:
+        shown = places.groupby("item")["system"].agg("\0".join)
     codes, _ = pd.factorize(shown.reindex(range(len(ratings.items)), fill_value="\0"))
     return codes.astype(np.int64)

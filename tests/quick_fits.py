@@ -12,5 +12,6 @@ def without_departures() -> Iterator[None]:
     from assay.checks.departures.search import Search
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.inference.fit.search", lambda _: Search())
+        for place in ("inference.fit", "checks.departures.remedies"):
+            patch.setattr(f"assay.{place}.search", lambda _: Search())
         yield

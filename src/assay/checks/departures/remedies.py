@@ -52,9 +52,12 @@ def may_copy(ratings: Ratings) -> bool:
 
     They are not where raters form blocs: two good raters beside two poor ones who err together look
     like copies too, and nothing in the answers tells which bloc is right. So at least three raters,
-    and as many as err together, have to err with nobody. Slots are no raters. Where three groups
-    identify the truth, ``reference="groups"`` models all that a group shares.
+    and as many as err together, have to err with nobody. Raters who misread whole clusters look
+    alike by chance, slots are no raters, and where three groups identify the truth,
+    ``reference="groups"`` models all that a group shares.
     """
+    if any(one.code == "rater-by-cluster" for one in search(ratings).found):
+        return False
     together = len({name for pair in search(ratings).pairs for name in pair})
     others = len(np.unique(ratings.rater)) - together
     if others < max(LEAST_OTHERS, together):

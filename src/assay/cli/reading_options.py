@@ -198,7 +198,7 @@ def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:
     for text in texts or ():
         rest, equals, name = text.rpartition("=")
         label, colon, word = (part.strip() for part in rest.partition(":"))
-        if not (equals and colon and label and word):
+        if not (equals and colon and label):
             raise typer.BadParameter(f"{text!r} is not LABEL:WORD=CLASS", param_hint="--word")
         found.setdefault(label, {})[word] = name.strip()
     return found

@@ -18,17 +18,20 @@ from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
 from assay.io.list_cells import single_elements
+from assay.io.mark_columns import with_marks
 from assay.io.opening import open_source
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
+from assay.io.rater_grids import raters_apart
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import require_one_label, reshape
 from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
+from assay.io.unnamed_raters import counted_rows
 
 
 def read_ratings(
@@ -153,11 +156,13 @@ def read_ratings(
     wide : str or list of str, optional
         The columns that are raters, of a table with a row for each item; of grouped answers, a
         row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
-        columns that hold answers.
+        columns that hold answers. ``"{rater}_{label}"`` reads columns that have a rater and a
+        question in their names.
     wide_items : str or list of str, optional
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional
-        The columns that are classes and hold numbers of votes. The raters have no names.
+        The columns that are classes and hold numbers of votes; or the one column with the number
+        of votes that each row stands for. The raters have no names.
     ordered : bool, optional
         Whether classes are ordered that the data define and that are numbers. If not given and
         ``task`` is neither, numbers such as the grades 1, 1.5, ..., 5 are read as ordered, and
@@ -226,7 +231,9 @@ def read_ratings(
             given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found or _plain(opened, named)
+    export, given = raters_apart(*counted_rows(export, given))
     given = given.with_known(export.options)
+    export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)
     if base.name == QUESTIONS:
         column = question_column(export.table.frame)

@@ -68,7 +68,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
         )
     cells, merged = with_merged(filled[name], merged_ranges(data, list(sheets).index(name)))
-    read = _from_header(cells, source)
+    read = from_header(cells, source)
     text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
     note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
     notes = [*read.notes, *([note] if merged else []), *_hidden_notes(name, hidden)]
@@ -132,7 +132,7 @@ def _engine(source: str) -> Any:
     )
 
 
-def _from_header(cells: pd.DataFrame, source: str) -> Sheet:
+def from_header(cells: pd.DataFrame, source: str) -> Sheet:
     """Take the first row with several filled cells as the header."""
     filled = cells.notna().sum(axis=1).to_numpy()
     enough = np.flatnonzero(filled >= min(FEWEST_FIELDS, cells.shape[1]))

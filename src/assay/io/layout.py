@@ -313,9 +313,8 @@ def account_for(
         named = "named by `truth=`"
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
     finder = ColumnFinder(list(table.frame.columns))
-    options = [
-        c for c in table.frame if any(a.startswith(f"{c}: ") for a in layout.answers.columns)
-    ]
+    answers = layout.answers.columns
+    options = [c for c in finder.columns if any(a.startswith(f"{c}: ") for a in answers)]
     extra |= dict.fromkeys(options, ("options", "each option in its cells is a label"))
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))
     if RETRIEVER_SCORE in covariates:

@@ -53,21 +53,25 @@ def require_closed(
     """
     if '"' not in text or frame.empty:
         return
+    found: dict[int, str] = {}
     several = text.count("\n") > len(frame) + len(wrong)
     for record, column in _long_cells(frame) if several else ():
         inner = LINE_END.split(str(frame.iat[record, column]))[1:-1]
-        if len(inner) >= FEWEST_LINES and all(
-            line.count(separator) + 1 == frame.shape[1] for line in inner
-        ):
-            end = f"closed at line {lines[record] + len(inner) + 1} only"
-            raise _refusal(text, int(lines[record]), offset, end, source)
+        if len(inner) >= FEWEST_LINES and all(_is_row(line, separator, frame) for line in inner):
+            found[int(lines[record])] = f"closed at line {lines[record] + len(inner) + 1} only"
     for line, torn in wrong.items():
-        inner = LINE_END.split(torn)[1:]
-        if any(one.count(separator) + 1 == frame.shape[1] > 1 for one in inner):
-            raise _refusal(text, line, offset, "not closed in its row", source)
+        if any(_is_row(one, separator, frame) for one in LINE_END.split(torn)[1:]):
+            found[line] = "not closed in its row"
     last = str(frame.iat[-1, -1]).replace('"', '""')
     if text.endswith(f'"{last}' if last else (f'{separator}"', '\n"')):
-        raise _refusal(text, int(lines[-1]), offset, "never closed", source)
+        found[int(lines[-1])] = "never closed"
+    if found:
+        raise _refusal(text, min(found), offset, found[min(found)], source)
+
+
+def _is_row(line: str, separator: str, frame: pd.DataFrame) -> bool:
+    """Whether a line has as many fields as the table has columns."""
+    return line.count(separator) + 1 == frame.shape[1] > 1
 
 
 def _long_cells(frame: pd.DataFrame) -> list[tuple[int, int]]:

@@ -31,6 +31,7 @@ from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
+from assay.io.under_header import without_import_rows
 from assay.io.unnamed_raters import counted_rows
 
 
@@ -264,7 +265,8 @@ def read_ratings(
 
 def _plain(opened: Source, named: Task | None) -> Export:
     """Return the plain table; lists of one element are that element."""
-    return Export(table=single_elements(opened.plain_table("" if named is None else named.name)))
+    table = opened.plain_table("" if named is None else named.name)
+    return Export(table=single_elements(without_import_rows(table)))
 
 
 def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:

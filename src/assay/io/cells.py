@@ -219,13 +219,15 @@ def _instead(column: "pd.Series[str]", ledger: Ledger) -> dict[str, Any]:
     """Return the arguments that read another column of classes, or numbers as scores."""
     from assay.io.likely_columns import free_answers  # it reads cells, too
 
-    others = [name for name in free_answers(ledger.table.frame) if name != column.name]
-    if others:
-        return {"labels": others[-1], "value": None}
     numbers, filled = parse_numbers(column)
-    if not filled.any() or not np.isfinite(numbers[filled]).all():
-        return {}
+    numeric = bool(filled.any()) and bool(np.isfinite(numbers[filled]).all())
     numbers = numbers[filled]
+    counted_up = numeric and len(np.unique(numbers)) == len(numbers)  # as identifiers are
+    others = [name for name in free_answers(ledger.table.frame) if name != column.name]
+    if others and (counted_up or not numeric):
+        return {"labels": others[-1], "value": None}
+    if not numeric:
+        return {}
     scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
     return {"labels": None, "score": str(column.name), "score_range": scale}
 

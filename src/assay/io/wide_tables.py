@@ -136,9 +136,8 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     ):
         return True
     grid = find_grid(frame, [str(c) for c in frame.columns if str(c) not in taken])
-    if grid and (
-        is_form(list(map(str, frame.columns))) or person_of(list(map(str, frame.columns)))
-    ):
+    beside = [str(c) for c in frame.columns if grid and str(c) not in grid.columns.values()]
+    if is_form(beside) or person_of(beside):
         grid = None  # rows are raters
     columns = list(grid.columns.values()) if grid else answer_columns(frame, label, taken)
     if not columns:

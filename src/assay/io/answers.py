@@ -28,6 +28,7 @@ from assay.io.likely_columns import (
     repeats_names,
     within_states,
 )
+from assay.io.list_cells import lists_of
 from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
@@ -38,6 +39,7 @@ from assay.io.names import (
     SUMMARIES,
     TRUTH_NAMES,
     VALUE_COLUMNS,
+    WORKPLACE,
     squash,
 )
 from assay.io.reading_log import Ledger
@@ -52,6 +54,8 @@ from assay.io.wide_tables import (
     rows_are_items,
 )
 
+MOST_LISTED = 64
+"""Most different elements of lists for them to be options, and no names or words of texts."""
 MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
 LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
@@ -183,7 +187,8 @@ def require_answers(
     if not likely and len(task.labels) == 1:
         likely = {c: c for c in within_states(frame, few)}
     if not likely and len(task.labels) == 1:
-        likely, said = _unusual(free or _with_odd_names(finder, taken, frame), frame)
+        keys = [finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")]
+        likely, said = _unusual(free or _with_odd_names(finder, taken, keys, frame), keys, frame)
     likely = _without_parents(likely)
     alone = len(likely) == 1 and len(task.labels) == 1
     named: LabelsArg = next(iter(likely.values())) if alone else likely
@@ -218,21 +223,27 @@ def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[
     return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
 
 
-def _with_odd_names(finder: ColumnFinder, taken: Sequence[str], frame: pd.DataFrame) -> list[str]:
+def _with_odd_names(
+    finder: ColumnFinder, taken: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
+) -> list[str]:
     """Return columns that vary within items and raters, so that their names mislead: topic, say."""
-    keys = [finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")]
     if not all(keys):
         return []
     others = [c for c in finder.columns if c not in {*taken, *keys[0], *keys[1]}]
     return likely_answers(frame, others, *keys)
 
 
-def _unusual(free: Sequence[str], frame: pd.DataFrame) -> tuple[dict[str, str], str]:
+def _unusual(
+    free: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
+) -> tuple[dict[str, str], str]:
     """Return columns of one mark or nothing, or else one of many values; and words about them."""
     marks = mark_columns(frame, free)
     if len(marks) > 1:
         return {c: c for c in marks}, f"; {listed(marks)} hold one mark or nothing, as options do"
-    sizes = {c: frame[c].nunique() for c in free if has_few(frame[c]) or repeats_names(frame[c])}
+    several = [c for c in free if has_few(frame[c]) or repeats_names(frame[c])]
+    if all(keys):
+        several = likely_answers(frame, several, *keys)
+    sizes = {c: frame[c].nunique() for c in several}
     if not sizes:
         return {}, ""
     one = min(sizes, key=lambda c: sizes[c])
@@ -273,7 +284,8 @@ def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
-    return [c for c in free if squash(c) not in TRUTH_NAMES | SUMMARIES | REMARKS]
+    others = TRUTH_NAMES | SUMMARIES | REMARKS | WORKPLACE
+    return [c for c in free if squash(c) not in others]
 
 
 def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
@@ -325,6 +337,9 @@ def _is_filled(cells: "pd.Series[str]") -> bool:
 
 def has_options(cells: "pd.Series[str]") -> bool:
     """Whether cells hold several of a few options."""
+    lists = lists_of(cells.head(FIRST_ROWS)).values()
+    if max(map(len, lists), default=0) > 1:
+        return len({str(one) for chosen in lists for one in chosen}) <= MOST_LISTED
     words = [str(word) for word in pd.unique(cells.head(FIRST_ROWS))]
     found = joined_answers(words, Label(name="label", classes=()))
     return found is not None and len(found.options) <= MOST_OPTIONS

@@ -12,7 +12,7 @@ from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
 from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, bare, squash
+from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -138,7 +138,8 @@ def _cost(
 def _may_be_answer(column: str) -> bool:
     """Whether a name is not that of a flag, a status, or the truth."""
     name = bare(column)
-    return name not in FLAGS | TRUTH_NAMES | SUMMARIES and not name.endswith(("status", "state"))
+    others = FLAGS | TRUTH_NAMES | SUMMARIES | WORKPLACE
+    return name not in others and not name.endswith(("status", "state"))
 
 
 def _are_names(column: "pd.Series[str]") -> bool:

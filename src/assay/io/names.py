@@ -139,6 +139,11 @@ CODES = frozenset({
     "urteil", "thema", "typ", "art", "gruppe", "sprache",
 })  # fmt: skip
 """Words in names of labels whose numbers may be codes."""
+WORKPLACE = frozenset({
+    "country", "region", "city", "ip", "ipaddress", "channel", "browser", "device", "useragent",
+    "os", "land", "gerät",
+})  # fmt: skip
+"""Squashed names of where a rater worked, which is no answer."""
 COUNT_NAMES = frozenset({
     "n", "count", "counts", "freq", "frequency", "times", "tally", "votes", "nvotes", "numvotes",
     "numberofvotes", "votecount", "votescount", "nratings", "numratings", "anzahl", "häufigkeit",

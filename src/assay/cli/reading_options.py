@@ -89,7 +89,7 @@ class Reading:
         list[str] | None,
         _reading(
             "Columns that are raters, in a table with a row for each item; '*' means all columns "
-            "with answers.",
+            "with answers; '{rater}_{label}' reads a column for each rater and question.",
             metavar="COLUMN ...",
         ),
     ] = None
@@ -101,7 +101,10 @@ class Reading:
     ] = None
     counts: Annotated[
         list[str] | None,
-        _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
+        _reading(
+            "Columns that are classes and hold numbers of votes, or one with those of each row.",
+            metavar="COLUMN ...",
+        ),
     ] = None
     ordered: Annotated[
         bool | None,

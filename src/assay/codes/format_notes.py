@@ -49,6 +49,10 @@ FORMAT_NOTES = {
         "Rows that each hold one option are read as the options that a rater chose, because of "
         "`replicate=`."
     ),
+    "outer-names": (
+        "A file of names within names has few outer and many inner ones. The outer ones are read "
+        "as items."
+    ),
     "places-left-out": (
         "Parts of the export have an unexpected form and were left out. Export the data again."
     ),

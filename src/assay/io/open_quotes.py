@@ -97,7 +97,7 @@ def _refusal(text: str, line: int, offset: int, end: str, source: str) -> OpenQu
         go_on={} if is_header else SET_ASIDE,
         numbers={"line": line},
     )
-    error = OpenQuoteError([problem], source)
+    error = OpenQuoteError([problem], source, code=problem.code)
     error.line = line
     return error
 

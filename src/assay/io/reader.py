@@ -17,7 +17,7 @@ from assay.io.columns import ColumnArg, PerLabel, question_column
 from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
-from assay.io.list_cells import single_elements
+from assay.io.list_cells import named_singly, single_elements
 from assay.io.mark_columns import with_marks
 from assay.io.opening import open_source
 from assay.io.option_rows import OPTIONS, gather_options
@@ -266,7 +266,7 @@ def read_ratings(
 def _plain(opened: Source, named: Task | None) -> Export:
     """Return the plain table; lists of one element are that element."""
     table = opened.plain_table("" if named is None else named.name)
-    return Export(table=single_elements(without_import_rows(table)))
+    return Export(table=named_singly(single_elements(without_import_rows(table))))
 
 
 def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:

@@ -10,6 +10,7 @@ from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
+from assay.io.likely_columns import likely_columns
 from assay.io.names import (
     COUNT_NAMES,
     EXPERTS,
@@ -140,7 +141,7 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if is_form(beside) or person_of(beside):
         grid = None  # rows are raters
     columns = list(grid.columns.values()) if grid else answer_columns(frame, label, taken)
-    if not columns:
+    if not columns or _are_rater_and_answer(frame, columns):
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
     item, person = item_of(rest), person_of(rest)
@@ -153,6 +154,19 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     else:
         _report_shape(frame, columns, label, item, person, ledger)
     return True
+
+
+def _are_rater_and_answer(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether two columns of the same numbers are a rater and its answer, beside the item."""
+    if len(columns) != FEWEST_COLUMNS or len(frame.columns) == len(columns):
+        return False
+    guess = likely_columns(frame, [str(c) for c in frame.columns], {})
+    items = frame[guess["item"]] if "item" in guess else None
+    return (
+        items is not None
+        and bool(items.duplicated().any())
+        and {guess["rater"], guess["answer"]} == set(columns)
+    )
 
 
 def _report_grid(grid: Grid, ledger: Ledger) -> None:

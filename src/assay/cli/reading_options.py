@@ -81,7 +81,9 @@ class Reading:
     format: Annotated[
         str | None, _reading("Format of the file, if several fit; 'table' means none of them.")
     ] = None
-    sheet: Annotated[str | None, _reading("Sheet, if the spreadsheet has several.")] = None
+    sheet: Annotated[
+        str | None, _reading("Sheet, if the spreadsheet has several; '*' reads all.")
+    ] = None
     encoding: Annotated[
         str | None, _reading("Encoding of the text, e.g. latin-1, if not recognised.")
     ] = None

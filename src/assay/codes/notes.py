@@ -44,6 +44,7 @@ NOTES = {
     "results-left-out": "Columns of results have too many different values to be classes.",
     "rows-counted": "Rows were repeated as often as a column of counts says.",
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
+    "sheets-joined": "Sheets of the same columns are read as one table.",
     "spaces": "The columns of the file are separated by spaces.",
     "table-of-page": "The file is a web page, and its largest table was read.",
     "task-chosen": "No task was named, so one was chosen. Name another task with `task=`.",

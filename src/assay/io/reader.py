@@ -99,7 +99,8 @@ def read_ratings(
     format : str, optional
         The format of the source, if several claim it; ``"table"`` for a table of none of them.
     sheet : str, optional
-        The sheet of a spreadsheet that has several.
+        The sheet of a spreadsheet that has several. ``"*"`` reads all as one table, if they have
+        the same columns; its column ``sheet`` has their names.
     encoding : str, optional
         The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional

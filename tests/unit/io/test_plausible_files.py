@@ -202,3 +202,83 @@ def test_whole_numbers_of_a_wide_table_are_codes_and_the_note_of_run_says_so(
     done = CliRunner().invoke(app, ["check", path, "--wide", "Ann", "Bob", "Cy", "--ordered"])
     assert done.exit_code == 0
     assert "read as codes" not in done.output
+
+
+def test_lists_called_annotators_and_labels_belong_together(tmp_path: Path) -> None:
+    path = tmp_path / "nested.json"
+    groups = LONG[LONG.index % 11 > 0].groupby("item")
+    records = [
+        {"id": item, "annotators": list(one["rater"]), "labels": list(one["label"])}
+        for item, one in groups
+    ]
+    path.write_text(json.dumps(records))
+    ratings = read_ratings(path)
+    assert sorted(ratings.raters.index) == ["Ann", "Bob", "Cy"]
+    assert len(ratings.answers) == (LONG.index % 11 > 0).sum()
+
+
+def test_a_file_of_numbers_without_a_header_loses_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    codes = LONG.apply(lambda column: column.astype("category").cat.codes)
+    codes.to_csv(path, index=False, header=False)
+    ratings, named = followed(path)
+    assert named == {"item": "column 1", "rater": "column 2", "labels": "column 3"}
+    assert len(ratings.answers) == ROWS
+
+
+def test_numbered_columns_are_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    WIDE.drop(columns="item").replace({"x": "0", "y": "1", "z": "2"}).to_csv(
+        path, index=False, header=["0", "1", "2"]
+    )
+    ratings, _ = followed(path)
+    assert (len(ratings.items), len(ratings.raters)) == (24, 3)
+
+
+def test_names_within_names_may_be_items_within_raters(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    held = {
+        r: dict(zip(one["item"], one["label"], strict=True)) for r, one in LONG.groupby("rater")
+    }
+    path.write_text(json.dumps(held))
+    assert "outer-names" in codes(read_ratings(path))
+    ratings = read_ratings(path, item="rater", rater="task")
+    assert (len(ratings.items), len(ratings.raters)) == (24, 3)
+    path.write_text(json.dumps({i: dict(zip(one["rater"], one["label"], strict=True))
+                                for i, one in LONG.groupby("item")}))  # fmt: skip
+    assert "outer-names" not in codes(read_ratings(path))
+
+
+def book(path: Path, **sheets: pd.DataFrame) -> Path:
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(path) as writer:
+        for name, frame in sheets.items():
+            frame.to_excel(writer, sheet_name=name, index=False)
+    return path
+
+
+def test_a_sheet_for_each_rater_is_read_by_the_command_of_the_refusal(tmp_path: Path) -> None:
+    own = {r: one.drop(columns="rater") for r, one in LONG.groupby("rater")}
+    path = book(tmp_path / "raters.xlsx", **own)
+    ratings, named = followed(path)
+    assert named == {"sheet": "*", "rater": "sheet"}
+    assert list(ratings.raters.index) == ["Ann", "Bob", "Cy"]
+    wanted = read_ratings(LONG)
+    assert len(ratings.answers) == len(wanted.answers) == ROWS
+    assert (ratings.answers[ratings.rater == 1] == wanted.answers[wanted.rater == 1]).all()
+    assert "sheets-joined" in codes(ratings)
+
+
+def test_batches_in_sheets_keep_their_raters(tmp_path: Path) -> None:
+    path = book(tmp_path / "batches.xlsx", one=LONG[:36], two=LONG[36:])
+    ratings, named = followed(path)
+    assert named == {"sheet": "*"}
+    assert (len(ratings.raters), len(ratings.answers)) == (3, ROWS)
+
+
+def test_sheets_of_different_columns_are_no_table(tmp_path: Path) -> None:
+    path = book(tmp_path / "mixed.xlsx", ratings=LONG, texts=WIDE)
+    _, named = followed(path)
+    assert named == {"sheet": "ratings"}
+    with pytest.raises(RatingsError, check=refusal("unknown-sheet")):
+        read_ratings(path, sheet="*")

@@ -141,8 +141,10 @@ def _each(given: dict[Any, Any] | list[Any]) -> Iterator[str]:
         yield from map(_word, given)
         return
     for key, word in given.items():
-        inner = word if isinstance(word, dict) else {"": word}
-        yield from (f"{key}{f':{w}' if w else ''}={_word(name)}" for w, name in inner.items())
+        inner = word if isinstance(word, dict) else {None: word}
+        yield from (
+            f"{key}{'' if w is None else f':{w}'}={_word(name)}" for w, name in inner.items()
+        )
 
 
 def _word(value: object) -> str:

@@ -81,7 +81,9 @@ class Reading:
     format: Annotated[
         str | None, _reading("Format of the file, if several fit; 'table' means none of them.")
     ] = None
-    sheet: Annotated[str | None, _reading("Sheet, if the spreadsheet has several.")] = None
+    sheet: Annotated[
+        str | None, _reading("Sheet, if the spreadsheet has several; '*' reads all.")
+    ] = None
     encoding: Annotated[
         str | None, _reading("Encoding of the text, e.g. latin-1, if not recognised.")
     ] = None
@@ -89,7 +91,7 @@ class Reading:
         list[str] | None,
         _reading(
             "Columns that are raters, in a table with a row for each item; '*' means all columns "
-            "with answers.",
+            "with answers; '{rater}_{label}' reads a column for each rater and question.",
             metavar="COLUMN ...",
         ),
     ] = None
@@ -101,7 +103,10 @@ class Reading:
     ] = None
     counts: Annotated[
         list[str] | None,
-        _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
+        _reading(
+            "Columns that are classes and hold numbers of votes, or one with those of each row.",
+            metavar="COLUMN ...",
+        ),
     ] = None
     ordered: Annotated[
         bool | None,
@@ -198,7 +203,7 @@ def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:
     for text in texts or ():
         rest, equals, name = text.rpartition("=")
         label, colon, word = (part.strip() for part in rest.partition(":"))
-        if not (equals and colon and label and word):
+        if not (equals and colon and label):
             raise typer.BadParameter(f"{text!r} is not LABEL:WORD=CLASS", param_hint="--word")
         found.setdefault(label, {})[word] = name.strip()
     return found

@@ -25,10 +25,18 @@ FORMAT_NOTES = {
         "The labels have too many combinations, so the rarest labels were left out. Name the "
         "labels that you need in a task file."
     ),
+    "marks-read": (
+        "Columns hold a mark or nothing, as the options of a question do. They are read as yes "
+        "and no."
+    ),
     "metrics-failed": "Metrics that failed with an error are read as missing answers.",
     "nameless-annotators": (
         "Annotations without a name are read as those of one rater. Give a folder with a file for "
         "each annotator."
+    ),
+    "no-option-chosen": (
+        "Ratings that choose no option, and answer nothing else, are read as no answer. If they "
+        "mean that none applies, say so with `classes=`."
     ),
     "nothing-chosen": "Ratings that choose none of several options are read as no to each option.",
     "one-file-one-rater": (
@@ -40,6 +48,10 @@ FORMAT_NOTES = {
     "options-gathered": (
         "Rows that each hold one option are read as the options that a rater chose, because of "
         "`replicate=`."
+    ),
+    "outer-names": (
+        "A file of names within names has few outer and many inner ones. The outer ones are read "
+        "as items."
     ),
     "places-left-out": (
         "Parts of the export have an unexpected form and were left out. Export the data again."

@@ -44,9 +44,11 @@ NOTES = {
     "results-left-out": "Columns of results have too many different values to be classes.",
     "rows-counted": "Rows were repeated as often as a column of counts says.",
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
+    "sheets-joined": "Sheets of the same columns are read as one table.",
     "spaces": "The columns of the file are separated by spaces.",
+    "table-of-page": "The file is a web page, and its largest table was read.",
     "task-chosen": "No task was named, so one was chosen. Name another task with `task=`.",
-    "title-rows": "Rows above the header of a sheet were left out.",
+    "title-rows": "Rows above the header, or right under it, were left out: titles, questions.",
     "unnamed-raters": (
         "The raters have no names, so their votes are numbered and share one confusion. If there "
         "is a column of raters, name it with `rater=`."

@@ -164,8 +164,8 @@ READING = {
     ),
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "too-many-classes": (
-        "A column has long texts, or too many different values to be classes. Name the column of "
-        "classes with `labels=`."
+        "A column has long texts, values that hardly repeat, or too many to be classes. Name the "
+        "column of classes with `labels=`."
     ),
     "two-formats": "The input may be of several formats. Say which with `format=`.",
     "truth-conflict": "An item has two different true classes of one label. Keep one.",
@@ -204,7 +204,10 @@ READING = {
     ),
     "unknown-column": "An argument names a column that the table does not have. Correct the name.",
     "unknown-label": "A name is not a label of the task. Use one that the message lists.",
-    "unparsed-file": "The file cannot be read as a table. Check separators and quotes.",
+    "unparsed-file": (
+        "The file cannot be read as a table. Close the quote in the line that the message names, "
+        "or leave the line out with `set_aside=True`."
+    ),
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
     "unknown-sheet": "`sheet=` does not name a sheet with data. Name one that has data.",
@@ -212,5 +215,5 @@ READING = {
     "wide-table": (
         "Each rater has a column. Give each answer a row of its own; the message shows the code."
     ),
-    "web-page": "The file is a web page, not a table. Download the file itself.",
+    "web-page": "The file is a web page without a table of ratings. Download the file itself.",
 }

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,11 @@ from assay.io.likely_columns import (
     likely_answers,
     likely_columns,
     likely_key,
+    mark_columns,
+    repeats_names,
     within_states,
 )
+from assay.io.list_cells import lists_of
 from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
@@ -33,16 +36,26 @@ from assay.io.names import (
     QUESTION_COLUMNS,
     RECOGNISED,
     REMARKS,
+    SUMMARIES,
     TRUTH_NAMES,
     VALUE_COLUMNS,
+    WORKPLACE,
     squash,
 )
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import report_wide, rows_are_items
+from assay.io.wide_tables import (
+    answer_columns,
+    are_criteria,
+    item_of,
+    report_wide,
+    rows_are_items,
+)
 
+MOST_LISTED = 64
+"""Most different elements of lists for them to be options, and no names or words of texts."""
 MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
 LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
@@ -63,6 +76,11 @@ class AnswerColumns:
     question: str = ""
     value: str = ""
     evidence: str = ""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether a single column of answers was found by its name, and not by an argument."""
+        return len(self.columns) == 1 and not self.evidence.startswith("named by")
 
     @property
     def columns(self) -> list[str]:
@@ -151,7 +169,13 @@ def require_answers(
     taken: Sequence[str] = (),
 ) -> None:
     """Add a problem if there are neither answers nor scores; ``taken`` have other roles."""
-    if found.columns or scored or ledger.problems:
+    if ledger.problems:
+        return
+    if found.columns or scored:
+        if _describes_items(found, ledger.table.frame, taken):
+            several = replace(task, labels=(Label(name="label", classes=()),))
+            report_wide(several, ledger, [*taken, *found.columns])
+            ledger.raise_problems()
         return
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
@@ -159,13 +183,19 @@ def require_answers(
     free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
+    frame, said = ledger.table.frame, ""
     if not likely and len(task.labels) == 1:
-        likely = {c: c for c in within_states(ledger.table.frame, few)}
+        likely = {c: c for c in within_states(frame, few)}
+    if not likely and len(task.labels) == 1:
+        keys = [finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")]
+        likely, said = _unusual(free or _with_odd_names(finder, taken, keys, frame), keys, frame)
+    likely = _without_parents(likely)
     alone = len(likely) == 1 and len(task.labels) == 1
     named: LabelsArg = next(iter(likely.values())) if alone else likely
     ledger.problem(
         "no-answers",
-        f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
+        f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})"
+        f"{said}",
         where=f"columns: {listed(finder.columns)}",
         mend=(
             f"name them: {as_code({'labels': named})}, if that is right"
@@ -175,6 +205,59 @@ def require_answers(
         + _drafted(few, task, ledger),
         go_on={"labels": named} if likely else {"task": None} if task.name != "single" else {},
     )
+
+
+def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[str]) -> bool:
+    """Whether the column of answers only has their name: columns of raters stand beside it.
+
+    Each row is then another item, no column names the rater, and other columns share their values.
+    """
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    if not found.by_name or taken or finder.all_of(RECOGNISED["rater"]):
+        return False
+    if not rows_are_items(frame, [c for c in [item_of(finder.columns)] if c]):
+        return False
+    raters = answer_columns(frame, Label(name="label", classes=()), found.columns)
+    own = set(map(canonical, pd.unique(frame[found.columns[0]]))) - EMPTY
+    said = {canonical(str(w)) for c in raters for w in pd.unique(frame[c])} - EMPTY
+    return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
+
+
+def _with_odd_names(
+    finder: ColumnFinder, taken: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
+) -> list[str]:
+    """Return columns that vary within items and raters, so that their names mislead: topic, say."""
+    if not all(keys):
+        return []
+    others = [c for c in finder.columns if c not in {*taken, *keys[0], *keys[1]}]
+    return likely_answers(frame, others, *keys)
+
+
+def _unusual(
+    free: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
+) -> tuple[dict[str, str], str]:
+    """Return columns of one mark or nothing, or else one of many values; and words about them."""
+    marks = mark_columns(frame, free)
+    if len(marks) > 1:
+        return {c: c for c in marks}, f"; {listed(marks)} hold one mark or nothing, as options do"
+    several = [c for c in free if has_few(frame[c]) or repeats_names(frame[c])]
+    if all(keys):
+        several = likely_answers(frame, several, *keys)
+    sizes = {c: frame[c].nunique() for c in several}
+    if not sizes:
+        return {}, ""
+    one = min(sizes, key=lambda c: sizes[c])
+    many = f"; column {one} has {sizes[one]} values, more than answers usually have"
+    return {one: one}, "" if has_few(frame[one]) else many
+
+
+def _without_parents(likely: Mapping[str, str]) -> dict[str, str]:
+    """Leave out a column of all chosen options where each of them has a column of its own."""
+    return {
+        label: column
+        for label, column in likely.items()
+        if not any(other.startswith((f"{column}/", f"{column}___")) for other in likely.values())
+    }
 
 
 def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
@@ -201,7 +284,8 @@ def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
-    return [c for c in free if squash(c) not in TRUTH_NAMES | REMARKS]
+    others = TRUTH_NAMES | SUMMARIES | REMARKS | WORKPLACE
+    return [c for c in free if squash(c) not in others]
 
 
 def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
@@ -253,6 +337,9 @@ def _is_filled(cells: "pd.Series[str]") -> bool:
 
 def has_options(cells: "pd.Series[str]") -> bool:
     """Whether cells hold several of a few options."""
+    lists = lists_of(cells.head(FIRST_ROWS)).values()
+    if max(map(len, lists), default=0) > 1:
+        return len({str(one) for chosen in lists for one in chosen}) <= MOST_LISTED
     words = [str(word) for word in pd.unique(cells.head(FIRST_ROWS))]
     found = joined_answers(words, Label(name="label", classes=()))
     return found is not None and len(found.options) <= MOST_OPTIONS

@@ -21,7 +21,7 @@ from assay.io.tables import SET_ASIDE
 
 UNKNOWN = -3
 EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
-NO_ANSWER = frozenset({
+NO_ANSWER = frozenset({  # English; then German, French, Spanish and others
     "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
     "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
     "do not know", "idk", "can't tell", "cannot tell", "can't say", "cannot say", "no answer",
@@ -29,6 +29,21 @@ NO_ANSWER = frozenset({
     "undefined", "abstain", "abstained", "abstention", "ignore", "ignored", "n.a.", "n.a", "n / a",
     "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
     "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
+    "don\u2019t know", "can\u2019t tell", "can\u2019t say", "can't decide", "cannot decide",
+    "undecided", "no idea", "refused", "no rating",
+    "keine angabe", "k.a.", "k. a.", "k.a", "weiss nicht", "weiss ich nicht",
+    "unklar", "unsicher", "unbekannt", "unentschieden", "enthaltung", "keine antwort",
+    "keine meinung", "keine bewertung", "nicht beurteilbar", "nicht bewertbar", "nicht bewertet",
+    "nicht zutreffend", "trifft nicht zu", "übersprungen", "fehlt", "entfällt", "leer",
+    "je ne sais pas", "ne sait pas", "ne sais pas", "nsp", "sans réponse", "pas de réponse",
+    "aucune réponse", "sans avis", "sans opinion", "inconnu", "incertain", "non applicable",
+    "no sé", "no se", "no sabe", "no lo sé", "ns/nc", "nsnc", "sin respuesta", "no contesta",
+    "no aplica", "desconocido", "sin opinión",
+    "não sei", "nao sei", "sem resposta", "não se aplica", "non so", "non lo so",
+    "nessuna risposta", "weet niet", "weet ik niet", "geen antwoord", "geen mening", "n.v.t.",
+    "nvt", "nie wiem", "trudno powiedzieć", "brak odpowiedzi", "vet ej", "vet inte", "ved ikke",
+    "vet ikke", "не знаю", "затрудняюсь ответить", "нет ответа", "неизвестно",
+    "不知道", "不确定", "不清楚", "未知", "わからない", "分からない", "不明", "無回答", "未回答",
 })  # fmt: skip
 """Words that may mean no answer; a note names them if the data define the classes."""
 
@@ -151,10 +166,16 @@ def allowed_values(label: Label) -> str:
     return f"{names}{extra}, or empty"
 
 
+FEW_CLASSES = 12
+"""Classes up to which it does not matter how often each is used."""
+
+
 def classes_from_data(
-    columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger
+    columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger, *, named: bool = False
 ) -> tuple[str, ...]:
     """Return the distinct values of a label whose classes come from the data.
+
+    Values that hardly repeat are no classes, unless the caller has ``named`` the column.
 
     Numbers are sorted as numbers, words alphabetically (2 before 10), no before yes. Equal numbers
     are one class, and so are words that differ in case only; the most common spelling names them.
@@ -162,18 +183,20 @@ def classes_from_data(
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
+    once = not named and len(counts) > max(FEW_CLASSES, int(counts.sum()) / 2)
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
     if numeric:
         _note_numbers(list(map(str, counts.index)), label, ledger)
     longest = max(map(len, names), default=0)
-    if len(names) > MAX_CLASSES or longest > MAX_NAME:
-        go_on = _instead(columns[0], numeric, ledger)
+    if len(names) > MAX_CLASSES or longest > MAX_NAME or (once and not ledger.table.part):
+        go_on = _instead(columns[0], ledger)
         texts = f", texts of up to {longest:,} characters" if longest > MAX_NAME else ""
         ledger.problem(
             "too-many-classes",
-            f"{len(names)} different values of {label.name}{texts}",
+            f"{len(names)} different values of {label.name}{texts} in {int(counts.sum()):,} "
+            "answers",
             where=f"column {columns[0].name}",
-            allowed=f"at most {MAX_CLASSES} classes, of at most {MAX_NAME} characters",
+            allowed=f"classes that repeat, at most {MAX_CLASSES}, of at most {MAX_NAME} characters",
             mend=_advice(go_on),
             go_on=go_on,
             numbers={"values": len(names), "most": MAX_CLASSES, "longest": longest},
@@ -192,15 +215,18 @@ def classes_from_data(
     return tuple(classes)
 
 
-def _instead(column: "pd.Series[str]", numeric: bool, ledger: Ledger) -> dict[str, Any]:
+def _instead(column: "pd.Series[str]", ledger: Ledger) -> dict[str, Any]:
     """Return the arguments that read another column of classes, or numbers as scores."""
     from assay.io.likely_columns import free_answers  # it reads cells, too
 
+    numbers, filled = parse_numbers(column)
+    numeric = bool(filled.any()) and bool(np.isfinite(numbers[filled]).all())
+    numbers = numbers[filled]
+    counted_up = numeric and len(np.unique(numbers)) == len(numbers)  # as identifiers are
     others = [name for name in free_answers(ledger.table.frame) if name != column.name]
-    if others:
+    if others and (counted_up or not numeric):
         return {"labels": others[-1], "value": None}
-    numbers = pd.to_numeric(column, errors="coerce").dropna()
-    if not numeric or numbers.empty:
+    if not numeric:
         return {}
     scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
     return {"labels": None, "score": str(column.name), "score_range": scale}
@@ -271,6 +297,7 @@ def parse_numbers(column: "pd.Series[str]") -> tuple[Floats, Bools]:
     raw, distinct = pd.factorize(column)
     words = [str(word).strip() for word in distinct]
     filled = np.array([word.casefold() not in EMPTY for word in words], bool)
+    words = [word.removesuffix("%").rstrip() for word in words]
     values = pd.to_numeric(pd.Series(words, dtype="str"), errors="coerce").to_numpy(float)
     return np.where(np.isfinite(values) & filled, values, np.nan)[raw], filled[raw]
 

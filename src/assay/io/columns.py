@@ -21,6 +21,7 @@ from assay.io.names import (
     ASKED,
     COUNT_NAMES,
     KEY_PARTS,
+    NUMBERED,
     QUESTION_COLUMNS,
     RECOGNISED,
     VALUE_COLUMNS,
@@ -31,6 +32,8 @@ from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
+MOST_VOTES = 1000
+"""Numbers from which a column is hardly one of votes: years, times, identifiers."""
 BESIDE = ("rater", "replicate", "session")
 """Roles that distinguish ratings of one item."""
 IN_LISTS = "raters rate each place of a list once"
@@ -225,14 +228,18 @@ def require(
     unnamed = role == "rater"
     asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
     offer = f"name it: {as_code(asked)}, if that is right"
-    go_on = asked if guess else {"rater": "row"} if unnamed else {}
+    votes = "" if guess or not unnamed else _likely_votes(roles, answers, ledger)
+    go_on = asked if guess else {"counts": votes} if votes else {"rater": "row"} if unnamed else {}
+    nobody = '; or, if the raters have no names, `rater="row"`'
+    if votes:
+        nobody = f"; or, if column {votes} has numbers of votes, {as_code(go_on)}"
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
         mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
-        + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
+        + (nobody if unnamed else ""),
         role=role,
         go_on=go_on,
     )
@@ -247,14 +254,22 @@ def _likely_key(
     parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
     found = likely_key(ledger.table.frame, free, parts, beside) if "rater" in roles else []
-    return found or ([] if half else _most_distinct(free, ledger))
+    criteria = len(answers) > 1 and "rater" in roles and roles["rater"].columns == (NUMBERED,)
+    return found or ([] if half else _most_distinct(free, ledger, rows_are_items=criteria))
 
 
-def _most_distinct(free: Sequence[str], ledger: Ledger) -> list[str]:
-    """Return the column of the most values, if one is called an identifier among those."""
+def _most_distinct(
+    free: Sequence[str], ledger: Ledger, *, rows_are_items: bool = False
+) -> list[str]:
+    """Return the column of the most values, if one is called an identifier among those.
+
+    Where one rater without a name judged several criteria, each row is an item.
+    """
     frame = ledger.table.frame
     sizes = {c: frame[c].nunique() for c in free if c}
     several = [c for c, size in sizes.items() if 1 < size < len(frame)] or list(sizes)
+    if rows_are_items:
+        several = [c for c, size in sizes.items() if size == len(frame)] or several
     named = [c for c in several if IDENTIFIER.search(c)] or several
     return [max(named, key=lambda c: sizes[c])] if named else []
 
@@ -267,6 +282,26 @@ def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
     known = {c for one in roles.values() for c in one.columns}
     free = [c for c in key if c not in known]
     return {"cluster": free[0]} if free else {}
+
+
+def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
+    """Return the column that seems to hold the number of votes of each row; "" if none does.
+
+    Its numbers are whole, and no row repeats the item and the answer of another.
+    """
+    guessed = [problem.go_on.get("item") for problem in ledger.problems]
+    items = [c for one in guessed if one for c in ([one] if isinstance(one, str) else one)]
+    items = [*roles["item"].columns] if "item" in roles else items
+    frame = ledger.table.frame
+    if not items or not answers or not frame.duplicated(items).any():
+        return ""
+    if frame.duplicated([*items, *answers]).any():
+        return ""
+    used = {c for one in roles.values() for c in one.columns} | {*items, *answers}
+    free = [str(c) for c in frame.columns if c and c not in used]
+    whole = [c for c in free if frame[c].str.fullmatch(COUNT).all() and frame[c].nunique() > 1]
+    found = [c for c in whole if frame[c].astype(float).max() < MOST_VOTES]
+    return found[0] if len(found) == 1 and not count_column(frame) else ""
 
 
 def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:

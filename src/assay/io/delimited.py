@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
 from assay.io.names import composed, note_apart
+from assay.io.open_quotes import require_closed, without_open_quotes
 from assay.io.tables import AGAIN, SET_ASIDE
 
 ROW_NAME = "row name"
@@ -49,11 +51,22 @@ class _BadRow:
 
     record: int
     fields: int
-    height: int
+    text: str
+
+    @property
+    def height(self) -> int:
+        """The number of its lines."""
+        return 1 + self.text.count("\n")
 
 
 def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimited:
     """Parse delimited text with a header; ragged rows are refused, or lost if ``lenient``."""
+    if lenient:
+        return without_open_quotes(raw, partial(_parsed, source=source, lenient=True))
+    return _parsed(raw, source=source, lenient=False)
+
+
+def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
     text, offset = _from_header(text)
@@ -70,9 +83,9 @@ def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimite
         said = f"the header names one column less than there are: the first is called {ROW_NAME}"
         notes = (*notes, Note(said, code="nameless-columns", numbers={"columns": 1}))
     lines = offset + _line_numbers(text, frame, bad)
-    if _quote_is_open(text, frame, separator):
-        raise _open_quote(lines[-1], source)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
+    texts = {int(line): row.text for line, row in zip(lines[wrong], bad, strict=True)}
+    require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
     if bad and not lenient:
         raise RatingsError([_ragged(bad, lines, len(header))], source)
     lost = tuple(lines[wrong].tolist())
@@ -116,25 +129,6 @@ def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:
         if same.any():
             same &= (frame.iloc[:, n] == name).to_numpy(bool)
     return same
-
-
-def _quote_is_open(text: str, frame: pd.DataFrame, separator: str) -> bool:
-    """Whether a quote in the last cell is never closed: the cell then ends the text as it is."""
-    if '"' not in text or frame.empty:
-        return False
-    last = str(frame.iat[-1, -1]).replace('"', '""')
-    return text.endswith(f'"{last}' if last else (f'{separator}"', '\n"'))
-
-
-def _open_quote(line: int, source: str) -> RatingsError:
-    return RatingsError.of(
-        "unparsed-file",
-        f"the quote that opens in the row at line {line} is never closed, so that the text after "
-        "it would be one cell",
-        source,
-        mend="close the quote, write it twice if it belongs to the text, or export the file again "
-        "if it ends early",
-    )
 
 
 def read_header(text: str, source: str) -> list[str]:
@@ -222,9 +216,7 @@ def _parse(
     bad: list[_BadRow] = []
 
     def note(row: Any) -> str:
-        bad.append(
-            _BadRow(record=row.number, fields=row.actual_columns, height=1 + row.text.count("\n"))
-        )
+        bad.append(_BadRow(record=row.number, fields=row.actual_columns, text=row.text))
         return "skip"
 
     keys = [str(n) for n in range(len(header))]

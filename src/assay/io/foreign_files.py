@@ -7,7 +7,10 @@ from pathlib import PurePath
 from assay._util.errors import RatingsError
 
 LFS = b"version https://git-lfs"
-WEB_PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
+WEB_PAGE = re.compile(
+    rb"(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?<(!doctype html|html|head|meta|style|table)\b",
+    re.IGNORECASE,
+)
 FROM_PANDAS = (
     "python -c 'import sys, pandas; pandas.read_{kind}(sys.argv[1])"
     ".to_csv(sys.argv[2], index=False)' {{source}} {{table}}"
@@ -24,8 +27,13 @@ PROGRAMS = {
 """How files of other programs begin: the program, and what makes CSV of them."""
 
 
-def refuse_foreign(data: bytes, source: str) -> None:
-    """Refuse what stands in the place of the data: a pointer to them, or a page of the web.
+def is_page(data: bytes) -> bool:
+    """Whether bytes are a page of the web."""
+    return WEB_PAGE.match(data) is not None
+
+
+def refuse_pointer(data: bytes, source: str) -> None:
+    """Refuse a pointer that stands in the place of the data.
 
     Raises
     ------
@@ -39,14 +47,16 @@ def refuse_foreign(data: bytes, source: str) -> None:
             mend="fetch them with git lfs pull",
             first="git lfs pull",
         )
-    if WEB_PAGE.match(data):
-        raise RatingsError.of(
-            "web-page",
-            "the file is a web page, not a table",
-            source,
-            mend="download the file itself, such as by the link called raw, or save the table as "
-            "CSV",
-        )
+
+
+def no_table(source: str) -> RatingsError:
+    """Refuse a page of the web that has no table."""
+    return RatingsError.of(
+        "web-page",
+        "the file is a web page without a table of ratings",
+        source,
+        mend="download the file itself, such as by the link called raw, or save the table as CSV",
+    )
 
 
 def no_text(data: bytes, source: str) -> RatingsError:

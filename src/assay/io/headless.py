@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -53,7 +54,14 @@ def lacks_header(frame: pd.DataFrame) -> bool:
         for n, name in enumerate(names)
         if name and bool((frame.iloc[:SEEN_ROWS, n] == name).any())
     ]
-    return 2 * len(below) >= len(names) and any(not _is_number(name) for name in below)
+    words = any(not _is_number(name) for name in below) or not _counts_up(names)
+    return bool(below) and 2 * len(below) >= len(names) and words
+
+
+def _counts_up(names: Sequence[str]) -> bool:
+    """Whether names are numbers of columns: 0, 1, 2, ... or 1, 2, 3, ..."""
+    places = range(len(names))
+    return list(names) in ([str(n) for n in places], [str(n + 1) for n in places])
 
 
 def _is_number(text: str) -> bool:

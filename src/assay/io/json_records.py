@@ -25,6 +25,14 @@ RATING_LISTS = (
 )  # fmt: skip
 """Keys of the list of ratings, if an item has several lists."""
 LISTS = set(map(squash, RATING_LISTS))
+JUDGING = frozenset({
+    "judgments", "judgements", "judges", "votes", "verdicts", "reviews", "assessments",
+    "annotations",
+})  # fmt: skip
+"""Lists whose elements are by a model, and not about one."""
+JUDGES = frozenset({"model", "modelname", "modelid", "llm"})
+JUDGE = "judge_model"
+"""Name of the column of the models that judge."""
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
 """Last parts of a path that mean nothing alone."""
 OWNERS = {squash(n) for role in ("rater", "item", "system") for n in RECOGNISED[role]}
@@ -265,6 +273,8 @@ def _short(paths: Mapping[str, None]) -> dict[str, str]:
     taken: dict[str, list[str]] = {}
     for path in sorted(paths, key=lambda path: path.count(".")):
         *before, end = path.split(".")
+        if before and squash(end) in JUDGES and squash(before[-1]) in JUDGING:
+            end = JUDGE
         named = bool(before) and squash(end) in IDENTIFYING and squash(before[-1]) not in LISTS
         taken.setdefault(before[-1] if named else end, []).append(path)
     short = {

@@ -250,6 +250,25 @@ def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Led
         )
 
 
+def without_nameless(layout: Layout, task: Task) -> Layout:
+    """Empty the answers of rows without an item or a rater, such as a line of totals.
+
+    Such rows are set aside, so that their words are no classes.
+    """
+    nameless = ((layout.item_names == "") | (layout.rater_names == "")).to_numpy(bool)
+    open_labels = [label.name for label in task.labels if not label.classes]
+    columns = [layout.answers.by_label.get(name, layout.answers.value) for name in open_labels]
+    columns = [column for column in dict.fromkeys(columns) if column]
+    if not columns or not nameless.any() or nameless.all():
+        return layout
+    frame = layout.table.frame
+    table = replace(
+        layout.table, frame=frame.assign(**{c: frame[c].mask(nameless, "") for c in columns})
+    )
+    layout.ledger.table = table
+    return replace(layout, table=table)
+
+
 def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
     """Take classes that the task leaves open from the answers and the truth."""
     frame = layout.table.frame
@@ -264,7 +283,10 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
         if gold is not None and label.name in gold.by_label:
             columns.append(gold.table.frame[gold.by_label[label.name]])
         if columns:
-            classes[label.name] = classes_from_data(columns, label, ledger) or ("no", "yes")
+            named = found.evidence.startswith("named by")
+            classes[label.name] = classes_from_data(columns, label, ledger, named=named) or (
+                "no", "yes",
+            )  # fmt: skip
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
             classes[label.name] = ("no", "yes")
             ledger.note(f"{label.name} has scores but no answers, so its classes are no and yes")
@@ -291,6 +313,9 @@ def account_for(
         named = "named by `truth=`"
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
     finder = ColumnFinder(list(table.frame.columns))
+    answers = layout.answers.columns
+    options = [c for c in finder.columns if any(a.startswith(f"{c}: ") for a in answers)]
+    extra |= dict.fromkeys(options, ("options", "each option in its cells is a label"))
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))
     if RETRIEVER_SCORE in covariates:
         extra[RETRIEVER_SCORE] = ("covariate", "its name, or named by `covariates=`")

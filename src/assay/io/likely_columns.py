@@ -9,8 +9,10 @@ import pandas as pd
 
 from assay._util.grouping import unique_rows
 from assay.data.class_words import NUMBER, canonical
+from assay.data.task import MAX_CLASSES
+from assay.data.task_files import MAX_NAME
 from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, FORM, RECOGNISED, TRUTH_NAMES, bare, squash
+from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -136,7 +138,8 @@ def _cost(
 def _may_be_answer(column: str) -> bool:
     """Whether a name is not that of a flag, a status, or the truth."""
     name = bare(column)
-    return name not in FLAGS | TRUTH_NAMES and not name.endswith(("status", "state"))
+    others = FLAGS | TRUTH_NAMES | SUMMARIES | WORKPLACE
+    return name not in others and not name.endswith(("status", "state"))
 
 
 def _are_names(column: "pd.Series[str]") -> bool:
@@ -167,3 +170,28 @@ def has_few(column: "pd.Series[str]") -> bool:
     """Whether a column has few values, as answers have."""
     words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
     return 1 < len(words) <= MOST_CLASSES < len(column)
+
+
+def repeats_names(column: "pd.Series[str]") -> bool:
+    """Whether a column has more values than answers usually have, but repeats them as classes."""
+    words = {str(word).strip() for word in pd.unique(column)} - EMPTY
+    filled = int((column.str.strip() != "").sum())
+    short = max(map(len, words), default=0) <= MAX_NAME
+    return MOST_CLASSES < len(words) <= MAX_CLASSES and 2 * len(words) <= filled and short
+
+
+def mark_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns that hold one word or nothing.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"long": ["Y", ""], "rude": ["", "Y"], "ok": ["Y", "N"]}, dtype="str")
+    >>> mark_columns(frame, list(frame))
+    ['long', 'rude']
+    """
+    found = []
+    for column in columns:
+        words = {canonical(str(word)) for word in pd.unique(frame[column])}
+        if len(words - EMPTY) == 1 and words & EMPTY:
+            found.append(column)
+    return found

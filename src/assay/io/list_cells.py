@@ -11,7 +11,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted
 from assay.io.columns import ColumnFinder
-from assay.io.names import RECOGNISED
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text
 
@@ -50,6 +50,19 @@ def _some_lists(column: "pd.Series[str]") -> Lists:
         return {}
     cells = [str(cell) for cell in pd.unique(column) if cell and _may_be_list(str(cell))]
     return {cell: items for cell in cells if (items := _elements(cell)) is not None}
+
+
+def named_singly(table: Table) -> Table:
+    """Call lists of raters and of their answers by what an element is: annotators, labels."""
+    columns = [str(c) for c in table.frame]
+    known = {squash(name) for name in (*RECOGNISED["rater"], *ANSWER_COLUMNS)}
+    names = {c: c.removesuffix("s") for c in columns if c.endswith("s")}
+    new = {c: one for c, one in names.items() if squash(one) in known and one not in columns}
+    raters = [c for c, one in new.items() if one in ColumnFinder([one]).all_of(RECOGNISED["rater"])]
+    several = [c for c in raters if _has_several(table.frame[c])]
+    if len(several) != 1 or len(beside := parallel(table.frame, several[0])) < 2:
+        return table
+    return replace(table, frame=table.frame.rename(columns={c: new[c] for c in beside if c in new}))
 
 
 def without_uneven_lists(table: Table, rater: object) -> Table:

@@ -19,9 +19,11 @@ from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table
 from assay.io.wide_tables import names_people
 
-SEPARATORS = ("|", ";", "\n", ",")
-EVERYDAY = (",",)
+SEPARATORS = ("|", ";", "\n", ",", "+", "&")
+EVERYDAY = (",", "+", "&")
 """Separators that occur in plain text; then each part must also be an answer alone."""
+OF_NAMES = ("+", "&")
+"""Separators that occur in names (R&D); then options must be combined in several ways."""
 FEWEST_ROWS = 3
 """Fewest rows for lists of equal length to be the answers of as many raters."""
 MOST_OPTIONS = 24
@@ -77,6 +79,8 @@ def _are_answers(
         named = {*label.classes, *map(canonical, known)}
         unknown = [ps for w, ps in several.items() if w not in known and canonical(w) not in known]
         return any(all(canonical(p) in named or p in named for p in ps) for ps in unknown)
+    if separator in OF_NAMES and len({frozenset(ps) for ps in several.values()}) < 2:
+        return False
     if separator == "," and all(_is_decimal(ps) for ps in several.values()):
         return False
     alone = {ps[0] for ps in parts.values() if len(ps) == 1}

@@ -59,6 +59,8 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
     ),
 }  # fmt: skip
+NUMBERED = "rater (numbered)"
+"""The column of raters without names, unlikely in real data."""
 KEY_PARTS = ("cluster", "system", "panel", "rank")
 """Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
@@ -76,14 +78,42 @@ VALUE_COLUMNS = (
 )  # fmt: skip
 TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
-    "correctanswer", "correctlabel",
+    "correctanswer", "correctlabel", "final", "finallabel", "finalanswer", "finaldecision",
+    "finalrating", "adjudicated", "adjudication", "adjudicatedlabel", "consensus",
+    "consensuslabel", "reconciled", "konsens", "endgültig", "musterlösung",
 })  # fmt: skip
 """Squashed names of known truth, which is read only if ``truth=`` names it."""
+SUMMARIES = frozenset({
+    "majority", "majorityvote", "majoritylabel", "majorityclass", "majorityanswer",
+    "majorityrating", "mean", "average", "avg", "meanrating", "averagerating", "meanscore",
+    "averagescore", "avgscore", "avgrating", "median", "allagree",
+    "aggregated", "aggregate", "mehrheit", "mehrheitsurteil", "mittelwert", "durchschnitt",
+})  # fmt: skip
+"""Squashed names of what is computed from several raters, and is no answer of one."""
 FLAGS = frozenset({
     "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
     "isdiscarded", "draft", "isdraft", "ignored",
 })  # fmt: skip
 """Squashed names of columns that mark responses that do not count."""
+PEOPLE = frozenset({
+    "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
+    "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
+})  # fmt: skip
+"""Words in names of columns of respondents."""
+EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
+"""Words in names of columns that are raters."""
+CRITERIA = frozenset({
+    "correct", "relevant", "relevance", "faithful", "complete", "grounded", "supported", "fluent",
+    "coherent", "coherence", "concise", "accurate", "accuracy", "consistent", "safe", "toxic",
+    "polite", "style", "tone", "grammar", "format", "clarity", "clear", "quality", "overall",
+    "hallucination", "hallucinated", "factual", "fluency", "bias", "depth", "honest", "harmless",
+    "harmful", "refusal", "richtig", "korrekt", "relevanz", "stil", "grammatik",
+})  # fmt: skip
+"""Words in names of columns that are criteria."""
+CRITERIA_END = ("ness", "ity", "ful", "able", "ible", "keit", "heit", "reich")
+"""How further such words end."""
+QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
+"""Beginnings of names of columns that are items."""
 FORM = (
     "timestamp", "submitted", "submitdate", "datestamp", "startlanguage", "startdate",
     "enddate", "recordeddate", "responseid", "zeitstempel",
@@ -109,12 +139,39 @@ CODES = frozenset({
     "urteil", "thema", "typ", "art", "gruppe", "sprache",
 })  # fmt: skip
 """Words in names of labels whose numbers may be codes."""
-COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
+WORKPLACE = frozenset({
+    "country", "region", "city", "ip", "ipaddress", "channel", "browser", "device", "useragent",
+    "os", "land", "gerät",
+})  # fmt: skip
+"""Squashed names of where a rater worked, which is no answer."""
+COUNT_NAMES = frozenset({
+    "n", "count", "counts", "freq", "frequency", "times", "tally", "votes", "nvotes", "numvotes",
+    "numberofvotes", "votecount", "votescount", "nratings", "numratings", "anzahl", "häufigkeit",
+    "haeufigkeit", "stimmen", "stimmenzahl", "anzahlstimmen", "nombre", "effectif", "fréquence",
+    "frequence", "nbvotes", "votos", "frecuencia", "frequência", "número", "frequenza", "voti",
+    "aantal", "antal", "liczba", "количество", "数量", "件数", "人数", "票数",
+})  # fmt: skip
 """Squashed names of frequencies in tables of grouped answers."""
 
 
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
 """Prefixes of column names in flattened exports."""
+
+
+def words_of(column: str) -> list[str]:
+    """Return the words of a name: Email Address is email and address."""
+    return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
+
+
+def names_criterion(column: str) -> bool:
+    """Whether the name of a column is that of a criterion."""
+    words = set(words_of(column))
+    return bool(words & CRITERIA) or any(word.endswith(CRITERIA_END) for word in words)
+
+
+def names_question(column: str) -> bool:
+    """Whether a name is that of an item or a question: item 3, Q12, Is answer 1 correct?"""
+    return squash(column).strip("0123456789").startswith(QUESTIONS)
 
 
 def bare(name: str) -> str:

@@ -11,9 +11,8 @@ from assay._util.typing import Floats, Ints
 from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.io.cells import WRITTEN
-from assay.io.names import CODES, GRADES
+from assay.io.names import CODES, GRADES, words_of
 from assay.io.reading_log import Ledger
-from assay.io.wide_tables import words_of
 
 WITHOUT_ORDER = {"ordered": None}
 """Arguments to continue with if ``ordered=`` cannot be obeyed."""

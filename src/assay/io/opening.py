@@ -18,7 +18,8 @@ from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
 from assay.io.encodings import decode_text
 from assay.io.file_names import short_names
 from assay.io.file_paths import is_folder, read_bytes
-from assay.io.foreign_files import refuse_foreign
+from assay.io.foreign_files import is_page, no_table, refuse_pointer
+from assay.io.html_tables import table_of_page
 from assay.io.json_records import looks_like_json, without_lone_surrogates
 from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
 from assay.io.saved_datasets import saved_dataset
@@ -106,7 +107,7 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
     """Open the bytes of a file by their content, not by the file's name."""
     digest = hashlib.sha256(data).hexdigest()
     data = unpacked(data, name)
-    refuse_foreign(data, name)
+    refuse_pointer(data, name)
     if is_archive(data):
         contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
         paths = {file: f"{name}/{file}" for file in contents}
@@ -124,6 +125,14 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
             name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
         )  # fmt: skip
     text, notes = decode_text(data, name, encoding)
+    if is_page(data):
+        page = table_of_page(text, name)
+        if page is None:
+            raise no_table(name)
+        return FrameSource(
+            name=name, sha256=digest, frame=page.frame, lines=page.lines,
+            notes=(*notes, *page.notes),
+        )  # fmt: skip
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", name, mend=AGAIN)
     if looks_like_json(text):

@@ -20,6 +20,7 @@ from assay.io.formats import Export
 from assay.io.multi_select import chosen_options
 from assay.io.names import RECOGNISED
 from assay.io.reading_log import Ledger
+from assay.io.silent_rows import note_silent
 from assay.io.tables import Table
 
 NAME = "options"
@@ -56,7 +57,12 @@ def with_options(export: Export, task: Task, given: Arguments) -> Export | None:
     several = [places[label] for label in chosen]
     return replace(
         made,
-        notes=(*export.notes, *_notes(places, chosen, labels, kept), *_silent_notes(silent)),
+        notes=(
+            *export.notes,
+            *_notes(places, chosen, labels, kept),
+            *_silent_notes(silent),
+            *_empty_notes(export.table.frame, places, kept, silent, given),
+        ),
         options={**export.options, "labels": where},
         task=task_of(NAME, controls, kept),
         reason=f"several options of {listed(several)} can be chosen, and each is a label",
@@ -151,6 +157,22 @@ def _silent_notes(silent: Mapping[str, Bools]) -> list[Note]:
         for label, rows in silent.items()
         if rows.any()
     ]  # fmt: skip
+
+
+def _empty_notes(
+    frame: pd.DataFrame,
+    places: Mapping[str, str],
+    kept: Sequence[Column],
+    silent: Mapping[str, Bools],
+    given: Arguments,
+) -> list[Note]:
+    """Note rows that choose nothing and answer nothing else."""
+    notes: list[Note] = []
+    for label, rows in silent.items():
+        empty = frame[places[label]].map(_is_empty).to_numpy(bool) & ~rows
+        names = [one.name for one in kept if one.control == label]
+        notes += note_silent(int(empty.sum()), places[label], names, given.classes)
+    return notes
 
 
 def _without_none(cells: Chosen) -> Chosen:

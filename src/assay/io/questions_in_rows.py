@@ -105,4 +105,5 @@ def _read(frame: pd.DataFrame, question: str, answer: str, label: Label, table: 
     """Return the label with the classes of its own rows."""
     own = frame.loc[frame[question].str.strip() == label.name, answer]
     own = own[[not is_nested(str(cell)) for cell in own]]
-    return Label(name=label.name, classes=classes_from_data([own], label, Ledger(table)))
+    classes = classes_from_data([own], label, Ledger(table), named=True)
+    return Label(name=label.name, classes=classes)

@@ -17,18 +17,22 @@ from assay.io.columns import ColumnArg, PerLabel, question_column
 from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
-from assay.io.list_cells import single_elements
+from assay.io.list_cells import named_singly, single_elements
+from assay.io.mark_columns import with_marks
 from assay.io.opening import open_source
 from assay.io.option_rows import OPTIONS, gather_options
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
+from assay.io.rater_grids import raters_apart
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import require_one_label, reshape
 from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
+from assay.io.under_header import without_import_rows
+from assay.io.unnamed_raters import counted_rows
 
 
 def read_ratings(
@@ -95,7 +99,8 @@ def read_ratings(
     format : str, optional
         The format of the source, if several claim it; ``"table"`` for a table of none of them.
     sheet : str, optional
-        The sheet of a spreadsheet that has several.
+        The sheet of a spreadsheet that has several. ``"*"`` reads all as one table, if they have
+        the same columns; its column ``sheet`` has their names.
     encoding : str, optional
         The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
@@ -153,11 +158,13 @@ def read_ratings(
     wide : str or list of str, optional
         The columns that are raters, of a table with a row for each item; of grouped answers, a
         row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
-        columns that hold answers.
+        columns that hold answers. ``"{rater}_{label}"`` reads columns that have a rater and a
+        question in their names.
     wide_items : str or list of str, optional
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional
-        The columns that are classes and hold numbers of votes. The raters have no names.
+        The columns that are classes and hold numbers of votes; or the one column with the number
+        of votes that each row stands for. The raters have no names.
     ordered : bool, optional
         Whether classes are ordered that the data define and that are numbers. If not given and
         ``task`` is neither, numbers such as the grades 1, 1.5, ..., 5 are read as ordered, and
@@ -226,7 +233,9 @@ def read_ratings(
             given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found or _plain(opened, named)
+    export, given = raters_apart(*counted_rows(export, given))
     given = given.with_known(export.options)
+    export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)
     if base.name == QUESTIONS:
         column = question_column(export.table.frame)
@@ -257,7 +266,8 @@ def read_ratings(
 
 def _plain(opened: Source, named: Task | None) -> Export:
     """Return the plain table; lists of one element are that element."""
-    return Export(table=single_elements(opened.plain_table("" if named is None else named.name)))
+    table = opened.plain_table("" if named is None else named.name)
+    return Export(table=named_singly(single_elements(without_import_rows(table))))
 
 
 def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:

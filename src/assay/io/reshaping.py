@@ -20,7 +20,7 @@ from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
 from assay.io.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import are_numbers
-from assay.io.names import RECOGNISED
+from assay.io.names import RECOGNISED, words_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
@@ -32,7 +32,6 @@ from assay.io.wide_tables import (
     names_people,
     person_of,
     vote_columns,
-    words_of,
 )
 
 SHOWN = 5
@@ -111,7 +110,7 @@ def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
 
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
-    table, item = _with_items(table, columns, given)
+    table, item = with_items(table, columns, given)
     return _melted(table, columns, "rater", task, given, roles=item)
 
 
@@ -138,12 +137,12 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         shared = [total.astype(np.int64) - shared[0], *shared]
     found = [_votes(table, c, columns) for c in columns] if shared is None else shared
     votes = np.column_stack(found)
-    table, roles = _with_items(table, columns, given)
+    table, roles = with_items(table, columns, given)
     classes = np.array(names, object)
     rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
     answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
     frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)
-    answer = _free(task.label_names[0], frame)
+    answer = free_name(task.label_names[0], frame)
     frame[answer] = pd.Series(answers, dtype="str")
     note = Note(
         f"{counted(len(frame), 'vote')} for {listed(classes.tolist())} were counted",
@@ -187,7 +186,7 @@ def _others(table: Table, columns: Sequence[str]) -> list[str]:
     return [str(c) for c in table.frame.columns if c not in columns]
 
 
-def _with_items(
+def with_items(
     table: Table, columns: Sequence[str], given: Arguments
 ) -> tuple[Table, dict[str, tuple[str, ...]]]:
     """Return the table with a column of the item: a recognised name, a unique column, or numbers.
@@ -228,12 +227,12 @@ def _with_row_names(table: Table) -> Table:
     names = table.frame.get("")
     if names is None or names.duplicated().any() or are_numbers(names):
         return table
-    return replace(table, frame=table.frame.rename(columns={"": _free(ROW_NAME, table.frame)}))
+    return replace(table, frame=table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)}))
 
 
 def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     """Name each row by its number."""
-    name = _free(role, table.frame)
+    name = free_name(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
         f"no column names the {role}s, so each row is one, called by its number",
@@ -244,7 +243,7 @@ def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     return replace(table, frame=frame, notes=(*table.notes, note)), name
 
 
-def _free(name: str, frame: pd.DataFrame) -> str:
+def free_name(name: str, frame: pd.DataFrame) -> str:
     """Return a name that no column has."""
     while name in frame.columns:
         name = f"{name}_"
@@ -271,7 +270,7 @@ def _melted(
     row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
     frame = rest.take(row).reset_index(drop=True)
-    named, said = _free(role, frame), _free(answer, frame)
+    named, said = free_name(role, frame), free_name(answer, frame)
     frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
     frame[said] = pd.Series(cells[row, column], dtype="str")
     empty = int(filled.size - filled.sum())

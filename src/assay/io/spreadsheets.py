@@ -15,6 +15,7 @@ from assay._util.text import counted, listed
 from assay._util.typing import Ints
 from assay.io.merged_cells import filled as with_merged
 from assay.io.merged_cells import hidden_sheets, merged_ranges
+from assay.io.names import RECOGNISED, squash
 from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -23,6 +24,8 @@ SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 """Files in a ZIP archive that show a spreadsheet."""
 FEWEST_FIELDS = 2
 """Fewest filled cells of a header; emptier rows above are a title."""
+EVERY, SHEET = "*", "sheet"
+"""What stands for all sheets, and the column with the name of each."""
 INSTALL = "pip install 'assay[excel]'"
 
 
@@ -58,6 +61,8 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     shown = [name for name in filled if name not in hidden]
     if sheet is None and len(shown) != 1:
         raise _several(filled, hidden, source)
+    if sheet == EVERY and EVERY not in filled:
+        return _joined({name: filled[name] for name in shown or filled}, source)
     name = shown[0] if sheet is None else sheet
     if name not in filled:
         raise RatingsError.of(
@@ -68,11 +73,39 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
         )
     cells, merged = with_merged(filled[name], merged_ranges(data, list(sheets).index(name)))
-    read = _from_header(cells, source)
+    read = from_header(cells, source)
     text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
     note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
     notes = [*read.notes, *([note] if merged else []), *_hidden_notes(name, hidden)]
     return replace(read, notes=tuple(notes))
+
+
+def _joined(sheets: dict[str, pd.DataFrame], source: str) -> Sheet:
+    """Read sheets of the same columns as one table, with a column of their names."""
+    read = {name: from_header(cells, source) for name, cells in sheets.items()}
+    if not _are_alike(list(read.values())):
+        raise RatingsError.of(
+            "unknown-sheet",
+            f"the {counted(len(read), 'sheet')} have different columns: {listed(list(read))}",
+            source,
+            mend=f"name one of them: {as_code({'sheet': next(iter(read))})}",
+            go_on={"sheet": next(iter(read))},
+        )
+    frames = [one.frame.assign(**{SHEET: name}) for name, one in read.items()]
+    text = f"{counted(len(read), 'sheet')} of the same columns are read as one table: "
+    note = Note(
+        f"{text}{listed(list(read))}; column {SHEET} has their names",
+        code="sheets-joined", level="note", numbers={"sheets": len(read)},
+    )  # fmt: skip
+    notes = [note, *(one for sheet in read.values() for one in sheet.notes)]
+    lines = np.concatenate([one.lines for one in read.values()])
+    return Sheet(frame=pd.concat(frames, ignore_index=True), lines=lines, notes=tuple(notes))
+
+
+def _are_alike(sheets: Sequence[Sheet]) -> bool:
+    """Whether sheets have the same columns, each with a name, and none is called sheet."""
+    columns = [sorted(map(str, one.frame.columns)) for one in sheets]
+    return all(names == columns[0] for names in columns) and not {"", SHEET} & {*columns[0]}
 
 
 def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str) -> RatingsError:
@@ -80,13 +113,28 @@ def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str
     shown = [name for name in filled if name not in hidden] or list(filled)
     first = max(shown, key=lambda name: int(filled[name].count().sum()))
     said = [f"{name} (hidden)" if name in hidden else name for name in filled]
+    go_on, alike = {"sheet": first}, _read_together([filled[name] for name in shown], source)
     return RatingsError.of(
         "several-sheets",
         f"the file has {counted(len(filled), 'sheet')}: {', '.join(said)}",
         source,
-        mend=f"name one of them, such as {as_code({'sheet': first})}",
-        go_on={"sheet": first},
+        mend=f"name one of them, such as {as_code(go_on)}"
+        + (f"; they have the same columns, and {as_code(alike)} reads all" if alike else ""),
+        go_on=alike or go_on,
     )
+
+
+def _read_together(sheets: Sequence[pd.DataFrame], source: str) -> dict[str, str]:
+    """Return the arguments that read sheets of the same columns; the sheet may be the rater."""
+    try:
+        read = [from_header(cells, source) for cells in sheets]
+    except RatingsError:
+        return {}
+    if not _are_alike(read):
+        return {}
+    known = {squash(name) for name in RECOGNISED["rater"]}
+    named = any(squash(str(c)) in known for c in read[0].frame.columns)
+    return {"sheet": EVERY} if named else {"sheet": EVERY, "rater": SHEET}
 
 
 def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:
@@ -132,7 +180,7 @@ def _engine(source: str) -> Any:
     )
 
 
-def _from_header(cells: pd.DataFrame, source: str) -> Sheet:
+def from_header(cells: pd.DataFrame, source: str) -> Sheet:
     """Take the first row with several filled cells as the header."""
     filled = cells.notna().sum(axis=1).to_numpy()
     enough = np.flatnonzero(filled >= min(FEWEST_FIELDS, cells.shape[1]))

@@ -22,7 +22,13 @@ from assay.io.columns import ColumnFinder, named_columns
 from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
-from assay.io.layout import Layout, fill_classes, find_layout, find_tables
+from assay.io.layout import (
+    Layout,
+    fill_classes,
+    find_layout,
+    find_tables,
+    without_nameless,
+)
 from assay.io.list_cells import (
     explode_ratings,
     named_by_lists,
@@ -97,7 +103,7 @@ def read_rows(
         table, base, asked, found, scores, audits, ledger,
         sessions=given.sessions, by_row=given.by_row, export=export,
     )  # fmt: skip
-    layout = _single(layout, base, ledger)
+    layout = without_nameless(_single(layout, base, ledger), base)
     gold = find_truth(
         given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if given.labels is None else given.labels, words=words,

@@ -10,17 +10,18 @@ from assay._util.errors import Note
 from assay.data.ratings import UNNAMED
 from assay.data.task import Label, Task
 from assay.io.arguments import Arguments
-from assay.io.columns import ColumnFinder, count_column, named_columns
+from assay.io.columns import COUNT, ColumnFinder, count_column, named_columns
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
 from assay.io.list_cells import lists_of
 from assay.io.multi_select import joined_answers
-from assay.io.names import ANSWER_COLUMNS, GENERIC, RECOGNISED, TRUTH_NAMES, squash
+from assay.io.names import ANSWER_COLUMNS, GENERIC, NUMBERED, RECOGNISED, TRUTH_NAMES, squash
 from assay.io.replicates import BY_ROW
+from assay.io.share_tables import number_column
 from assay.io.tables import Table, cell_text
 
 SEED = 1
-RATER, GROUP = "rater (numbered)", "group of raters"
+RATER, GROUP = NUMBERED, "group of raters"
 """Names of added columns, unlikely in real data."""
 
 
@@ -36,6 +37,23 @@ def times_counted(table: Table, column: str) -> Table:
     )
     frame = table.frame.drop(columns=column).iloc[rows].reset_index(drop=True)
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
+
+
+def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
+    """Repeat each row by its number of votes, if ``counts=`` names the single column of them.
+
+    A single column of shares, or one beside the number of raters, has votes for one class.
+    """
+    named = [given.counts] if isinstance(given.counts, str) else list(given.counts or ())
+    frame = export.table.frame
+    column = ColumnFinder([str(c) for c in frame.columns]).get(named[0]) if named else None
+    if len(named) != 1 or column is None or not frame[column].str.fullmatch(COUNT).all():
+        return export, given
+    others = [str(c) for c in frame.columns if c != column]
+    if number_column(frame, others) is not None or frame[column].astype(float).max() <= 1:
+        return export, given
+    export = replace(export, table=times_counted(export.table, column))
+    return export, replace(given, counts=None, rater=given.rater or BY_ROW)
 
 
 def without_names(export: Export, task: Task, given: Arguments) -> Export | None:

@@ -10,7 +10,23 @@ from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
-from assay.io.names import COUNT_NAMES, FORM, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
+from assay.io.likely_columns import likely_columns
+from assay.io.names import (
+    COUNT_NAMES,
+    EXPERTS,
+    FORM,
+    GENERIC,
+    PEOPLE,
+    RECOGNISED,
+    SUMMARIES,
+    TRUTH_NAMES,
+    bare,
+    names_criterion,
+    names_question,
+    squash,
+    words_of,
+)
+from assay.io.rater_names import Grid, find_grid
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import report_shares
 
@@ -35,27 +51,8 @@ MOST_NAMED = 12
 """Most columns that a proposed argument lists."""
 EVERY = "*"
 """Wildcard for all columns that fit."""
-PEOPLE = frozenset({
-    "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
-    "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
-})  # fmt: skip
-"""Words in names of columns of respondents."""
 NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "deinname"})
 """Squashed questions of forms for the respondent's name."""
-EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
-"""Words in names of columns that are raters."""
-CRITERIA = frozenset({
-    "correct", "relevant", "relevance", "faithful", "complete", "grounded", "supported", "fluent",
-    "coherent", "coherence", "concise", "accurate", "accuracy", "consistent", "safe", "toxic",
-    "polite", "style", "tone", "grammar", "format", "clarity", "clear", "quality", "overall",
-    "hallucination", "hallucinated", "factual", "fluency", "bias", "depth", "honest", "harmless",
-    "harmful", "refusal", "richtig", "korrekt", "relevanz", "stil", "grammatik",
-})  # fmt: skip
-"""Words in names of columns that are criteria."""
-CRITERIA_END = ("ness", "ity", "ful", "able", "ible", "keit", "heit", "reich")
-"""How further such words end."""
-QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
-"""Beginnings of names of columns that are items."""
 
 
 def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ()) -> list[str]:
@@ -63,7 +60,8 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
     If the data define the classes, these are columns of few values that other columns share.
     """
-    columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES | TRUTH_NAMES]
+    others = COUNT_NAMES | TRUTH_NAMES | SUMMARIES
+    columns = [str(c) for c in frame.columns if squash(str(c)) not in others]
     columns = [c for c in columns if c not in taken]
     held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
     if label.classes:
@@ -138,8 +136,12 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
         or _report_one_hot(frame, ledger)
     ):
         return True
-    columns = answer_columns(frame, label, taken)
-    if not columns:
+    grid = find_grid(frame, [str(c) for c in frame.columns if str(c) not in taken])
+    beside = [str(c) for c in frame.columns if grid and str(c) not in grid.columns.values()]
+    if is_form(beside) or person_of(beside):
+        grid = None  # rows are raters
+    columns = list(grid.columns.values()) if grid else answer_columns(frame, label, taken)
+    if not columns or _are_rater_and_answer(frame, columns):
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
     item, person = item_of(rest), person_of(rest)
@@ -147,8 +149,43 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
         return False  # several rows of one item or rater: rows are ratings
     if item and person and not _numbers_rows(frame, item):
         return False  # several questions on what is rated
-    _report_shape(frame, columns, label, item, person, ledger)
+    if grid:
+        _report_grid(grid, ledger)
+    else:
+        _report_shape(frame, columns, label, item, person, ledger)
     return True
+
+
+def _are_rater_and_answer(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether two columns of the same numbers are a rater and its answer, beside the item."""
+    if len(columns) != FEWEST_COLUMNS or len(frame.columns) == len(columns):
+        return False
+    guess = likely_columns(frame, [str(c) for c in frame.columns], {})
+    items = frame[guess["item"]] if "item" in guess else None
+    return (
+        items is not None
+        and bool(items.duplicated().any())
+        and {guess["rater"], guess["answer"]} == set(columns)
+    )
+
+
+def _report_grid(grid: Grid, ledger: Ledger) -> None:
+    """Report columns that have a rater and a question each, with the pattern that reads them."""
+    reading = {"wide": grid.pattern}
+    turned = f", or {as_code({'wide': grid.turned})} if the raters are the questions"
+    other = turned if grid.turned else ""
+    one = as_code({"wide": grid.of(grid.labels[0])})
+    ledger.problem(
+        "wide-table",
+        f"no column holds the answers, and {len(grid.columns)} columns seem to hold those of "
+        f"{len(grid.raters)} raters ({first_names(grid.raters, SHOWN)}) to {len(grid.labels)} "
+        f"questions ({first_names(grid.labels, SHOWN)})",
+        allowed="a row for each rating: the item, the rater, an answer to each question",
+        mend=f"if they do, give {as_code(reading)}{other}; or read one question: {one}",
+        role="rater",
+        numbers={"columns": len(grid.columns)},
+        go_on=reading,
+    )
 
 
 def _report_shape(
@@ -211,11 +248,8 @@ def are_criteria(columns: Sequence[str]) -> bool:
     >>> are_criteria(["faithfulness", "is_relevant"]), are_criteria(["Ann", "Bob", "gpt-4"])
     (True, False)
     """
-    words = [set(words_of(c)) for c in columns]
-    named = [
-        bool(own & CRITERIA) or any(word.endswith(CRITERIA_END) for word in own) for own in words
-    ]
-    people = any(own & EXPERTS for own in words)
+    named = [names_criterion(c) for c in columns]
+    people = any(EXPERTS & set(words_of(c)) for c in columns)
     return not people and 2 * sum(named) > len(columns)
 
 
@@ -226,8 +260,7 @@ def rows_are_items(frame: pd.DataFrame, item: Sequence[str]) -> bool:
 
 def _are_questions(columns: Sequence[str]) -> bool:
     """Whether most names are those of items: item 3, Q12, Is answer 1 correct?"""
-    starts = [squash(c).strip("0123456789").startswith(QUESTIONS) for c in columns]
-    return 2 * sum(starts) > len(columns)
+    return 2 * sum(names_question(c) for c in columns) > len(columns)
 
 
 def item_of(rest: Sequence[str]) -> str:
@@ -247,11 +280,6 @@ def names_people(column: str) -> bool:
     known = {squash(name) for name in RECOGNISED["rater"]}
     words = {word.removesuffix("s") for word in words_of(column)} | set(words_of(column))
     return bare(column) in known or bool(words & PEOPLE)
-
-
-def words_of(column: str) -> list[str]:
-    """Return the words of a name: Email Address is email and address."""
-    return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
 
 
 def is_form(rest: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from assay.checks import Check, check
 from assay.checks.departures import report
 from assay.checks.departures.null_model import LabelRows, fit_null
 from assay.checks.departures.report import MEANINGS
-from assay.checks.departures.search import Departure, holm, search
+from assay.checks.departures.search import Departure, holm, label_rows, search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import identifies_halo
@@ -97,6 +97,16 @@ def test_without_enough_data_what_is_assumed_is_no_finding_that_all_is_well() ->
     assert found["comparable-systems"].level == "note"
     assert "favour a system" in found["untested-departures"].text
     assert search(few).tests == {}
+
+
+def test_labels_of_many_classes_are_not_tested_since_that_takes_minutes() -> None:
+    table = pd.DataFrame({"item": np.repeat(np.arange(80), 3), "rater": list("abc") * 80})
+    few, many = (
+        assay.read_ratings(table.assign(mark=[(7 * n) % size for n in range(240)]), labels="mark")
+        for size in (3, 101)
+    )
+    assert list(label_rows(few, np.random.default_rng(1))) == [0]
+    assert label_rows(many, np.random.default_rng(1)) == {}
 
 
 def test_three_raters_cannot_show_that_two_err_together() -> None:

@@ -47,7 +47,11 @@ def test_marks_of_a_fine_scale_are_no_options_of_one_question() -> None:
     fine = frame.assign(rating=[(7 * n) % 101 for n in range(len(frame))])
     with pytest.raises(RatingsError) as caught:
         read_ratings(fine)
-    assert [problem.code for problem in caught.value.problems] == ["item-key"]
+    assert [problem.code for problem in caught.value.problems] == ["too-many-classes"]
+    assert caught.value.go_on["score"] == "rating"
+    with pytest.raises(RatingsError) as again:
+        read_ratings(fine, **caught.value.go_on)
+    assert [problem.code for problem in again.value.problems] == ["item-key"]
 
 
 def test_long_texts_are_refused_as_classes() -> None:

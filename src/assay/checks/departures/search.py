@@ -39,6 +39,8 @@ Large data would reveal smaller ones, which do not matter.
 """
 LEAST_ITEMS = 60
 """Least number of items with two answers for a label, and with three for ``graded``."""
+MOST_CLASSES = 30
+"""Most classes of a tested label: the tests take their square in time, and say little beyond."""
 LEAST_PAIRS = 200
 """Least number of pairs of a rater's answers in one group of items."""
 LEAST_COMMON = 20
@@ -161,6 +163,8 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
         raters = np.unique(ratings.rater[told])
         said = np.unique(ratings.answers[told, n])
         if (answers > 1).sum() < LEAST_ITEMS or len(raters) < 2 or len(said) < 2:
+            continue
+        if len(label.classes) > MOST_CLASSES:
             continue
         found[n] = LabelRows(
             place=np.flatnonzero(told), item=ratings.item[told], rater=ratings.rater[told],

@@ -1,7 +1,9 @@
 """peerannot's ``answers.json``: the label of each worker, by task."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from assay._util.errors import Note
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
@@ -10,6 +12,8 @@ from assay.io.names import squash
 from assay.io.sources import Source
 
 LABEL = "label"
+MANY = 3
+"""Workers per task from which the file may be a rater's labels of each item."""
 
 
 def detect(source: Source) -> str:
@@ -50,7 +54,16 @@ def read(source: Source, task: Task | None) -> Export:
                 continue
             for worker, answer in said.items():
                 study.add(item, worker, [(LABEL, str(answer))], place=item)
-    return study.export("peerannot", task)
+    found = study.export("peerannot", task)
+    tasks, workers = (found.table.frame[c].nunique() for c in ("task", "rater"))
+    if workers <= MANY * tasks:
+        return found
+    note = Note(
+        f"the {tasks} outer names are read as items, and the {workers} inner ones as raters; if it "
+        "is the other way round, give `item='rater'` and `rater='task'`",
+        code="outer-names", level="note", numbers={"items": tasks, "raters": workers},
+    )  # fmt: skip
+    return replace(found, notes=(*found.notes, note))
 
 
 FORMAT = Format(

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from assay.cli.demo import (
-    EFFORTS,
+    EFFORT,
     METHODS,
     SimulatedStudy,
     simulated_metrics_table,
@@ -31,7 +31,7 @@ NAMES = {
 
 def main() -> None:
     """Fit the SIMULATED study and write both figures."""
-    study = simulated_study(EFFORTS["simulated"])
+    study = simulated_study(EFFORT)
     FOLDER.mkdir(exist_ok=True)
     draw_metrics(study, FOLDER / "demo_metrics.png")
     draw_table(study, FOLDER / "demo.svg")

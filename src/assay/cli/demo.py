@@ -32,7 +32,7 @@ from assay.display.table import Table, make_table
 from assay.display.terminal import indented
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
 from assay.evaluation.estimands import ESTIMANDS
-from assay.evaluation.titles import titles_with_names
+from assay.evaluation.titles import metric_titles, titles_with_names
 from assay.fits.latent_states import sample_states
 from assay.fits.simulate import simulate
 from assay.fits.storage import save
@@ -98,12 +98,14 @@ class SimulatedStudy:
     metrics : by estimand, metric and system; columns (``truth``, ``posterior`` and ``majority
         vote``
         by ``value``, ``mean``, ``lower``, ``upper``)
+    titles : what tables call each metric
     """
 
     ratings: Ratings
     fit: xr.DataTree
     reliability: pd.DataFrame
     metrics: pd.DataFrame
+    titles: Mapping[str, str]
 
 
 def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False) -> RealStudy:
@@ -151,6 +153,7 @@ def simulated_study(
         fit=tree,
         reliability=_with_truth(reliability_frame(tree, "raw"), ratings),
         metrics=_metrics_with_truth(ratings, tree),
+        titles=metric_titles(metrics(tree, estimand="finite")),
     )
 
 
@@ -246,7 +249,7 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
     _show_check_and_fit(console, study.ratings, study.fit)
     _show(console, simulated_reliability_table(study.reliability))
     for estimand in ESTIMANDS:
-        _show(console, simulated_metrics_table(study.metrics, estimand))
+        _show(console, simulated_metrics_table(study, estimand))
     console.print(Text("\n".join(["SIMULATED: how many intervals hold the truth", *tally(study)])))
     console.print()
 
@@ -287,15 +290,16 @@ def simulated_reliability_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Table:
+def simulated_metrics_table(study: SimulatedStudy, estimand: str) -> Table:
     """Return the table of metrics of one estimand beside the truth."""
     rows: list[list[str]] = []
+    table = study.metrics
     part = table[table.index.get_level_values("estimand") == estimand].droplevel("estimand")
     truths = part["truth", "value"]
     told = {method: _column(part, method) for method in METHODS}
     for n, (metric, system) in enumerate(part.index.to_list()):
-        if [metric] not in rows:
-            rows.append([metric])
+        if [head := study.titles[metric]] not in rows:
+            rows.append([head])
         rows.append([system, f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
     return make_table(
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",

@@ -76,8 +76,8 @@ VALUES: dict[str, Floats] = {
 }
 
 
-EFFORT = SamplerSettings(draws=600, tune=150, chains=4, target_accept=0.8)
-QUICK = replace(EFFORT, draws=200, tune=200, target_accept=0.9)
+EFFORT = SamplerSettings(draws=800, tune=200, chains=4, target_accept=0.9)
+QUICK = replace(EFFORT, draws=200)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from warnings import catch_warnings, filterwarnings
 
+import pandas as pd
+
 from assay import __version__
 from assay._util.errors import FitError, Numbers, plain_numbers
 from assay._util.files import draft
@@ -238,10 +240,15 @@ class Page:
         return tuple(one for one in self.sections if one.is_appendix)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def shown_tables(self) -> dict[str, Table]:
         """The tables, by key."""
         blocks = (block for section in self.sections for block in section.blocks)
         return {block.key: block for block in blocks if isinstance(block, Table)}
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The frames behind the tables, by key."""
+        return {key: table.frame for key, table in self.shown_tables.items()}
 
 
 def percent_cell(share: float) -> str:

@@ -93,7 +93,7 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for table in page.tables.values():
+        for table in page.shown_tables.values():
             path = folder / f"{table.key}.{table_format}"
             if table.is_cut:
                 write_table(table.frame, path)

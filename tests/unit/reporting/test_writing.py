@@ -294,7 +294,7 @@ def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
     assert {path.stem for path in written} == set(page.tables)
     read = {"csv": pd.read_csv, "json": pd.read_json, "parquet": pd.read_parquet}[form]
     found = read(tmp_path / "new" / f"raters.{form}")
-    assert len(found) == len(page.tables["raters"].frame)
+    assert len(found) == len(page.tables["raters"])
 
 
 @pytest.mark.parametrize("form", ["md", "tex"])
@@ -302,10 +302,10 @@ def test_a_paper_gets_the_tables_as_the_page_shows_them(
     form: str, page: Page, tmp_path: Path
 ) -> None:
     export_tables(page, tmp_path, form)  # type: ignore[arg-type]
-    shown = page.tables["comparisons"]
+    shown = page.shown_tables["comparisons"]
     assert len(shown.columns) <= 7 < len(shown.frame.columns)
     assert (tmp_path / f"comparisons.{form}").read_text(encoding="utf-8") == shown.text(f".{form}")
-    cut = page.tables["labels"]
+    cut = page.shown_tables["labels"]
     assert cut.is_cut
     lines = (tmp_path / f"labels.{form}").read_text(encoding="utf-8").splitlines()
     assert len(lines) >= len(cut.frame)

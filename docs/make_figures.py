@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from assay.cli.demo import (
-    EFFORTS,
+    EFFORT,
     METHODS,
     SimulatedStudy,
     simulated_metrics_table,
@@ -31,7 +31,7 @@ NAMES = {
 
 def main() -> None:
     """Fit the SIMULATED study and write both figures."""
-    study = simulated_study(EFFORTS["simulated"])
+    study = simulated_study(EFFORT)
     FOLDER.mkdir(exist_ok=True)
     draw_metrics(study, FOLDER / "demo_metrics.png")
     draw_table(study, FOLDER / "demo.svg")
@@ -42,7 +42,7 @@ def draw_metrics(study: SimulatedStudy, path: Path) -> None:
     table = study.metrics.loc["finite"]
     figure = Figure(figsize=(9, 6.2), layout="constrained")
     axes = figure.subplots()
-    names = [f"{metric}   {system}" for metric, system in table.index]
+    names = [f"{study.titles[metric]}   {system}" for metric, system in table.index]
     for method, shift in zip(METHODS, (-0.16, 0.16), strict=True):
         _draw_intervals(axes, table[method], shift, method)
     truths = axes.scatter(
@@ -76,7 +76,7 @@ def _draw_intervals(axes: Axes, lines: pd.DataFrame, shift: float, method: str) 
 def draw_table(study: SimulatedStudy, path: Path) -> None:
     """Write the table that the demo prints."""
     console = Console(record=True, width=82, file=StringIO(), highlight=False)
-    console.print(simulated_metrics_table(study.metrics, "finite"))
+    console.print(simulated_metrics_table(study, "finite"))
     drawing = console.export_svg(title="assay demo (SIMULATED)")
     # The reader's own monospaced font will do: a figure that fetches one does not stand alone.
     path.write_text(re.sub(r"@font-face\s*{[^}]*}", "", drawing), encoding="utf-8")

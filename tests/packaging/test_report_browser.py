@@ -138,14 +138,29 @@ def test_page_one_is_a_screen_and_hides_no_column(
     assert int(title[2]) <= 0
 
 
-def test_it_prints(chromium: str, page: Path, tmp_path: Path) -> None:
-    pdf = tmp_path / "report.pdf"
+def printed_pages(chromium: str, page: Path, folder: Path) -> int:
+    """Print a page, and return the number of sheets."""
+    pdf = folder / "report.pdf"
     subprocess.run(
         [
-            chromium, *QUIET, f"--user-data-dir={tmp_path / 'profile'}", "--no-pdf-header-footer",
+            chromium, *QUIET, f"--user-data-dir={folder / 'profile'}", "--no-pdf-header-footer",
             f"--print-to-pdf={pdf}", page.as_uri(),
         ],
         capture_output=True, timeout=120, check=True,
     )  # fmt: skip
-    pages = re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())
-    assert 3 <= len(pages) <= 40
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def test_it_prints(chromium: str, page: Path, tmp_path: Path) -> None:
+    assert 3 <= printed_pages(chromium, page, tmp_path) <= 40
+
+
+def test_a_short_report_of_many_raters_and_systems_prints_on_four_pages(
+    chromium: str, tmp_path: Path
+) -> None:
+    ratings = simulate(
+        "retrieval", n_items=360, n_raters=12, n_systems=6, n_clusters=20, ratings_per_item=2, rng=1
+    )
+    tree = assay.fit(ratings, method="map", draws=60, chains=2, starts=1, rng=1)
+    short = report(tree, tmp_path / "short.html", short=True, budget=False)
+    assert printed_pages(chromium, short, tmp_path) <= 4

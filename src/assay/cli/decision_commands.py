@@ -49,6 +49,8 @@ def decide(
 ) -> None:
     """Choose a system to launch, by gain, expected loss and joint guardrails."""
     import assay
+    from assay.display.decision_table import decision_table
+    from assay.display.notes import draws_worth
 
     if estimand == "both":
         raise typer.BadParameter("a decision needs one estimand", param_hint="--estimand")
@@ -65,7 +67,10 @@ def decide(
             estimand=estimand, level=level,
         )  # fmt: skip
     table = found.table.assign(chosen=found.table["system"] == found.chosen)
-    deliver("decision", table, as_json, output, found.sentences)
+    deliver(
+        "decision", table, as_json, output,
+        lambda: [found.verdict, decision_table(found, draws_worth(view))],
+    )  # fmt: skip
     end_with(view, strict=strict)
 
 

@@ -2,8 +2,9 @@
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from rich.text import Text
 
 from assay._util.errors import FitError, FitWarning
 from assay._util.files import require_place
+from assay._util.progress import waiting
 from assay._util.text import interval, lines_of
 from assay._util.typing import Floats
 from assay.checks import check
 from assay.cli.arguments import in_options
+from assay.cli.side_process import side_process
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, least_certain, reliability_frame
@@ -29,13 +32,17 @@ from assay.display.table import Table, make_table
 from assay.display.terminal import indented
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
 from assay.evaluation.estimands import ESTIMANDS
-from assay.evaluation.titles import titles_with_names
+from assay.evaluation.titles import metric_titles, titles_with_names
+from assay.fits.latent_states import sample_states
 from assay.fits.simulate import simulate
 from assay.fits.storage import save
 from assay.fits.summary import summarize
 from assay.inference.fit import fit
 from assay.inference.settings import SamplerSettings
 from assay.io.datasets import SOURCE, anesthesia_ratings
+from assay.likelihood.c_functions import density_address
+from assay.modelling.spec import make_spec, raters_for
+from assay.modelling.structure import build_structure
 
 QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
 POPULATION_QUERIES = 2000
@@ -69,9 +76,8 @@ VALUES: dict[str, Floats] = {
 }
 
 
-LONG = SamplerSettings(draws=1200, tune=400, chains=4, target_accept=0.9)
-EFFORTS = {"real": LONG, "simulated": LONG}
-QUICK = replace(LONG, draws=200, tune=200)
+EFFORT = SamplerSettings(draws=800, tune=200, chains=4, target_accept=0.9)
+QUICK = replace(EFFORT, draws=200)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,12 +98,14 @@ class SimulatedStudy:
     metrics : by estimand, metric and system; columns (``truth``, ``posterior`` and ``majority
         vote``
         by ``value``, ``mean``, ``lower``, ``upper``)
+    titles : what tables call each metric
     """
 
     ratings: Ratings
     fit: xr.DataTree
     reliability: pd.DataFrame
     metrics: pd.DataFrame
+    titles: Mapping[str, str]
 
 
 def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False) -> RealStudy:
@@ -145,6 +153,7 @@ def simulated_study(
         fit=tree,
         reliability=_with_truth(reliability_frame(tree, "raw"), ratings),
         metrics=_metrics_with_truth(ratings, tree),
+        titles=metric_titles(metrics(tree, estimand="finite")),
     )
 
 
@@ -240,7 +249,7 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
     _show_check_and_fit(console, study.ratings, study.fit)
     _show(console, simulated_reliability_table(study.reliability))
     for estimand in ESTIMANDS:
-        _show(console, simulated_metrics_table(study.metrics, estimand))
+        _show(console, simulated_metrics_table(study, estimand))
     console.print(Text("\n".join(["SIMULATED: how many intervals hold the truth", *tally(study)])))
     console.print()
 
@@ -281,15 +290,16 @@ def simulated_reliability_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Table:
+def simulated_metrics_table(study: SimulatedStudy, estimand: str) -> Table:
     """Return the table of metrics of one estimand beside the truth."""
     rows: list[list[str]] = []
+    table = study.metrics
     part = table[table.index.get_level_values("estimand") == estimand].droplevel("estimand")
     truths = part["truth", "value"]
     told = {method: _column(part, method) for method in METHODS}
     for n, (metric, system) in enumerate(part.index.to_list()):
-        if [metric] not in rows:
-            rows.append([metric])
+        if [head := study.titles[metric]] not in rows:
+            rows.append([head])
         rows.append([system, f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
     return make_table(
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
@@ -382,23 +392,48 @@ def run_demo(
     if report:
         for name in REPORTS.values():
             require_place((keep or Path()) / name, example=name)
-    efforts = dict.fromkeys(EFFORTS, QUICK) if quick else EFFORTS
-    real = real_study(efforts["real"], seed=seed, progress=progress)
-    _keep(real.fit, keep, FILES["real"])
-    if not as_json:
-        show_real(console, real)
-    simulated = simulated_study(efforts["simulated"], seed=seed, progress=progress)
-    _keep(simulated.fit, keep, FILES["simulated"])
+    effort = QUICK if quick else EFFORT
+    folder = (keep or Path()) if report else None
+    with side_process() as other:
+        # After an installation, each process compiles half of the machine code that both need.
+        other.submit(compile_states, seed)
+        density_address()
+        running = other.submit(simulated_part, effort, seed, keep, folder)
+        real = real_study(effort, seed=seed, progress=progress)
+        _keep(real.fit, keep, FILES["real"])
+        if not as_json:
+            show_real(console, real)
+        if folder is not None:
+            _report("real", real.fit, folder, seed)
+        with waiting("fitting the SIMULATED study", show=progress):
+            simulated = running.result()
     if as_json:
         console.file.write(json.dumps(demo_data(real, simulated)) + "\n")
-    else:
-        show_simulated(console, simulated)
-    written = []
-    if report:
-        trees = {"real": real.fit, "simulated": simulated.fit}
-        written = [_report(name, tree, keep or Path(), seed) for name, tree in trees.items()]
-    if not as_json:
-        console.print(Text(_next_steps(keep, written)))
+        return
+    show_simulated(console, simulated)
+    console.print(Text(_next_steps(keep, folder)))
+
+
+def compile_states(seed: int) -> None:
+    """Compile what draws states of the SIMULATED study, and load what writes its report."""
+    import_module("assay.reporting.writing")
+    ratings = simulated_ratings(seed)
+    raters = raters_for(ratings.task, None, ratings.raters["group"].unique())
+    structure = build_structure(ratings, make_spec(raters))
+    rng = np.random.default_rng(seed)
+    values = {name: value[None] for name, value in structure.draw(rng).items()}  # from the prior
+    sample_states(structure, values, rng)
+
+
+def simulated_part(
+    effort: SamplerSettings, seed: int, keep: Path | None, folder: Path | None
+) -> SimulatedStudy:
+    """Fit the SIMULATED study, save its fit, and write its report to a folder, if there is one."""
+    study = simulated_study(effort, seed=seed)
+    _keep(study.fit, keep, FILES["simulated"])
+    if folder is not None:
+        _report("simulated", study.fit, folder, seed)
+    return study
 
 
 def _make_folder(folder: Path) -> None:
@@ -415,20 +450,19 @@ def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:
         save(tree, folder / name)
 
 
-def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> Path:
+def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> None:
     """Write the report of one part, without its slowest sections."""
     from assay.reporting.material import Material
     from assay.reporting.writing import write_page
 
-    path = folder / REPORTS[name]
     material = Material(
         fit=tree, claims=CLAIMS[name], budget=False, command=f"assay demo --seed {seed}"
     )
+    path = folder / REPORTS[name]
     write_page(material, path, title=TITLES[name], notice=NOTICES[name], say=in_options)
-    return path
 
 
-def _next_steps(keep: Path | None, reports: Sequence[Path]) -> str:
+def _next_steps(keep: Path | None, reports: Path | None) -> str:
     lines = [
         "Next, with ratings of your own (columns item, rater and one per label):",
         "  assay check ratings.csv --task retrieval",
@@ -440,6 +474,6 @@ def _next_steps(keep: Path | None, reports: Sequence[Path]) -> str:
         lines.append("assay demo --keep FOLDER saves the two fits of this demo.")
     else:
         lines.append(f"The fits of this demo: {', '.join(FILES.values())} in {keep}.")
-    if reports:
-        lines += ["Its reports, for a browser:", *(f"  {path}" for path in reports)]
+    if reports is not None:
+        lines += ["Its reports, for a browser:", *(f"  {reports / n}" for n in REPORTS.values())]
     return "\n".join(lines)

@@ -141,11 +141,13 @@ def compare(
     strict: Strict = False,
 ) -> None:
     """Compare systems, and check claims. Exit status 3: a claim is contradicted or undecided."""
+    import assay
     from assay.comparison import check_claim, compare_groups
     from assay.comparison import compare as compare_systems
     from assay.display.notes import draws_worth
     from assay.display.result_tables import comparison_tables, groups_table
     from assay.evaluation.panels import left_out_metrics
+    from assay.evaluation.titles import metric_titles
 
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
@@ -169,9 +171,10 @@ def compare(
         }  # fmt: skip
         if by == "stratum" and not alone:
             groups = compare_groups(view, **asked).assign(**said)
+            titles = metric_titles(assay.metrics(view, metric=metric or None))
             deliver(
                 "groups", groups, as_json, output,
-                lambda: [groups_table(groups, draws=draws_worth(view))],
+                lambda: [groups_table(groups, titles, draws=draws_worth(view))],
                 extra={"claims": checked, "left_out": left_out},
             )  # fmt: skip
             say_left_out(left_out)

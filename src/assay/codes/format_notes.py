@@ -9,6 +9,10 @@ FORMAT_NOTES = {
         "labels in a task file."
     ),
     "drafts-left-out": "Drafts were never submitted, so they were left out.",
+    "flags-not-released": (
+        "A file of vote counts does not tell a minority's flags from its votes against the "
+        "consensus."
+    ),
     "folders-not-read": (
         "The folder has subfolders with files, which are not read. To read them, give a list of "
         "paths."

@@ -25,6 +25,7 @@ from assay.comparison.decisions import chance_said
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.select import choose_metrics
+from assay.evaluation.titles import metric_titles
 from assay.fits.view import Fit, FitView
 from assay.inference.label_doubts import doubt_about_difference
 
@@ -44,6 +45,7 @@ class Decision:
     guardrails : how much worse each metric may be
     sure : ``p_all`` from which a system is launched
     level : probability of the intervals
+    titles : what sentences and tables call each metric
     """
 
     table: pd.DataFrame
@@ -53,12 +55,13 @@ class Decision:
     guardrails: Mapping[str, float]
     sure: float
     level: float
+    titles: Mapping[str, str]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     def __repr__(self) -> str:
-        return f"<assay.Decision: {self.sentences()[0]}>"
+        return f"<assay.Decision: {self.verdict}>"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -67,20 +70,24 @@ class Decision:
     def sentences(self) -> list[str]:
         """State which system to launch, and the numbers of each system."""
         lines = {line["system"]: line for line in lines_of(self.table)}
+        return [self.verdict, *(self._about(line) for name, line in lines.items()
+                                if name != self.baseline)]  # fmt: skip
+
+    @property
+    def verdict(self) -> str:
+        """Which system to launch, in one sentence."""
+        lines = {line["system"]: line for line in lines_of(self.table)}
         held = "better and within all guardrails" if self.guardrails else "better"
         if self.chosen == self.baseline:
-            first = (
+            return (
                 f"Keep {self.baseline}: no other system is {held} with probability "
                 f"{self.sure:g} or more."
             )
-        else:
-            line = lines[self.chosen]
-            first = (
-                f"Launch {self.chosen}: P({held}) {chance_said(line['p_all'])}, expected loss "
-                f"{rounded(line['expected_loss'], 3)}."
-            )
-        return [first, *(self._about(line) for name, line in lines.items()
-                         if name != self.baseline)]  # fmt: skip
+        line = lines[self.chosen]
+        return (
+            f"Launch {self.chosen}: P({held}) {chance_said(line['p_all'])}, expected loss "
+            f"{rounded(line['expected_loss'], 3)}."
+        )
 
     def _about(self, line: dict[str, Any]) -> str:
         numbers = np.array([[line["gain"], line["lower"], line["upper"]]], float)
@@ -92,7 +99,7 @@ class Decision:
         )
         for name, margin in self.guardrails.items():
             held = chance_said(line[f"p_holds_{name}"])
-            text += f", P({name} not worse by more than {margin:g}) {held}"
+            text += f", P({self.titles[name]} not worse by more than {margin:g}) {held}"
         if self.guardrails:
             text += f", P(all) {chance_said(line['p_all'])}"
         doubt = f" No conclusion rests on it: {line['doubt']}." if line["doubt"] else ""
@@ -101,7 +108,7 @@ class Decision:
     def _repr_html_(self) -> str:
         """Show the sentence and the table in a notebook."""
         shown = self.table.drop(columns=["undefined", "doubt"])
-        return notebook_html(self.sentences()[0], {f"Over {self.baseline}": shown})
+        return notebook_html(self.verdict, {f"Over {self.baseline}": shown})
 
 
 def decide(
@@ -210,6 +217,7 @@ def decide(
     return Decision(
         table=table, chosen=str(able["system"].iloc[0]) if len(able) else baseline,
         baseline=baseline, weights=weights, guardrails=margins, sure=sure, level=level,
+        titles=metric_titles(draws),
     )  # fmt: skip
 
 

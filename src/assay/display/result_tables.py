@@ -141,10 +141,12 @@ def pairs_table(
     differences: bool = True,
     ratios: bool = False,
     most: int | None = None,
+    leading: str = "",
 ) -> Table:
     """Return a table of pairs of systems: a line per metric and pair, ``most`` lines at most.
 
-    ``differences`` come with their probabilities.
+    ``differences`` come with their probabilities. If there are more lines, those of pairs with the
+    ``leading`` system are shown.
     """
     pairs, n_draws = found.pairs, found.draws.sizes["chain"] * found.draws.sizes["draw"]
     marks: dict[str, str] = {}
@@ -156,7 +158,10 @@ def pairs_table(
         quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
         chance=pairs["p_greater"].map(chance_cell),
         near=pairs["p_rope"].map(chance_cell),
-    ).head(len(pairs) if most is None else most)
+    )
+    if most is not None and len(words) > most:
+        of_leading = (pairs["a"] == leading) | (pairs["b"] == leading)
+        words = (words[of_leading] if of_leading.any() else words).head(most)
     shown = {"pair": "Systems"}
     shown |= {"gap": "Difference"} if differences else {}
     shown |= {"quotient": "Ratio"} if ratios else {}
@@ -166,6 +171,11 @@ def pairs_table(
     if not differences and not pairs.duplicated("metric").any():
         shown, under = {"metric": f"Metric, {words['pair'].iloc[0]}"} | shown, ""
         del shown["pair"]
+    if ratios and under:  # a narrow page has no room for a column of one word
+        told = zip(words["metric"], words["better"], strict=True)
+        words = words.assign(metric=[f"{name} (better is {better})" for name, better in told])
+    else:
+        shown |= {"better": "Better is"}
     what = " and ".join(["differences"] * differences + ["ratios"] * ratios).capitalize()
     mean = " or ".join(["mean"] * differences + ["median"] * ratios)
     left = len(pairs) - len(words)
@@ -174,7 +184,7 @@ def pairs_table(
         "comparisons",
         f"{what} of systems: posterior {mean} ({percent(pairs['level'].iloc[0])} interval)",
         words,
-        shown | {"better": "Better is"},
+        shown,
         under=under,
         note=f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}."
         f"{panels_said(found.draws)}{f' {NEITHER}' * neither}{by_chance(pairs)}"
@@ -214,6 +224,28 @@ def ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
         "ranks", "Which system is best", words, shown, under="metric",
         note=note, marks=marks, export=systems,
     )  # fmt: skip
+
+
+def best_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+    """Return :func:`ranks_table` with a line per system and a column per metric."""
+    ranked = systems[systems["better"] != "neither"]
+    cells = ranked.assign(
+        told=[
+            f"{chance_cell(line['p_best'])} ({fixed(line['expected_loss'], 3)})"
+            for line in lines_of(ranked)
+        ]
+    ).pivot_table(index="system", columns="metric", values="told", aggfunc="first", sort=False)
+    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
+    if len(ranked) < len(systems):
+        note += " Metrics without a better direction have no best system."
+    return table_of(
+        "ranks",
+        "P(best), with the expected loss of choosing the system in brackets",
+        cells.reset_index(),
+        {"system": "System"} | {name: titles[name] for name in cells.columns},
+        note=note,
+        export=systems,
+    )
 
 
 def comparison_tables(found: Comparison, draws: float | None = None) -> list[Table]:

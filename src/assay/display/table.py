@@ -249,10 +249,12 @@ def table_of(
 
 
 def _numeric(rows: Sequence[Row], columns: int) -> tuple[bool, ...]:
-    """Whether all cells of a column are numbers; the first column has names."""
+    """Whether all cells of a column are numbers or empty; the first column has names."""
     lines = [row.cells for row in rows if not row.is_heading]
     cells = list(zip(*lines, strict=True))[1:] if lines else []
-    numbers = [all(NUMBER.fullmatch(cell) for cell in column) for column in cells]
+    numbers = [
+        any(column) and all(NUMBER.fullmatch(cell) for cell in column if cell) for column in cells
+    ]
     return (*[False] * (columns - len(numbers)), *numbers)
 
 

@@ -13,6 +13,9 @@ from assay.fits.answer_draws import draw_answers
 from assay.fits.view import Fit, FitView
 from assay.modelling.structure import Structure
 
+MOST_KEPT = 20_000_000
+"""Answers in all replicates (two bytes each) up to which a view keeps them for other steps."""
+
 
 def predict_answers(
     fit: Fit, *, draws: int = 200, rng: int | np.random.Generator = 1
@@ -32,7 +35,13 @@ def predict_answers(
     """
     require_draws("draws", draws)
     view = FitView.of(fit)
-    return replicates(view.structure, view.draws, view.states, draws, generator_of(rng))
+
+    def made() -> Iterator[Vectors]:
+        return replicates(view.structure, view.draws, view.states, draws, generator_of(rng))
+
+    if isinstance(rng, np.random.Generator) or draws * view.ratings.answers.size > MOST_KEPT:
+        return made()
+    return iter(view.once(("answers", draws, rng), lambda: np.stack(list(made()))))
 
 
 def replicates(

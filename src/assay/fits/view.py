@@ -33,7 +33,7 @@ class FitView:
     """
 
     tree: xr.DataTree
-    results: dict[Hashable, Floats] = field(default_factory=dict, repr=False)
+    results: dict[Hashable, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, fit: "Fit") -> "FitView":
@@ -116,7 +116,7 @@ class FitView:
         """Class codes of each state, (state, label)."""
         return self["constant_data"]["states"].to_numpy().astype(np.int16)
 
-    def once(self, name: Hashable, compute: Callable[[], Floats]) -> Floats:
+    def once(self, name: Hashable, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """Return a copy of the result of that name, which is computed the first time."""
         if name not in self.results:
             self.results[name] = compute()

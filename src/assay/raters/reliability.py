@@ -255,11 +255,13 @@ def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> F
         states = len(structure.prevalence.space.states)
         return np.broadcast_to(weight[..., None], (*weight.shape, states))
     share = structure.difficulty.hard_shares(values, np).swapaxes(-1, -2)[..., None, None]
-    chances = share * structure.hard_chances(values, structure.prevalence.table(values, np), np)
-    by_class = [_over_places(structure, chances[:, d]) for d in range(chances.shape[1])]
+    easy = structure.prevalence.table(values, np)
+    moved = structure.hard_chances(values, easy, np)
+    moved *= share
+    by_class = [_over_places(structure, moved[:, d]) for d in range(moved.shape[1])]
     hard = np.stack(by_class, axis=1)
-    every = average_prevalence(structure, values)[:, None]
-    hard = np.divide(hard, every, out=np.zeros_like(hard), where=every > 0)
+    every = _over_places(structure, easy * (1 - share.sum(axis=1))) + hard.sum(axis=1)
+    hard = np.divide(hard, every[:, None], out=np.zeros_like(hard), where=every[:, None] > 0)
     return np.concatenate([1 - hard.sum(axis=1, keepdims=True), hard], axis=1)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from assay._util.text import (
+    counted,
     gap,
     interval,
     lines_of,
@@ -20,7 +21,7 @@ from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.display.notes import estimand_words
-from assay.display.result_tables import pairs_table, ranks_table
+from assay.display.result_tables import best_table, pairs_table, ranks_table
 from assay.display.table import Table, table_of
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Section, bullets, prose
@@ -33,6 +34,10 @@ BY_A_HAIR = 0.25
 """Shift of a mean, in half-widths of the interval, below which a changed conclusion is marginal."""
 
 SHOWN_PAIRS = 30
+SHOWN_CHANGES = 5
+"""Conclusions of other approaches that are written out."""
+MANY_RANKS, MOST_COLUMNS = 24, 6
+"""Lines of ranks from which on metrics are columns, and the most metrics for that."""
 FRONT_LINES = 8
 """Differences of two systems on page one."""
 NO_SYSTEMS = Gap(
@@ -68,9 +73,10 @@ def comparison_section(material: Material) -> Section | Gap:
             differences=not on_front,
             ratios=True,
             most=SHOWN_PAIRS,
+            leading=material.order[0],
         ),
         *_best(found.systems, material.titles),
-        *bullets(other, "Other approaches lead to other conclusions:"),
+        *_otherwise(other, material),
         *(
             []
             if other
@@ -88,6 +94,19 @@ def comparison_section(material: Material) -> Section | Gap:
         gaps=() if material.human else (NO_PEOPLE,),
         findings=(*turned, *_clear(found.pairs, material.titles)),
     )
+
+
+def _otherwise(said: list[str], material: Material) -> list[Block]:
+    """State where other approaches conclude otherwise, about the leading system first."""
+    leading = f"{material.order[0]} "
+    said = sorted(said, key=lambda text: leading not in text.partition(": ")[0] + " ")
+    left = len(said) - SHOWN_CHANGES
+    heading = "Other approaches lead to other conclusions:"
+    blocks: list[Block] = [*bullets(said[:SHOWN_CHANGES], heading)]
+    if left > 0:
+        where = "in the full report" if material.short else "under Other approaches"
+        blocks.append(prose(f"{counted(left, 'more contrast')} with another conclusion: {where}."))
+    return blocks
 
 
 def approaches_section(material: Material) -> Section | None:
@@ -139,7 +158,10 @@ def _best(systems: pd.DataFrame, titles: Mapping[str, str]) -> list[Table]:
     """Show which of three or more systems is best, on metrics with a direction and no doubt."""
     told = systems[systems["doubt"] == ""]
     ranked = told[told["better"] != "neither"]
-    return [ranks_table(told, titles)] if ranked["system"].nunique() > 2 else []
+    if ranked["system"].nunique() < 3:
+        return []
+    many = len(ranked) > MANY_RANKS and ranked["metric"].nunique() <= MOST_COLUMNS
+    return [(best_table if many else ranks_table)(told, titles)]
 
 
 def _sides_table(

@@ -240,10 +240,15 @@ class Page:
         return tuple(one for one in self.sections if one.is_appendix)
 
     @property
+    def shown_tables(self) -> dict[str, Table]:
+        """The tables, by key."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return {block.key: block for block in blocks if isinstance(block, Table)}
+
+    @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The frames behind the tables, by key."""
-        blocks = (block for section in self.sections for block in section.blocks)
-        return {block.key: block.frame for block in blocks if isinstance(block, Table)}
+        return {key: table.frame for key, table in self.shown_tables.items()}
 
 
 def percent_cell(share: float) -> str:

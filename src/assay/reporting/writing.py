@@ -86,13 +86,19 @@ TableFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xl
 
 
 def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -> list[Path]:
-    """Write every table of a page to a folder, in a file named by its key."""
+    """Write every table of a page to a folder, in a file named by its key.
+
+    Markdown and LaTeX hold a table as the page shows it, unless that leaves out lines.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for key, frame in page.tables.items():
-            path = folder / f"{key}.{table_format}"
-            write_table(frame, path)
+        for table in page.shown_tables.values():
+            path = folder / f"{table.key}.{table_format}"
+            if table.is_cut:
+                write_table(table.frame, path)
+            else:
+                table.write(path)
             written.append(path)
     except OSError as error:
         raise FitError(

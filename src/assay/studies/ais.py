@@ -186,8 +186,9 @@ class AisStudy:
 
     systems : a row for each metric and system. ``majority`` takes the vote for the truth (cluster
         bootstrap); ``mean``, ``lower`` and ``upper`` are of the posterior (NaN without a fit);
-        ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag);
-        ``clearly_worse`` = whether it is above 0.99, the stars of the paper.
+        ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag,
+        and for the highest itself); ``clearly_worse`` = whether it is above 0.99, the stars of the
+        paper.
     agreement : a row for each label and statistic (pairwise agreement, Krippendorff's alpha, F1
         against the majority of all raters and of the other raters). ``interpretable and
         attributable`` is one answer of each rating that is not flagged, as in the paper's Table 6;
@@ -324,7 +325,7 @@ def _systems(vote: pd.DataFrame, fit: Fit | None, level: float) -> pd.DataFrame:
 
 
 def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:
-    """Return the probability that each system's rate is below that of the best system."""
+    """Return the probability that each other system's rate is below that of the best system."""
     if "system" not in drawn.dims or drawn.sizes["system"] < 2:
         return {}
     found = {}
@@ -334,10 +335,11 @@ def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:
         means = divided(np.where(held, rates, 0).sum(axis=1), held.sum(axis=1))
         if np.isnan(means).all():
             continue
-        best = rates[np.nanargmax(means)]
-        for system, own in zip(drawn["system"].to_numpy(), rates, strict=True):
+        place = np.nanargmax(means)
+        best = rates[place]
+        for n, (system, own) in enumerate(zip(drawn["system"].to_numpy(), rates, strict=True)):
             both = np.isfinite(own) & np.isfinite(best)
-            if both.any():
+            if both.any() and n != place:
                 found[name, str(system)] = float((own < best)[both].mean())
     return found
 

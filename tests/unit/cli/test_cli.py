@@ -321,6 +321,8 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
     assert lines["pooled"].tolist() == pytest.approx(there["pooled"].tolist())
     shown = run("compare", path, *chosen).stdout
     assert "Estimand finite. Reference: consensus of all raters." in " ".join(shown.split())
+    assert "nDCG@" in shown
+    assert "ndcg_at_k" not in shown
     few = run("compare", path, "--by", "stratum", "--metric", "ndcg_at_k").stdout
     assert "model-based: 3 clusters" in few
     marked = {line.split()[0] for line in few.splitlines() if line.rstrip().count(")*")}

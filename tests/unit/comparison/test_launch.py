@@ -1,5 +1,8 @@
 """A launch: gain, loss, and guardrails that hold in the same draws."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,8 +11,10 @@ from typer.testing import CliRunner
 
 import assay
 from assay._util.errors import ArgumentError, UnknownNameError
+from assay._util.text import chance_cell
 from assay.cli import app
 from assay.comparison.launch import _table, decide
+from assay.display.decision_table import decision_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 GUARD = "misleading_context_rate_at_k"
@@ -102,9 +107,43 @@ def test_the_command_says_what_to_launch(fit: xr.DataTree, tmp_path) -> None:
              "--gain", "topical_precision_at_k", "--guard", f"{GUARD}=0.01"]  # fmt: skip
     done = CliRunner().invoke(app, typed)
     assert done.exit_code == 0, done.output
-    assert "P(all)" in done.output
+    verdict, caption, head, _, *lines, _ = done.stdout.splitlines()
+    assert verdict == decide(
+        fit, gain={"ndcg_at_k": 2, "topical_precision_at_k": 1}, baseline="system_1",
+        guardrails={GUARD: 0.01},
+    ).verdict  # fmt: skip
+    assert caption.startswith("Launch: gain")
+    assert re.split(r"  +", head.strip()) == [
+        "System", "Gain over system_1", "P(better)", "P(guardrail 1)", "P(all)", "Expected loss"
+    ]  # fmt: skip
+    assert {line.split()[0] for line in lines} == {"system_1", "system_2"}
+    for name in ("ndcg_at_k", "topical_precision_at_k", GUARD):
+        assert done.stdout.count(f"({name})") == 1
     done = CliRunner().invoke(app, [*typed[:-1], GUARD])
     assert done.exit_code == 2
+
+
+def test_the_table_has_the_numbers_of_the_decision(fit: xr.DataTree) -> None:
+    every = dict.fromkeys((GUARD, "sufficiency_rate_at_k", "sufficiency_hit_at_k"), 0.02)
+    found = decide(fit, gain="ndcg_at_k", baseline="system_1", guardrails=every)
+    table = decision_table(found)
+    assert len(table.columns) == 8
+    lines = {row.cells[0]: row.cells for row in table.rows}
+    numbers = found.table.set_index("system").loc["system_2"]
+    assert lines["system_1"][1:-1] == ("",) * 6
+    assert lines["system_2"][-2] == chance_cell(numbers["p_all"])
+    for name, cells in lines.items():
+        loss = found.table.set_index("system").loc[name, "expected_loss"]
+        assert cells[-1] == f"{loss:.3f}"
+    assert table.frame is found.table
+    many = decide(
+        fit, gain="ndcg_at_k", baseline="system_1",
+        guardrails=every | {"topical_precision_at_k": 0.02},
+    )  # fmt: skip
+    assert "P(guardrails)" in decision_table(many).columns
+    assert len(decision_table(many).columns) == 6
+    doubted = replace(found, table=found.table.assign(doubt=["", "labels are in doubt"]))
+    assert decision_table(doubted).marks == {"labels are in doubt": "*"}
 
 
 def test_nothing_is_decided_where_every_draw_is_undefined() -> None:

@@ -1,5 +1,6 @@
 """Page one: what a reader learns in a minute, without scrolling."""
 
+import itertools
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,9 @@ from assay._util.errors import UnknownNameError
 from assay._util.text import column_decimals
 from assay.display.table import Table
 from assay.reporting.answers import MOST_WORDS, _chances_said, of_systems
-from assay.reporting.page import Callout, Front, Page
+from assay.reporting.comparisons import _otherwise, comparison_section
+from assay.reporting.material import Material
+from assay.reporting.page import Bullets, Callout, Front, Page, Prose, Section
 from assay.reporting.writing import make_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
@@ -260,3 +263,40 @@ def test_metrics_that_rank_no_system_leave_the_question_open() -> None:
     for baseline, order in ((None, list("abc")), (None, list("ab")), ("c", list("abc"))):
         material: Any = SimpleNamespace(comparison=comparison, order=order, baseline=baseline)
         assert "No difference between two systems is defined." in of_systems(material)
+
+
+@pytest.fixture(scope="module")
+def many() -> Material:
+    ratings = assay.simulate(
+        "retrieval", n_items=240, n_raters=12, n_systems=6, n_clusters=10, ratings_per_item=2, rng=1
+    )
+    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1)
+    return Material(fit=fit, budget=False, short=True)
+
+
+def test_many_systems_are_shown_beside_the_leading_one(many: Material) -> None:
+    section = comparison_section(many)
+    assert isinstance(section, Section)
+    pairs, ranks = (block for block in section.blocks if isinstance(block, Table))
+    lines = [row.cells for row in pairs.rows if not row.is_heading]
+    assert len(lines) == 5 * 6  # each other system on each metric
+    assert all(many.order[0] in cells[0] for cells in lines)
+    assert len(pairs.frame) == 15 * 6
+    assert "60 more pairs" in pairs.note
+    assert "Better is" not in pairs.columns
+    heads = [row.cells[0] for row in pairs.rows if row.is_heading]
+    assert heads[3].endswith("rate@4 (better is lower)")
+    assert [row.cells[0] for row in ranks.rows] == list(many.ratings.systems)
+    assert len(ranks.columns) == 7
+
+
+def test_other_conclusions_are_counted_beyond_the_first(many: Material) -> None:
+    said = [f"m, {a} - {b}: x" for a, b in itertools.combinations(many.ratings.systems, 2)]
+    items, rest = _otherwise(said, many)
+    assert isinstance(items, Bullets)
+    assert len(items.items) == 5
+    assert all(many.order[0] in text for text in items.items)
+    assert isinstance(rest, Prose)
+    assert rest.paragraphs == ("10 more contrasts with another conclusion: in the full report.",)
+    assert len(_otherwise(said[:5], many)) == 1
+    assert _otherwise([], many) == []

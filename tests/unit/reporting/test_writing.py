@@ -27,7 +27,7 @@ from assay.reporting.material import Material
 from assay.reporting.metrics import _contrasts_table, budget_section
 from assay.reporting.page import Code, Finding, Gap, Page, Section, prose, reworded
 from assay.reporting.provenance import ratings_hash
-from assay.reporting.writing import SHOWN_FINDINGS, make_page
+from assay.reporting.writing import SHOWN_FINDINGS, export_tables, make_page
 
 EVIL = '<script>alert("x")</script>&'
 KEYS = {
@@ -290,13 +290,25 @@ def test_no_page_ends_between_a_head_and_its_rows() -> None:
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
-    from assay.reporting.writing import export_tables
-
     written = export_tables(page, tmp_path / "new", form)  # type: ignore[arg-type]
     assert {path.stem for path in written} == set(page.tables)
     read = {"csv": pd.read_csv, "json": pd.read_json, "parquet": pd.read_parquet}[form]
     found = read(tmp_path / "new" / f"raters.{form}")
     assert len(found) == len(page.tables["raters"])
+
+
+@pytest.mark.parametrize("form", ["md", "tex"])
+def test_a_paper_gets_the_tables_as_the_page_shows_them(
+    form: str, page: Page, tmp_path: Path
+) -> None:
+    export_tables(page, tmp_path, form)  # type: ignore[arg-type]
+    shown = page.shown_tables["comparisons"]
+    assert len(shown.columns) <= 7 < len(shown.frame.columns)
+    assert (tmp_path / f"comparisons.{form}").read_text(encoding="utf-8") == shown.text(f".{form}")
+    cut = page.shown_tables["labels"]
+    assert cut.is_cut
+    lines = (tmp_path / f"labels.{form}").read_text(encoding="utf-8").splitlines()
+    assert len(lines) >= len(cut.frame)
 
 
 def test_people_alone_are_shown_where_they_are_named(fit: xr.DataTree) -> None:

@@ -1,7 +1,9 @@
 """What a fitted model expects: replicates of the answers, and checks against them."""
 
 import warnings
+from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,10 @@ from assay._util.errors import FitError, FitWarning, ModelError
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import MISSING, state_space
 from assay.data.task import Label, Task
+from assay.fits import predict
 from assay.fits.datatree import ratings_of
 from assay.fits.predict import predict_answers
+from assay.fits.view import FitView
 from assay.raters.agreements import WHOLE, agreement
 from assay.validation.posterior_predictive import (
     ACROSS,
@@ -240,3 +244,30 @@ def test_numbers_out_of_range_are_refused(gated: xr.DataTree):
         posterior_predictive_check(gated, level=95)
     with pytest.raises(FitError, match="not a fit"):
         posterior_predictive_check(xr.DataTree())
+
+
+def test_steps_of_one_view_share_the_replicates(
+    gated: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    view = FitView.of(gated)
+    whole = predict.replicates
+
+    def counted(*given: Any) -> Iterator[Any]:
+        made.append(given[3])
+        return whole(*given)
+
+    monkeypatch.setattr(predict, "replicates", counted)
+    table = agreement(view.ratings, fit=view).table
+    found = posterior_predictive_check(view)
+    assert made == [200]
+    assert found[["check", "observed", "expected"]].equals(
+        posterior_predictive_check(gated)[["check", "observed", "expected"]]
+    )
+    assert table["expected"].equals(agreement(view.ratings, fit=gated).table["expected"])
+    made.clear()
+    monkeypatch.setattr(predict, "MOST_KEPT", 0)  # large data: no copy of all replicates is kept
+    view = FitView.of(gated)
+    posterior_predictive_check(view)
+    assert made == [200]
+    assert not view.results

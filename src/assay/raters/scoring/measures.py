@@ -181,12 +181,14 @@ Needs = Literal["order", "probability", "guess"]
 class Measure:
     """A measure of scores, in every draw of the truth.
 
+    title : what tables and figures call it
     function : from a Block to (draw,)
     needs : ``order``, scores that can be sorted; ``probability``; or ``guess``, guesses too
     ranking : whether it is computed for each ranking, and cut at ``k``
     """
 
     name: str
+    title: str
     description: str
     function: Callable[[ScoredBlock], Floats]
     needs: Needs = "order"
@@ -210,100 +212,117 @@ def _brier(block: ScoredBlock) -> Floats:
 _ALL = (
     Measure(
         name="accuracy",
+        title="Accuracy",
         description="Share of the guesses that are right",
         function=lambda block: functions.accuracy(*block.table),
         needs="guess",
     ),
     Measure(
         name="precision",
+        title="Precision",
         description="Share of the positive guesses that are right",
         function=lambda block: functions.precision(*block.table[:2]),
         needs="guess",
     ),
     Measure(
         name="recall",
+        title="Recall",
         description="Share of the positive items that are guessed",
         function=lambda block: functions.recall(block.table[0], block.table[2]),
         needs="guess",
     ),
     Measure(
         name="f1",
+        title="F1",
         description="Harmonic mean of precision and recall",
         function=lambda block: functions.f1(*block.table[:3]),
         needs="guess",
     ),
     Measure(
         name="ece",
+        title="ECE",
         description="Expected calibration error, bins of equal width",
         function=_ece,
         needs="probability",
     ),
     Measure(
         name="ece_equal_mass",
+        title="ECE, equal mass",
         description="Expected calibration error, bins of equally many items",
         function=_ece_equal_mass,
         needs="probability",
     ),
     Measure(
         name="brier",
+        title="Brier score",
         description="Mean squared distance of score and truth",
         function=_brier,
         needs="probability",
     ),
     Measure(
         name="auroc",
+        title="AUROC",
         description="Area under the ROC curve of the score",
         function=lambda block: auroc(*block.pooled),
     ),
     Measure(
         name="average_precision",
+        title="Average precision",
         description="Average precision of the score over all items, ties as one threshold",
         function=lambda block: average_precision(*block.pooled),
     ),
     Measure(
         name="confidence_auroc",
+        title="AUROC of the confidence",
         description="Area under the ROC curve of the confidence, for guesses that are right",
         function=lambda block: auroc(*block.confident),
         needs="guess",
     ),
     Measure(
         name="kendall_tau",
+        title="Kendall's tau",
         description="Kendall's tau-b of score and grade, mean over rankings",
         function=lambda block: block.over_rankings(block.kendall_tau),
         ranking=True,
     ),
     Measure(
         name="ndcg",
+        title="nDCG",
         description="nDCG, mean over rankings and over all orders of tied items",
         function=lambda block: block.over_rankings(block.ndcg.mean),
         ranking=True,
     ),
     Measure(
         name="ndcg_lowest",
+        title="nDCG, worst order of ties",
         description="nDCG if tied items stand in the worst order",
         function=lambda block: block.over_rankings(block.ndcg.lowest),
         ranking=True,
     ),
     Measure(
         name="ndcg_highest",
+        title="nDCG, best order of ties",
         description="nDCG if tied items stand in the best order",
         function=lambda block: block.over_rankings(block.ndcg.highest),
         ranking=True,
     ),
     Measure(
         name="map",
+        title="MAP",
         description="Average precision, mean over rankings and over all orders of tied items",
         function=lambda block: block.over_rankings(block.average_precisions.mean),
         ranking=True,
     ),
     Measure(
         name="map_lowest",
+        title="MAP, worst order of ties",
         description="Mean average precision if tied items stand in the worst order",
         function=lambda block: block.over_rankings(block.average_precisions.lowest),
         ranking=True,
     ),
     Measure(
         name="map_highest",
+        title="MAP, best order of ties",
         description="Mean average precision if tied items stand in the best order",
         function=lambda block: block.over_rankings(block.average_precisions.highest),
         ranking=True,

@@ -238,6 +238,7 @@ def _dataset(
             draws.reshape(truth.shape),
             dims=("chain", "draw"),
             attrs={
+                "title": _at(measure.title, k) if cut else measure.title,
                 "description": f"{measure.description}; first {k} ranks"
                 if cut
                 else measure.description,
@@ -250,6 +251,12 @@ def _dataset(
         dim: np.arange(size) for dim, size in zip(("chain", "draw"), truth.shape, strict=True)
     }
     return xr.Dataset(variables, coords=coords)
+
+
+def _at(title: str, k: int | None) -> str:
+    """Write the title of a measure of the first ranks."""
+    name, comma, rest = title.partition(",")
+    return f"{name}@{k}{comma}{rest}"
 
 
 def _left_out(single: int, rankings: int) -> str:

@@ -219,6 +219,31 @@ def test_votes_of_ais_studies_add_up_to_the_counts(tmp_path: Path) -> None:
     assert {"unnamed-raters", "votes-not-released", "votes-missing"} <= notes_of(ratings).keys()
 
 
+@pytest.mark.parametrize(
+    ("agree", "told"),
+    [
+        # votes, for interpretable, for attributable, against it
+        ((2, 2), (4, 2, 2, 0)),  # of five raters one flagged, or more
+        ((4, 2), (5, 4, 2, 2)),
+        ((5, 2), (5, 5, 2, 2)),  # one of the five has no vote on attribution
+        ((3, 0), (5, 3, 0, 0)),
+        ((10, 8), (10, 10, 8, 2)),
+    ],
+)
+def test_no_consensus_is_outvoted(
+    agree: tuple[int, int], told: tuple[int, ...], tmp_path: Path
+) -> None:
+    counts = dict(zip(("n_agree_interpretable", "n_agree_attributable"), agree, strict=True))
+    rows = [{"example": "e1", "model": "m", "flagged": 0, "interpretable": 1, "attributable": 1}]
+    ratings = assay.read_ratings(table(tmp_path / "votes.csv", rows[0] | counts))
+    votes = ratings.answers
+    found = (votes[:, 1] == 1).sum(), (votes[:, 2] == 1).sum(), (votes[:, 2] == 0).sum()
+    assert (len(votes), *found) == told
+    notes = notes_of(ratings).keys()
+    assert ("votes-missing" in notes) == (agree not in {(4, 2), (10, 8)})
+    assert ("flags-not-released" in notes) == (agree[0] not in {5, 10})
+
+
 def test_the_votes_that_were_released_are_all_read(shared_data: Path) -> None:
     ratings = assay.read_ratings(shared_data / "ais_votes" / "qrecc.csv")
     asked = ratings.answers[:, 1] == 1

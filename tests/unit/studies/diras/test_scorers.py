@@ -8,6 +8,8 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import AssayError, ModelError
+from assay.display.result_tables import comparison_tables
+from assay.evaluation.titles import metric_titles
 from assay.studies.diras import compare_scores
 
 ITEMS = [f"i{n}" for n in range(60)]
@@ -30,6 +32,18 @@ def scorer(signal: float, seed: int) -> pd.Series:
 
 
 GOOD, POOR = scorer(0.5, 2), scorer(0.1, 3)
+
+
+def test_tables_call_measures_by_their_titles() -> None:
+    both = {"good": GOOD, "poor": POOR}
+    found = compare_scores(draws(), both, clusters=QUERIES, k=3)
+    titles = metric_titles(found.draws)
+    assert titles["auroc"] == "AUROC"
+    assert titles["ndcg_at_3"] == "nDCG@3"
+    assert all(titles[name] != name for name in found.draws.data_vars)
+    (table,) = comparison_tables(found)
+    heads = [row.cells[0] for row in table.rows if row.is_heading]
+    assert "Brier score (brier)" in heads
 
 
 def test_a_difference_is_taken_draw_by_draw() -> None:

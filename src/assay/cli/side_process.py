@@ -1,0 +1,28 @@
+"""A second process, for work that Python's lock would keep from running beside the first."""
+
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
+
+
+@contextmanager
+def side_process() -> Iterator[ProcessPoolExecutor]:
+    """Yield a process that takes one job at a time; an error or Ctrl-C ends it at once."""
+    # Ctrl-C reaches both processes; the first one ends the second, which would print a traceback.
+    pool = ProcessPoolExecutor(
+        1,
+        mp_context=get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    before = active_children()
+    with pool:
+        try:
+            yield pool
+        except BaseException:
+            for process in active_children():
+                if process not in before:
+                    process.kill()
+            raise

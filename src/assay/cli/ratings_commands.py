@@ -26,7 +26,7 @@ from assay.cli.options import (
 from assay.cli.program import command
 from assay.cli.reading_options import Reading
 from assay.cli.rescue import write_fit
-from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
+from assay.cli.shell import INTERRUPTED, end_with, open_fit, say, show, tell, warn
 from assay.cli.tables import deliver
 
 if TYPE_CHECKING:
@@ -124,21 +124,26 @@ def fit(
         tree = fitting.fit(sources, task, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
             write_fit(tree, output, fitting)
-    _report_fit(tree, output, as_json)
+    _report_fit(tree, output, as_json, default=not fitting.raters)
     if fitting.interrupted(tree):
         raise typer.Exit(INTERRUPTED)
     end_with(tree, strict=strict)
 
 
-def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
-    """Print where the fit was written, its convergence, and its warnings."""
-    from assay.display.notes import convergence_words
+def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool, *, default: bool) -> None:
+    """Print where the fit was written, its convergence, and its warnings.
+
+    ``default`` says whether the data chose the raters' model.
+    """
+    from assay.display.notes import convergence_words, parts_from_data
 
     words, *notes = convergence_words(tree)
     if as_json:
         typer.echo(_fit_json(tree, output))
     else:
         tell(f"wrote {output}: {words}")
+    if default and (added := parts_from_data(tree)):
+        say(f"note: {added}")
     for note in notes:
         warn(note)
 

@@ -10,7 +10,7 @@ from assay._util.errors import Note
 from assay._util.text import UNDEFINED, counted, some
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
-from assay.fits.view import Fit
+from assay.fits.view import Fit, FitView
 from assay.inference.assumptions import WHICH_CLASS
 from assay.inference.diagnostics import fit_warnings
 
@@ -102,6 +102,15 @@ def convergence_words(fit: Fit) -> list[str]:
         case _:
             words = "Posterior mode only: intervals omit the uncertainty of the parameters."
     return [words, *fit_warnings(fit)]
+
+
+def parts_from_data(fit: Fit) -> str:
+    """Name what the data added to the default model; ``""`` without anything."""
+    spec = FitView.of(fit).spec
+    told = {"drift": "sessions show drift", "system_bias": "raters favour systems"}
+    parts = [f"{why} ({name})" for name, why in told.items() if name in spec.rater_parts]
+    parts += [f"{copier} may repeat {source}" for copier, source in spec.copies.items()]
+    return f"the data add to the default model: {some(parts)}" if parts else ""
 
 
 def draws_worth(fit: Fit) -> float:

@@ -167,8 +167,8 @@ def consistency_said(consistency: pd.DataFrame) -> str:
 def copies_said(copied: pd.DataFrame) -> list[str]:
     """State how often raters repeat the answer of another, by the model."""
     return [
-        f"{line['copier']} repeats answers of {line['source']}: share of the common items {words} "
-        f"(model). The reliability of {line['copier']} is that of the other answers."
+        f"By the model, {line['copier']} repeats the answer of {line['source']} on {words} of "
+        f"their common items. The reliability of {line['copier']} is that of the other answers."
         for line, words in zip(
             lines_of(copied), intervals(copied.rename(columns={"share": "mean"})), strict=True
         )

@@ -2,17 +2,20 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from refusals import refusal
+from typer.testing import CliRunner
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
 from assay.checks.departures.remedies import as_copies, found_copies
 from assay.checks.departures.search import search
+from assay.cli.program import app
 from assay.comparison.refit import refit
 from assay.data.ratings import UNNAMED, Ratings, take_ratings
 from assay.inference.settings import SamplerSettings
@@ -164,3 +167,18 @@ def test_without_the_source_the_copier_is_a_rater_like_others() -> None:
     again, _ = refit(tree, fewer, SamplerSettings(draws=20, chains=1))
     assert "copied" in tree["posterior"]
     assert "copied" not in again["posterior"]
+
+
+def test_the_command_line_names_what_the_data_added(tmp_path: Path) -> None:
+    ratings, _ = copied(7)
+    file, fit = tmp_path / "ratings.csv", tmp_path / "fit.nc"
+    ratings.to_frame().to_csv(file, index=False)
+    made = CliRunner().invoke(app, ["fit", str(file), "-o", str(fit), "--method", "laplace"])
+    assert made.exit_code == 0
+    assert "the data add to the default model: r1 may repeat r0" in made.stderr
+    shown = CliRunner().invoke(app, ["raters", str(fit)])
+    assert "By the model, r1 repeats the answer of r0 on 0.7" in shown.stdout
+    named = ["fit", str(file), "-o", str(fit), "--method", "laplace", "--raters", "one_coin"]
+    told = CliRunner().invoke(app, [*named, "--copies", "r1=r0"])
+    assert "the data add" not in told.stderr
+    assert "copied" in assay.load(fit)["posterior"]

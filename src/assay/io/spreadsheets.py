@@ -120,7 +120,7 @@ def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str
         source,
         mend=f"name one of them, such as {as_code(go_on)}"
         + (f"; they have the same columns, and {as_code(alike)} reads all" if alike else ""),
-        go_on=alike or go_on,
+        go_on=alike if "rater" in alike else go_on,
     )
 
 

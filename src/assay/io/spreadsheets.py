@@ -62,7 +62,9 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     if sheet is None and len(shown) != 1:
         raise _several(filled, hidden, source)
     if sheet == EVERY and EVERY not in filled:
-        return _joined({name: filled[name] for name in shown or filled}, source)
+        joined = _joined({name: filled[name] for name in shown or filled}, source)
+        left = hidden if shown else []
+        return replace(joined, notes=(*joined.notes, *_hidden_notes("", left)))
     name = shown[0] if sheet is None else sheet
     if name not in filled:
         raise RatingsError.of(

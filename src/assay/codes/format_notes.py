@@ -39,8 +39,8 @@ FORMAT_NOTES = {
         "each annotator."
     ),
     "no-option-chosen": (
-        "Ratings that choose no option, and answer nothing else, are read as no answer. If they "
-        "mean that none applies, say so with `classes=`."
+        "Ratings that choose no option, and answer nothing else, are read as no answer. With "
+        "`classes=` an empty cell can be the answer no."
     ),
     "nothing-chosen": "Ratings that choose none of several options are read as no to each option.",
     "one-file-one-rater": (

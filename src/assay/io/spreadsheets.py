@@ -62,7 +62,9 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     if sheet is None and len(shown) != 1:
         raise _several(filled, hidden, source)
     if sheet == EVERY and EVERY not in filled:
-        return _joined({name: filled[name] for name in shown or filled}, source)
+        joined = _joined({name: filled[name] for name in shown or filled}, source)
+        left = hidden if shown else []
+        return replace(joined, notes=(*joined.notes, *_hidden_notes("", left)))
     name = shown[0] if sheet is None else sheet
     if name not in filled:
         raise RatingsError.of(
@@ -120,7 +122,7 @@ def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str
         source,
         mend=f"name one of them, such as {as_code(go_on)}"
         + (f"; they have the same columns, and {as_code(alike)} reads all" if alike else ""),
-        go_on=alike or go_on,
+        go_on=alike if "rater" in alike else go_on,
     )
 
 

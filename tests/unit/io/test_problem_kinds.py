@@ -353,7 +353,7 @@ KINDS = [
     Kind(
         code="list-cells",
         call=call(
-            pd.DataFrame({"item": [1, 2], "users": [["a", "b"], ["a", "c"]],
+            pd.DataFrame({"item": [1, 2], "folk": [["a", "b"], ["a", "c"]],
                               "label": [["x", "y"], ["x", "x"]]})
         ),
         mend=argument("rater"),

@@ -38,7 +38,7 @@ def read(source: Source, task: Task | None) -> Export:
     plain = source.plain_table()
     others = [c for c in plain.frame.columns if c not in (*LABELS, *AGREE)]
     rows, lines = [], []
-    flagged = unseen = against = lost = 0
+    flagged = unseen = against = 0
     rng = np.random.default_rng(1)
     rest = plain.frame[others].to_dict("records")
     told = _numbers(plain).to_dict("records")
@@ -50,8 +50,8 @@ def read(source: Source, task: Task | None) -> Export:
         slots = rng.permutation(len(votes)) + 1  # so that no numbered rater says yes more often
         unseen += sum(vote["attributable"] is None and vote["interpretable"] == "yes"
                       for vote in votes)  # fmt: skip
-        against += sum(vote["interpretable"] != _word(numbers["interpretable"]) for vote in votes)
-        lost += _raters(numbers[AGREE[0]]) - len(votes)
+        against += sum(vote["interpretable"] != ("no", "yes")[numbers["interpretable"]]
+                       for vote in votes)  # fmt: skip
         item = "/".join(row.values())
         for n, vote in zip(slots, votes, strict=True):
             named = {"item": item, "rater": f"vote {n}", "group": UNNAMED}
@@ -79,14 +79,6 @@ def read(source: Source, task: Task | None) -> Export:
                 f"{counted(unseen, 'vote', 'are')} missing: votes on attribution of outputs that "
                 "are not interpretable by consensus are not in the file",
                 code="votes-missing", level="note", numbers={"votes": unseen},
-            )
-        )  # fmt: skip
-    if lost:
-        notes.append(
-            Note(
-                f"{counted(lost, 'vote', 'are')} missing: no majority can be smaller than the "
-                "votes against it, so these raters flagged the output, or did not vote",
-                code="votes-missing", level="note", numbers={"votes": lost},
             )
         )  # fmt: skip
     if against:
@@ -138,27 +130,17 @@ def _numbers(table: Table) -> pd.DataFrame:
 
 
 def _votes(row: Mapping[Any, int]) -> Iterator[dict[str, str | None]]:
-    """Yield the votes on an output, yes first; the consensus is never outvoted."""
+    """Yield the votes on an output, yes first."""
     agree, right = row[AGREE[0]], row[AGREE[1]]
-    against = min(_raters(agree) - agree, agree)
-    seen = agree if row["interpretable"] == 1 else against
+    raters = RATERS if agree <= RATERS else max(MORE_RATERS, agree)
+    seen = agree if row["interpretable"] == 1 else raters - agree
     told = row["interpretable"] == 1 and right >= 0
-    wrong = min(seen - right, right)
-    yes, no = (right, wrong) if row["attributable"] == 1 else (wrong, right)
-    answers: list[str | None] = [*["yes"] * yes, *["no"] * no] if told else []
-    answers += [None] * (agree + against - len(answers))
-    for vote, attributable in enumerate(answers):
-        yield {"flagged": "no", "interpretable": _word(vote < seen),
+    yes = right if row["attributable"] == 1 else seen - right
+    for vote in range(raters):
+        reads = vote < seen
+        attributable = ("yes" if vote < yes else "no") if reads and told else None
+        yield {"flagged": "no", "interpretable": "yes" if reads else "no",
                "attributable": attributable}  # fmt: skip
-
-
-def _raters(agree: int) -> int:
-    """Return how many raters an output had, if so many of them agree."""
-    return RATERS if agree <= RATERS else max(MORE_RATERS, agree)
-
-
-def _word(yes: bool | int) -> str:
-    return "yes" if yes else "no"
 
 
 FORMAT = Format(

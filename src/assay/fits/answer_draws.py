@@ -158,10 +158,11 @@ def _repeat(
 
     Only ratings that answer the same labels share an urn, as in the likelihood.
     """
-    if part.consistency is None:
+    of_part = part.kappa(values, np)
+    if of_part is None:
         return
     kappa = np.zeros(len(ratings.raters))
-    kappa[part.repeats.repeating] = part.kappa(values, np)[0]
+    kappa[part.members] = of_part[0]
     mine = np.flatnonzero(part.unit >= 0)
     kind = np.unique(answered, axis=0, return_inverse=True)[1].ravel()
     who = np.stack([ratings.item, part.unit, ratings.rater, kind])

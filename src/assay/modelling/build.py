@@ -22,7 +22,7 @@ from assay.modelling.layers import Drift, Halo, Lapses, Loading, SystemBias, dif
 from assay.modelling.layers.difficulty import BY_CLASS, BY_RATER
 from assay.modelling.prior_names import PartPriors
 from assay.modelling.rater_model import CategoricalRaterModel, RaterModel, ScorePart, score_products
-from assay.modelling.replicates import Consistency, Repeats, collect_repeats
+from assay.modelling.replicates import Consistency, collect_repeats
 from assay.modelling.responses import build_responses
 from assay.modelling.spec import Recipe, Spec
 
@@ -189,9 +189,8 @@ def _build(
     # Raters with a shared confusion are one unit, but an urn has one rater's ratings.
     voice = np.where(units.unit >= 0, units.unit * len(ratings.raters) + ratings.rater, -1)
     together = spec.replicates == "together"
-    repeats = collect_repeats(
-        read.row, voice, ratings.item, read.kind, ratings.rater, together=together
-    )
+    place = np.searchsorted(members, ratings.rater)
+    repeats = collect_repeats(read.row, voice, ratings.item, read.kind, place, together=together)
     common = {
         "layout": confusion_layout(ratings.task),
         "raters": raters.as_one() if shared else raters,
@@ -210,25 +209,14 @@ def _build(
         bias=_bias(ratings, recipe, units, common),
         loading=_loading(recipe, raters, units, common, shared=shared),
         repeats=repeats,
-        consistency=_consistency(repeats, members, raters, priors),
+        consistency=Consistency(raters=raters, priors=priors.whole_ratings)
+        if repeats.urns
+        else None,
         copying=split_copies(ratings, spec.copies, repeats.row, read.kind, members),
         copied=priors.whole_ratings["copied"],
         shared=shared,
         **read.own,
     )
-
-
-def _consistency(
-    repeats: Repeats, members: Ints, raters: Raters, priors: PartPriors
-) -> Consistency | None:
-    """Return the consistency of the raters with repeated ratings; None without them."""
-    if not repeats.urns:
-        return None
-    at = np.searchsorted(members, repeats.repeating)
-    own = replace(
-        raters, names=tuple(raters.names[n] for n in at), group=raters.group[at], crowd=None
-    )
-    return Consistency(raters=own, priors=priors.whole_ratings)
 
 
 def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:

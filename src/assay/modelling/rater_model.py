@@ -176,8 +176,13 @@ class RaterModel(ABC):
         return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
 
     def kappa(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the consistency of raters with repeated ratings, from the part's parameters."""
-        return None if self.consistency is None else self.consistency.of_raters(values, xp)
+        """Return the consistency of raters, from the part's parameters.
+
+        None if ratings are independent, or a fit without repeated ratings could not learn it.
+        """
+        if self.consistency is None or "consistency_mean" not in values:
+            return None
+        return self.consistency.of_raters(values, xp)
 
     @property
     def lean(self) -> LeanPrior | None:

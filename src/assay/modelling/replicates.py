@@ -34,8 +34,7 @@ class Repeats:
     single : distinct ratings without repeats, the first rows
     urns : for each further row, the distinct rating and the number of equal earlier ones (step, 2)
     before : number of earlier ratings of each step
-    who : position of each urn's rater among those with repeated ratings
-    repeating : these raters, by their positions in the ratings
+    who : position of each urn's rater
     """
 
     row: Ints
@@ -43,7 +42,6 @@ class Repeats:
     urns: tuple[Ints, ...]
     before: tuple[Ints, ...]
     who: Ints
-    repeating: Ints
 
     @property
     def count(self) -> int:
@@ -53,7 +51,7 @@ class Repeats:
     def table(self, rows: Any, consistency: Any, xp: Any) -> Any:
         """Return log probabilities (..., row, state) from those of the distinct ratings.
 
-        ``consistency`` is (..., repeating rater), or None if ratings are independent.
+        ``consistency`` is (..., rater), or None if ratings are independent.
         """
         if not self.urns:
             return rows
@@ -93,7 +91,7 @@ class Consistency:
         \operatorname{logit} \kappa_j = m_{g(j)} + \tau_{g(j)} e_j, \quad
         e_j \sim \mathrm{Normal}(0, 1).
 
-    ``raters`` are those with repeated ratings.
+    Raters without repeated ratings have one too, for planned ratings.
     """
 
     raters: Raters
@@ -119,7 +117,7 @@ class Consistency:
         return [*of_groups, offset]
 
     def of_raters(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Return :math:`\kappa_j`, (..., repeating rater)."""
+        r"""Return :math:`\kappa_j`, (..., rater)."""
         sd = values["consistency_sd"][..., self.raters.group]
         odds = (
             values["consistency_mean"][..., self.raters.group] + sd * values["consistency_offset"]
@@ -133,7 +131,7 @@ def collect_repeats(
     """Join each rater's ratings of an item, if ``together``.
 
     row : distinct rating, -1 without an answer
-    voice, item, rater : rater (perhaps in a session), item, and rater, of each rating
+    voice, item, rater : rater (perhaps in a session), item, and position of the rater
     kind : the labels answered; only ratings with equal ones share an urn
     """
     distinct = int(row.max(initial=-1)) + 1
@@ -156,22 +154,18 @@ def collect_repeats(
         key = (int(rater[members[0]]), *row[members].tolist())
         number[members[0]] = len(shown) + seen.setdefault(key, len(seen))
     urns = [_steps(rows) for _, *rows in seen]
-    repeating, who = np.unique([one[0] for one in seen], return_inverse=True)
     return Repeats(
         row=number,
         single=row[alone][shown],
         urns=tuple(urn for urn, _ in urns),
         before=tuple(before for _, before in urns),
-        who=who.astype(np.int64),
-        repeating=repeating.astype(np.int64),
+        who=np.array([one[0] for one in seen], np.int64),
     )
 
 
 def _without_urns(row: Ints, distinct: int) -> Repeats:
     none = np.zeros(0, np.int64)
-    return Repeats(
-        row=row, single=np.arange(distinct), urns=(), before=(), who=none, repeating=none
-    )
+    return Repeats(row=row, single=np.arange(distinct), urns=(), before=(), who=none)
 
 
 def _steps(rows: list[int]) -> tuple[Ints, Ints]:

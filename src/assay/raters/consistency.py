@@ -44,8 +44,8 @@ def rater_consistency(fit: Fit, *, level: float = 0.95) -> pd.DataFrame:
         kappa = part.kappa(part.own(values), np)
         bounds = np.full((len(ratings.raters), 3), np.nan)
         if kappa is not None:
-            bounds[part.repeats.repeating, 0] = kappa.mean(axis=0)
-            bounds[part.repeats.repeating, 1:] = interval_ends(kappa, level, axis=0).T
+            bounds[part.members, 0] = kappa.mean(axis=0)
+            bounds[part.members, 1:] = interval_ends(kappa, level, axis=0).T
         said: NDArray[np.integer] = ratings.answers
         if isinstance(part, ScorePart):
             said = score_codes(ratings, part.family.layout)

@@ -295,3 +295,12 @@ def test_numbers_hold_up_in_json(few):
     table = variance_budget(few, metric="ndcg_at_k", by=None)
     line = json.loads(table.to_json(orient="records"))[0]
     assert (line["system"], line["reference"]) == ("", few.attrs["reference"])
+
+
+def test_more_ratings_by_raters_who_rated_all_items_are_planned() -> None:
+    """Then raters rate items again, though the fit has learned no consistency."""
+    ratings = assay.simulate("single", n_items=12, n_raters=3, ratings_per_item=3, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = assay.fit(ratings, raters="one_coin", method="laplace", draws=50, progress=False)
+    assert np.isfinite(assay.expected_width(fit)["width"]).all()

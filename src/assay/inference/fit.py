@@ -240,8 +240,9 @@ def fit(
     asked = raters is not None or reference is not None
     raters = recipe_of(ratings, raters)
     if not asked and method not in MODES_ALONE:
-        raters = with_found_layers(ratings, raters)
-        copies = found_copies(ratings) if copies is None else copies
+        with waiting("testing whether raters err independently", show=progress):
+            raters = with_found_layers(ratings, raters)
+            copies = found_copies(ratings) if copies is None else copies
     formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(
         raters, prevalence, reference, priors, formula, replicates, gold_chosen, copies

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
-from assay.checks.departures.remedies import as_copies, found_copies
+from assay.checks.departures.remedies import as_copies, found_copies, may_copy
 from assay.checks.departures.search import search
 from assay.cli.program import app
 from assay.comparison.refit import refit
 from assay.data.ratings import UNNAMED, Ratings, take_ratings
 from assay.inference.settings import SamplerSettings
-from benchmarks.worlds.departure_worlds import study
+from benchmarks.worlds.departure_worlds import FAULTS, study
 
 
 def copied(seed: int, share: float = 0.7) -> tuple[Ratings, np.ndarray]:
@@ -116,6 +116,12 @@ def test_two_blocs_of_raters_are_no_copies(seed: int) -> None:
     tree = fitted(ratings)
     assert "dependent-raters" in codes(tree)
     assert loss(tree, truth) < loss(fitted(ratings, copies=as_copies(pairs)), truth)
+
+
+def test_raters_who_misread_clusters_are_no_copies() -> None:
+    ratings = FAULTS["misread"][1](np.random.default_rng(5))
+    assert "rater-by-cluster" in {one.code for one in search(ratings).found}
+    assert not may_copy(ratings)
 
 
 def test_slots_are_no_raters_who_copy() -> None:

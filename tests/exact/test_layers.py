@@ -173,8 +173,7 @@ def test_repeated_ratings(partial: str, raters: str, replicates: str):
     assert ("consistency_mean" in names) == (replicates == "together")
 
 
-@pytest.mark.parametrize("clusters", [None, 5])
-@pytest.mark.parametrize("reference", [None, "human"])
+@pytest.mark.parametrize(("reference", "clusters"), [(None, 5), ("human", None)])
 @pytest.mark.parametrize(
     "raters",
     [

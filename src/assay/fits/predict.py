@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.random import generator_of
+from assay._util.random import generator_of, seed_of
 from assay._util.typing import Floats
 from assay._util.validation import require_draws
 from assay.data.states import MISSING, Vectors
@@ -41,7 +41,7 @@ def predict_answers(
 
     if isinstance(rng, np.random.Generator) or draws * view.ratings.answers.size > MOST_KEPT:
         return made()
-    return iter(view.once(("answers", draws, rng), lambda: np.stack(list(made()))))
+    return iter(view.once(("answers", draws, seed_of(rng)), lambda: np.stack(list(made()))))
 
 
 def replicates(

@@ -59,7 +59,7 @@ def codes(tree: xr.DataTree) -> set[str]:
     return {note["code"] for note in json.loads(tree.attrs["warnings"])}
 
 
-@pytest.mark.parametrize("seed", [6, 7])
+@pytest.mark.parametrize("seed", [6])
 def test_the_default_finds_who_copies_and_how_often(seed: int) -> None:
     ratings, truth = copied(seed)
     independent, tree = fitted(ratings, copies={}), fitted(ratings)
@@ -102,7 +102,7 @@ def blocs(seed: int) -> tuple[Ratings, np.ndarray]:
     return assay.read_ratings(pd.concat(lines), task="single"), truth
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_two_blocs_of_raters_are_no_copies(seed: int) -> None:
     """As copies, the good pair would lose to the judges: nothing tells which bloc is right."""
     ratings, truth = blocs(seed)

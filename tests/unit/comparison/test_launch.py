@@ -105,7 +105,7 @@ def test_the_command_says_what_to_launch(fit: xr.DataTree, tmp_path) -> None:
     assay.save(fit, tmp_path / "fit.nc")
     typed = ["decide", str(tmp_path / "fit.nc"), "--baseline", "system_1", "--gain", "ndcg_at_k=2",
              "--gain", "topical_precision_at_k", "--guard", f"{GUARD}=0.01"]  # fmt: skip
-    done = CliRunner().invoke(app, typed)
+    done = CliRunner().invoke(app, typed, env={"COLUMNS": "400"})
     assert done.exit_code == 0, done.output
     verdict, caption, head, _, *lines, _ = done.stdout.splitlines()
     assert verdict == decide(

@@ -57,10 +57,10 @@ def test_the_note_shows_options_that_can_be_typed(tmp_path: pytest.TempPathFacto
     path = f"{tmp_path}/form.csv"
     form("Y").to_csv(path, index=False)
     named = [word for name in OPTIONS for word in ("--labels", name)]
-    told = CliRunner().invoke(app, ["check", path, *named])
+    told = CliRunner().invoke(app, ["check", path, *named], env={"COLUMNS": "400"})
     assert "--word 'Too long:=no' --word 'Wrong facts:=no'" in told.output
     words = [word for name in OPTIONS for word in ("--word", f"{name}:=no")]
-    done = CliRunner().invoke(app, ["check", path, *named, *words])
+    done = CliRunner().invoke(app, ["check", path, *named, *words], env={"COLUMNS": "400"})
     assert done.exit_code == 0
     assert "choose no option" not in done.output
 

@@ -197,9 +197,10 @@ def test_whole_numbers_of_a_wide_table_are_codes_and_the_note_of_run_says_so(
 ) -> None:
     path = str(tmp_path / "grades.csv")
     WIDE.replace({"x": "1", "y": "2", "z": "3"}).to_csv(path, index=False)
-    told = CliRunner().invoke(app, ["check", path, "--wide", "Ann", "Bob", "Cy"]).output
+    wide = ["check", path, "--wide", "Ann", "Bob", "Cy"]
+    told = CliRunner().invoke(app, wide, env={"COLUMNS": "400"}).output
     assert "If they are grades, give --ordered" in told
-    done = CliRunner().invoke(app, ["check", path, "--wide", "Ann", "Bob", "Cy", "--ordered"])
+    done = CliRunner().invoke(app, [*wide, "--ordered"], env={"COLUMNS": "400"})
     assert done.exit_code == 0
     assert "read as codes" not in done.output
 

@@ -183,7 +183,7 @@ def test_a_fit_finds_the_effects_and_keeps_what_it_needs(fitted: Any, tmp_path: 
     assert {"length", "language"} <= set(again.items.columns)
 
 
-@pytest.mark.parametrize(("ending", "numbers"), [("", True), ("%", False), (" m", False)])
+@pytest.mark.parametrize(("ending", "numbers"), [("", True), ("%", True), (" m", False)])
 def test_decimal_commas_are_noted_where_a_covariate_is_read_as_numbers(ending: str, numbers: bool):
     table = study()
     written = [f"{length},5{ending}" for length in table["length"]]

@@ -10,7 +10,7 @@ from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 from assay.data.sessions import (
     FEW_RATINGS,
-    ratings_by_session,
+    seen_to_change,
     session_codes,
     show_drift,
 )
@@ -63,8 +63,7 @@ def _session_table(ratings: Ratings) -> pd.DataFrame:
 
 def _drift(ratings: Ratings) -> Finding:
     """Count the raters with enough ratings in two sessions or more."""
-    counts = ratings_by_session(ratings)
-    able, raters = int(((counts >= FEW_RATINGS).sum(axis=1) >= 2).sum()), len(counts)
+    able, raters = int(seen_to_change(ratings).sum()), len(ratings.raters)
     text = f"{able} of {raters} raters have {FEW_RATINGS} ratings or more in each of two sessions, "
     text += "so " + ("their drift can be estimated" if able else "drift depends on the prior alone")
     if show_drift(ratings):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay._util.typing import Ints
+from assay._util.typing import Bools, Ints
 from assay.data.ratings import Ratings
 
 FEW_RATINGS = 10
@@ -17,13 +17,13 @@ def session_codes(ratings: Ratings) -> Ints:
     return np.asarray(pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session)), np.int64)
 
 
-def ratings_by_session(ratings: Ratings) -> Ints:
-    """Count each rater's ratings in each session, without abstentions, (rater, session)."""
+def seen_to_change(ratings: Ratings) -> Bools:
+    """Return which raters have enough ratings, without abstentions, in two sessions or more."""
     code, told = session_codes(ratings), ~ratings.abstained
     told &= code >= 0
     counts = np.zeros((len(ratings.raters), len(ratings.sessions)), np.int64)
     np.add.at(counts, (ratings.rater[told], code[told]), 1)
-    return counts
+    return np.asarray((counts >= FEW_RATINGS).sum(axis=1) >= 2)
 
 
 def show_drift(ratings: Ratings) -> bool:
@@ -36,5 +36,5 @@ def show_drift(ratings: Ratings) -> bool:
         return False
     if (ratings.session[~ratings.abstained] == "").any() or (ratings.replicate > 0).any():
         return False
-    enough = (ratings_by_session(ratings) >= FEW_RATINGS).sum(axis=1) >= 2
+    enough = seen_to_change(ratings)
     return bool(2 * enough.sum() >= len(enough))

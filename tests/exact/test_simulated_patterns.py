@@ -160,6 +160,16 @@ STUDIES = {
         values={"copied": 0.5},
         wrong={"copied": 0.3},
     ),
+    "copies of copies, with a recipe for each group": Study(
+        task=BINARY,
+        slots=((2, 0), (1, 0), (0, 0)),
+        spec={
+            "raters": {"model": "pooled", "human": "dawid_skene"},
+            "copies": {"b": "a", "a": "c"},
+        },
+        values={"model.copied": 0.6, "human.copied": 0.6},
+        wrong={"model.copied": 0.4, "human.copied": 0.4},
+    ),
     "replicates of raters who share a confusion": Study(
         task=BINARY,
         slots=((0, 0), (2, 0), (2, 0), (2, 0), (0, 0)),

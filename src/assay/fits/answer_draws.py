@@ -9,6 +9,7 @@ from assay._util.arrays import softmax
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
+from assay.modelling.copying import in_order
 from assay.modelling.rater_model import RaterModel
 from assay.modelling.structure import Structure
 
@@ -48,9 +49,10 @@ def draw_answers(
             found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
             answers[mine[here]], scores[mine[here]] = found
         _repeat(ratings, part, own, answered, answers, scores, rng)
-    for part in structure.parts:
-        if part.copying.names:
-            part.copying.copy(part.own(values)["copied"][0], answers, scores, rng)
+    part_of = {name: part for part in structure.parts for name in part.copying.names}
+    for name in in_order(structure.spec.copies, list(part_of)):
+        part = part_of[name]
+        part.copying.copy(name, part.own(values)["copied"][0], answers, scores, rng)
     if ratings.partial == "lost":
         answers[~answered], scores[~answered] = MISSING, np.nan
     return answers, scores

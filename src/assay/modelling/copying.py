@@ -61,13 +61,18 @@ class Copying:
         return xp.concatenate([apart, other, same], axis=-2)
 
     def copy(
-        self, shares: Floats, answers: Vectors, scores: Floats, rng: np.random.Generator
+        self,
+        name: str,
+        shares: Floats,
+        answers: Vectors,
+        scores: Floats,
+        rng: np.random.Generator,
     ) -> None:
-        """Let ratings copy their sources, in place; ``shares`` are (copier,)."""
-        for copier in range(len(self.names)):
-            mine = np.flatnonzero(self.copied_by == copier)
-            mine = mine[rng.random(len(mine)) < shares[copier]]
-            answers[mine], scores[mine] = answers[self.source[mine]], scores[self.source[mine]]
+        """Let a copier's ratings copy their sources, in place; ``shares`` are (copier,)."""
+        copier = self.names.index(name)
+        mine = np.flatnonzero(self.copied_by == copier)
+        mine = mine[rng.random(len(mine)) < shares[copier]]
+        answers[mine], scores[mine] = answers[self.source[mine]], scores[self.source[mine]]
 
 
 def without_copying(row: Ints) -> Copying:

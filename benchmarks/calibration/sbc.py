@@ -99,6 +99,10 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
 }
 
 
+SIGN_FREE = ("cluster_loading", "halo_loading")
+"""Parameters of which the sign of all values together is arbitrary, in studies of one group."""
+
+
 def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, float]:
     """Run one replicate: the rank of every quantity, and how the fit went."""
     rng = np.random.default_rng([seed, number])
@@ -160,7 +164,8 @@ def quantities(ratings, fit, structure) -> tuple[dict[str, float], dict[str, np.
     draws: dict[str, np.ndarray] = {}
     for name, value in values.items():
         here, there = np.asarray(value), posterior[name]
-        if name == "cluster_loading":  # its sign is arbitrary: rank what does not depend on it
+        if name in SIGN_FREE:  # rank what does not depend on the sign
+            here, there = here.ravel(), there.reshape(len(there), -1)
             here, there = np.outer(here, here), there[:, :, None] * there[:, None, :]
             upper = np.triu_indices(here.shape[0])
             here, there = here[upper], there[:, upper[0], upper[1]]

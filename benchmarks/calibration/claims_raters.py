@@ -363,7 +363,10 @@ STUDIES: dict[str, tuple[Study, dict[str, World]]] = {
                 task="single",
                 sizes=THRICE | BINARY,
                 raters="hierarchical + drift",
-                plant=lambda rng: {"drift_sd": np.zeros((1, 1))},
+                plant=lambda rng: {
+                    "drift_sd": np.zeros((1, 1)),
+                    "drift_lean_sd": np.zeros((1, 1)),
+                },
             ),
             "two classes, strong drift": World(
                 task="single",

@@ -168,10 +168,15 @@ def nearest_by_class(every: tuple[Vector, ...], here: int, label: int) -> list[l
     return found
 
 
-def walk(values: dict, walker: int, group: int, label: int, session: int) -> float:
-    """Where a random walk stands in a session, having started at 0 in the first."""
-    steps = values["drift_step"][walker][label][:session]
-    return float(values["drift_sd"][group][label]) * math.fsum(steps)
+def walk(values: dict, walker: int, group: int, label: int, row: int, session: int) -> float:
+    """Where a random walk stands in a session, having started at 0 in the first.
+
+    ``row`` counts the classes of all labels.
+    """
+    all_alike = math.fsum(values["drift_step"][walker][label][:session])
+    own = math.fsum(values["drift_lean_step"][walker][row][:session])
+    sds = (float(values[f"{name}_sd"][group][label]) for name in ("drift", "drift_lean"))
+    return sum(sd * steps for sd, steps in zip(sds, (all_alike, own), strict=True))
 
 
 def bias(values: dict, rater: int, group: int, label: int, row: int, system: int) -> float:

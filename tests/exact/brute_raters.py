@@ -119,12 +119,11 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: Position
     found: Tilt = []
     row = 0
     for label, la in enumerate(structure.ratings.task.labels):
-        by = 0.0
-        if "drift" in voice.layers:
-            by += walk(voice.values, j, g, label, session)
         found.append([])
         for true in range(len(la.classes)):
-            added = by
+            added = 0.0
+            if "drift" in voice.layers:
+                added += walk(voice.values, j, g, label, row, session)
             if voice.family in ("scored", "mace"):
                 added -= taken[label][true]
             if "system_bias" in voice.layers and system >= 0:

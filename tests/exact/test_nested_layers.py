@@ -28,8 +28,8 @@ POINTS = {
         "item_difficulty_by_class",
         {"difficulty_rate": 0.0},
     ),
-    "drift, no steps": ("drift", {"drift_step": 0.0}),
-    "drift, steps of size 0": ("drift", {"drift_sd": 0.0}),
+    "drift, no steps": ("drift", {"drift_step": 0.0, "drift_lean_step": 0.0}),
+    "drift, steps of size 0": ("drift", {"drift_sd": 0.0, "drift_lean_sd": 0.0}),
     "lapses, none": ("lapses", {"lapse_mean": -700.0, "lapse_sd": 0.0}),
     "system_bias, none": ("system_bias", {"system_bias_sd": 0.0}),
 }

@@ -297,8 +297,15 @@ STUDIES = {
         task=BINARY,
         slots=((0, 0), (1, 0), (0, 1), (1, 1)),
         spec={"raters": "hierarchical + drift"},
-        values={"drift_sd": 1.0, "drift_step": -1.0},
+        values={"drift_sd": 1.0, "drift_step": -1.0, "drift_lean_sd": 0.0},
         wrong={"drift_step": -0.7},
+    ),
+    "drift of one class": Study(
+        task=BINARY,
+        slots=((0, 0), (1, 0), (0, 1), (1, 1)),
+        spec={"raters": "hierarchical + drift"},
+        values={"drift_sd": 0.0, "drift_lean_sd": 1.0, "drift_lean_step": [[[1.0], [-1.0]]] * 3},
+        wrong={"drift_lean_step": 0.0},
     ),
     "bias": Study(
         task=RELEVANCE,

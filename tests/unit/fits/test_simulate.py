@@ -252,6 +252,7 @@ def test_sessions_are_in_order_and_reliability_walks():
             values={
                 "accuracy": np.full(5, 0.9),
                 "drift_sd": np.ones((1, 1)),
+                "drift_lean_sd": np.zeros((1, 1)),
                 "drift_step": np.full((5, 1, 3), -1.5),
             },
             rng=1,

@@ -504,11 +504,12 @@ def test_drift_is_told_by_rater():
         "single",
         classes=("a", "b"),
         raters="hierarchical + drift",
-        n_items=400,
+        n_items=600,
         n_raters=3,
         sessions=3,
         values={
             "drift_sd": np.array([[1.0]]),
+            "drift_lean_sd": np.array([[0.0]]),
             "drift_step": np.array([[[1.0, 1.0]], [[-1.0, -1.0]], [[0.0, 0.0]]]),
         },
         rng=7,

@@ -202,9 +202,9 @@ def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
 def test_a_walk_starts_at_nothing_and_adds_up():
     structure = structure_of(raters="hierarchical + drift", sessions=4)
     (part,) = structure.parts
-    values = values_of(structure, drift_sd=0.5, drift_step=2.0)
+    values = values_of(structure, drift_sd=0.5, drift_step=2.0, drift_lean_sd=0.0)
     walk = part.drift.walk(values, np)
-    assert walk.shape == (5, 3, 4)
+    assert walk.shape == (5, 6, 4)
     np.testing.assert_allclose(walk, np.broadcast_to([0.0, 1.0, 2.0, 3.0], walk.shape))
     tilt = part.tilt(values, 0.0, np)
     np.testing.assert_allclose(tilt.added, np.tile([0.0, 1, 2, 3], 5)[:, None] * np.ones(6))

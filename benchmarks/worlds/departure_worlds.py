@@ -139,6 +139,23 @@ def favour(found: Study) -> np.ndarray:
     return np.where(found.system == 0, 1.0, -1.0)[:, None] * (np.arange(found.shape[1]) < 2)
 
 
+def languages(rng: Rng, *, lost: float = 1.0) -> assay.Ratings:
+    """Give a third of the queries another language, which half of the raters hardly read.
+
+    There they say no in three of four cases, whatever is true; with ``lost=0`` they read it.
+    """
+    found = study(rng, raters=6, each=4)
+    foreign = (rng.random(QUERIES) < 1 / 3)[found.query]
+    guesses = lost * (foreign[:, None] & (np.arange(6) < 3)[None])
+    answers = found.answers(rng, odds=found.odds() * (1 - guesses), shift=-1.2 * guesses)
+    return found.ratings(answers, language=np.where(foreign, "de", "en"))
+
+
+def language_that_all_read(rng: Rng) -> assay.Ratings:
+    """No fault; the items have a column of their language, which all raters read."""
+    return languages(rng, lost=0.0)
+
+
 def rank_followers(rng: Rng) -> assay.Ratings:
     """Let some raters follow the rank, and others not."""
     found = study(rng, raters=5)
@@ -219,12 +236,13 @@ def moods(rng: Rng) -> assay.Ratings:
 FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
     "no_fault": no_fault, "harder_system": harder_system, "one_answer_a_query": one_answer_a_query,
     "uneven_design": uneven_design, "disputes_settled": disputes_settled,
-    "several_labels": several_labels,
+    "several_labels": several_labels, "language_that_all_read": language_that_all_read,
 }  # fmt: skip
 FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "misread": ("rater-by-cluster", misread), "favourites": ("rater-by-system", favourites),
     "teams": ("separate-teams", teams), "skipped": ("skipping-by-answer", skipped),
     "moods": ("halo", moods), "graded": ("graded-items", graded),
+    "languages": ("rater-by-kind", languages),
     "rank_followers": ("rater-by-rank", rank_followers), "copier": ("dependent-raters", copier),
 }  # fmt: skip
 """By world, the code that has to speak."""

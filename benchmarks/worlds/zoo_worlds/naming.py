@@ -27,7 +27,7 @@ NAMED_BY: dict[str, frozenset[str]] = {
     ),
     "experts_on_disputes": frozenset(),
     "leaking_systems": frozenset(),
-    "mixed_languages": frozenset(),
+    "mixed_languages": frozenset({"rater-by-kind"}),
     "copying_rater": frozenset(
         {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
     ),

@@ -33,7 +33,9 @@ class Reading:
     item: Annotated[
         list[str] | None, _column("item", "Item; repeat for a key of several columns.")
     ] = None
-    rater: Annotated[str | None, _column("rater", "Rater.")] = None
+    rater: Annotated[
+        list[str] | None, _column("rater", "Rater; repeat for a key of several columns.")
+    ] = None
     labels: Annotated[list[str] | None, _per_label("labels", "Answers.")] = None
     label: Annotated[
         str | None, _column("label", "Name of the label, if a row has one answer.")
@@ -167,6 +169,8 @@ class Reading:
             # A rater's name may contain an equals sign; a group's name cannot.
             "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
+            # A word such as `row` is no list.
+            "rater": self.rater[0] if self.rater and len(self.rater) == 1 else self.rater or None,
             "sessions": self.sessions or None,
             "wide": self.wide or None,
             "wide_items": self.wide_items or None,

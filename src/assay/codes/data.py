@@ -197,6 +197,10 @@ DATA = {
         "Raters err on whole clusters, and the model attributes these errors to the cluster. Fit "
         "with `prevalence='dirichlet'`, and collect more raters for each cluster."
     ),
+    "rater-by-kind": (
+        "Some raters err more on one kind of items, such as those of one language. Read the "
+        "ratings with the column of the kinds as `session=`."
+    ),
     "rater-by-rank": (
         "Raters follow the rank of items to different extents. Give the truth of some items, or "
         "have items rated in random order."

@@ -25,6 +25,8 @@ UNNAMED = "unnamed"
 """Group of raters without names: number 1 of one item is not number 1 of another."""
 ITEM_COLUMNS = ("cluster", "stratum", "weight")
 """Columns of ``Ratings.items`` in every task."""
+MOST_KINDS = 8
+"""Most values of a covariate that divides the items into kinds."""
 RETRIEVER_SCORE = "retriever_normal_score"
 """Covariate of sampled pairs, which is read and enters the prevalence without being named."""
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2

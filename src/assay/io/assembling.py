@@ -15,6 +15,7 @@ from assay.data.states import MISSING
 from assay.data.task import Task
 from assay.io.columns import ColumnArg, ColumnFinder, find_roles
 from assay.io.identifiers import joined_ids
+from assay.io.item_kinds import with_kinds
 from assay.io.items import (
     Places,
     clusters_of,
@@ -80,16 +81,17 @@ def assemble(
         truth=truth, panels=panels, partial=partial, resolve=resolve,
         accounting=account_for(layout, gold, None if side is None else places, covariates),
     )  # fmt: skip
-    return ratings if layout.table.part else _with_larger_units(ratings, layout, item)
+    return ratings if layout.table.part else _with_unused(ratings, layout, item)
 
 
-def _with_larger_units(ratings: Ratings, layout: Layout, item: Ints) -> Ratings:
-    """Note which unused columns group the clusters."""
+def _with_unused(ratings: Ratings, layout: Layout, item: Ints) -> Ratings:
+    """Note which unused columns group the clusters, and keep those of kinds of items."""
     roles, frame = ratings.accounting.roles, layout.table.frame
     unused = set(roles.loc[roles["role"] == "", "column"])
     columns = {name: frame[name] for name in frame.columns if name in unused}
     units = find_larger_units(ratings, columns, item)
-    return replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
+    noted = replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
+    return with_kinds(noted, columns, item)
 
 
 def _kept_raters(rows: Rows, row: Ints) -> tuple[Ints, "pd.Index[str]", Ints]:

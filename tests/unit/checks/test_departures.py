@@ -18,7 +18,7 @@ from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import identifies_halo
 from assay.data.task import Label, Task
-from assay.modelling.spec import raters_for
+from assay.modelling.spec import raters_for, recipe_of
 from benchmarks.worlds.departure_worlds import (
     FAULTLESS,
     FAULTS,
@@ -51,6 +51,24 @@ def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
     assert "learnable-reliability" not in {
         f.code for f in found.at_least("ok") if f.level == "ok"
     } or (code == "separate-teams")
+
+
+def test_raters_are_told_apart_by_kind_if_one_follows_what_mends_it() -> None:
+    found = world("languages")
+    assert raters_for(found.task, None) == recipe_of(found, None)
+    (one,) = [f for f in check(found).findings if f.code == "rater-by-kind"]
+    assert "`session='language'`" in one.text
+    frame = found.to_frame()
+    places = found.panels.assign(item=found.items.index[found.panels["item"]])
+    kinds = pd.DataFrame({"item": found.items.index, "language": found.items["language"].to_numpy()})
+    places = places.merge(kinds, on="item")
+    again = assay.read_ratings(
+        frame.merge(places[["item", "cluster", "system", "rank", "language"]], on="item"),
+        task=found.task, session="language", cluster="cluster", system="system", rank="rank",
+        panel=["cluster", "system"],
+    )  # fmt: skip
+    assert "drift" in recipe_of(again, None)
+    assert "rater-by-kind" not in spoken(check(again))
 
 
 def test_halo_of_two_labels_is_a_warning_since_the_default_has_no_layer_for_it() -> None:

@@ -67,6 +67,7 @@ class LabelRows:
     system, rank : groups of items with different shares of classes (item,); -1 is no system
     stratum : system and rank combined (item,)
     cluster : (item,)
+    kinds : names and groups of further divisions of the items (item,); -1 is no kind
     """
 
     place: Ints
@@ -80,6 +81,7 @@ class LabelRows:
     rank: Ints
     stratum: Ints
     cluster: Ints
+    kinds: tuple[tuple[str, Ints], ...] = ()
 
     def of_several(self) -> "LabelRows":
         """Return the rows of items with several answers; one alone identifies no rater."""
@@ -91,6 +93,7 @@ class LabelRows:
             rater=self.rater[told], answer=self.answer[told], truth=self.truth[kept],
             system=self.system[kept], rank=self.rank[kept], stratum=self.stratum[kept],
             cluster=codes(self.cluster[kept]),
+            kinds=tuple((name, kind[kept]) for name, kind in self.kinds),
         )  # fmt: skip
 
     def by_item(self, values: Floats) -> Floats:

@@ -8,7 +8,7 @@ import pandas as pd
 from assay._util.errors import Numbers
 from assay._util.text import some
 from assay.checks.departures.remedies import as_copies, is_named, may_copy
-from assay.checks.departures.search import FAMILYWISE, Code, Departure, search
+from assay.checks.departures.search import FAMILYWISE, Code, Departure, kinds_of_items, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.overlap import LAYER_ITEMS
@@ -85,6 +85,16 @@ MEANINGS: dict[Code, Meaning] = {
             mark="answers follow the rank, to different extents by rater",
         ),
         Meaning(
+            code="rater-by-kind",
+            asked="whether raters judge kinds of items differently",
+            found="Raters differ between the kinds of items in the column {who}{about}: some err "
+            "more, or in another direction, on one kind",
+            means="The model takes a rater to be as reliable on all kinds, so it trusts some "
+            "answers too much",
+            mend=GOLD,
+            mark="kinds of items: some raters err more on one kind",
+        ),
+        Meaning(
             code="dependent-raters",
             asked="whether two raters err together",
             found="Raters do not err independently{about}. {who} deviate most from independence",
@@ -145,8 +155,22 @@ def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     if departure.code == "dependent-raters" and may_copy(ratings):
         copies = as_copies(departure.pairs)
         mend = f"Fit with `copies={copies}`, which learns how often answers are copied"
+    if departure.code == "rater-by-kind" and (columns := _rater_columns(ratings)):
+        both = [*columns, *departure.who]
+        mend = f"Read the ratings with `rater={both}`: each rater is then another one for each kind"
+    if departure.code == "rater-by-kind" and not ratings.sessions:
+        mend = (
+            f"Read the ratings with `session={departure.who[0]!r}`: the default then has the layer "
+            "drift, which learns how raters differ between kinds"
+        )
     told = [_observed(departure), meaning.means, modelled or mend, meaning.needs]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
+
+
+def _rater_columns(ratings: Ratings) -> list[str]:
+    """Return the columns that name the raters; none if raters are columns themselves."""
+    roles = ratings.accounting.roles
+    return [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
 
 
 def _observed(departure: Departure) -> str:
@@ -234,4 +258,6 @@ def _relevant(ratings: Ratings) -> set[Code]:
         found.add("rater-by-cluster")
     if len(ratings.systems) > 1:
         found.add("rater-by-system")
+    if kinds_of_items(ratings):
+        found.add("rater-by-kind")
     return found

@@ -10,19 +10,21 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 from scipy.stats import pearson3
 
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.departures.graded import graded_gain
 from assay.checks.departures.halo import halo
+from assay.checks.departures.kinds import split_gain
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
 from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
 from assay.checks.departures.skipping import called_for, skipping
-from assay.data.ratings import Ratings, system_of_items
+from assay.data.ratings import MOST_KINDS, Ratings, covariate_columns, system_of_items
 
 Code = Literal[
-    "rater-by-cluster", "rater-by-system", "rater-by-rank", "dependent-raters", "graded-items",
-    "skipping-by-answer", "halo",
+    "rater-by-cluster", "rater-by-system", "rater-by-rank", "rater-by-kind", "dependent-raters",
+    "graded-items", "skipping-by-answer", "halo",
 ]  # fmt: skip
 FAMILYWISE = 0.01
 """Familywise error rate of all tests, by Holm's rule."""
@@ -32,7 +34,8 @@ CLEAR = 0.15
 """P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
     "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
-    "dependent-raters": 0.01, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
+    "rater-by-kind": 0.005, "dependent-raters": 0.01, "graded-items": 0.006,
+    "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least reported size of a departure: a correlation, or a share of items that agree more often.
 Large data would reveal smaller ones, which do not matter.
@@ -156,6 +159,7 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
     rank[place] = np.minimum(panels["rank"].to_numpy(), LAST_RANK)
     rank, cluster = codes(rank), codes(ratings.items["cluster"])
     known = _some_clusters(ratings, cluster, rng)
+    kinds = tuple(kinds_of_items(ratings).items())
     found = {}
     for n, label in enumerate(ratings.task.labels):
         told = (ratings.answers[:, n] >= 0) & (ratings.replicate == 0) & known[ratings.item]
@@ -172,7 +176,19 @@ def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRow
             truth=ratings.truth[:, n].astype(np.int64), classes=len(label.classes),
             n_raters=len(ratings.raters), system=system, rank=rank,
             stratum=codes((system + 1) * (LAST_RANK + 1) + rank), cluster=cluster,
+            kinds=kinds,
         )  # fmt: skip
+    return found
+
+
+def kinds_of_items(ratings: Ratings) -> dict[str, Ints]:
+    """Return covariates that divide the items into few kinds, (item,), -1 without a kind."""
+    found = {}
+    for name in covariate_columns(ratings.items):
+        cells = ratings.items[name]
+        kind, names = pd.factorize(cells.mask(cells.astype(str) == ""))
+        if 2 <= len(names) <= MOST_KINDS:
+            found[name] = kind.astype(np.int64)
     return found
 
 
@@ -235,6 +251,10 @@ def statistics(
         if code in wanted and len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
             values = within_raters(rows, left, group)
             found[code] = Statistics(values=values, who=((),) * values.shape[1])
+    if "rater-by-kind" in wanted and rows.kinds:
+        gains = [split_gain(rows, fit, kind) for _, kind in rows.kinds]
+        who = tuple((name,) for name, _ in rows.kinds)
+        found["rater-by-kind"] = Statistics(values=np.stack(gains, axis=-1), who=who)
     if "dependent-raters" in wanted:
         more, raters = pair_dependence(rows, fit, LEAST_COMMON)
     if "dependent-raters" in wanted and len(raters):

@@ -37,7 +37,14 @@ def embedding_endpoint(
                 _embedded(client, endpoint, model, texts[start : start + batch])
                 for start in range(0, len(texts), batch)
             ]
-        return np.array([row for part in parts for row in part], float)
+        try:
+            return np.array([row for part in parts for row in part], float)
+        except (TypeError, ValueError):
+            raise FitError(
+                f"{endpoint.url} gives embeddings of model {model} that are not numbers, or not "
+                "all of the same length",
+                code="endpoint-failed",
+            ) from None
 
     return embed
 

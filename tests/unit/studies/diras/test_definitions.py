@@ -88,12 +88,10 @@ def test_an_endpoint_without_embeddings_is_an_error_that_says_so() -> None:
 )
 def test_errors_of_the_endpoint_are_not_taken_for_errors_of_the_retriever(answer: Reply) -> None:
     documents = pd.DataFrame({"id": ["d", "e"], "text": ["sun", "rain"]})
-    with (
-        endpoint(lambda number, body: answer) as told,
-        pytest.raises(assay.AssayError, check=refusal("endpoint-failed")),
-    ):
+    with endpoint(lambda number, body: answer) as told:
         embed = embedding_endpoint("m", url=told.url)
-        assay.sample_pairs(documents, QUERIES, retriever=embed, per_query=2, top=1)
+        with pytest.raises(assay.AssayError, check=refusal("endpoint-failed")):
+            assay.sample_pairs(documents, QUERIES, retriever=embed, per_query=2, top=1)
 
 
 def test_a_missing_extra_of_embeddings_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,3 +102,16 @@ def test_a_missing_extra_of_embeddings_is_named(monkeypatch: pytest.MonkeyPatch)
             documents, QUERIES, retriever=embedding_endpoint("m", url="http://localhost:1/v1"),
             per_query=2, top=1,
         )  # fmt: skip
+
+
+def test_the_key_is_not_in_an_error_of_the_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The endpoint repeats it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    with (
+        endpoint(lambda number, body: refused(401, "bad sk-very-secret-0123456789")) as told,
+        pytest.raises(assay.AssayError, check=refusal("endpoint-failed")) as error,
+    ):
+        embedding_endpoint("m", url=told.url)(["a"])
+    assert told.headers[0]["authorization"].endswith("sk-very-secret-0123456789")
+    seen = str(error.value) + repr(error.value.__cause__) + repr(error.value.__context__)
+    assert "very-secret" not in seen

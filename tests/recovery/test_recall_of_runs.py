@@ -16,10 +16,10 @@ import assay
 from benchmarks.worlds.recall_pools import METRICS, K, world
 
 
-def held(simulated: dict[str, Any], seed: int) -> list[bool]:
+def held(simulated: dict[str, Any], seed: int, draws: int = 200) -> list[bool]:
     """Whether the intervals of both runs and of their difference hold the truth, by metric."""
     tables = [simulated[name] for name in ("truth", "runs", "pairs", "pool")]
-    found = assay.recall_of_runs(*tables, k=K, estimand="finite", draws=200, rng=seed)
+    found = assay.recall_of_runs(*tables, k=K, estimand="finite", draws=draws, rng=seed)
     inside = []
     for metric in METRICS:
         lines = found.table[found.table["metric"] == f"{metric}_at_{K}"].set_index("run")
@@ -56,6 +56,7 @@ def test_a_small_simulation_holds_the_true_values() -> None:
                 top=40,
             ),
             seed,
+            draws=100,
         )
         for noise in (0.7, 3.0)
         for prevalence in (0.02, 0.05)
@@ -68,7 +69,7 @@ def test_a_small_simulation_holds_the_true_values() -> None:
 def test_a_pooled_benchmark_is_biased_and_the_interval_is_not() -> None:
     """Recall among the judged is several times the true recall, and favours the own run."""
     simulated = world(3, noise=0.7, per_query=20, prevalence=0.01)
-    assert sum(held(simulated, 3)[:3]) >= 2
+    assert sum(held(simulated, 3, draws=100)[:3]) >= 2
     tables = [simulated[name] for name in ("truth", "runs", "pairs", "pool")]
     found = assay.recall_of_runs(*tables, k=K, estimand="finite", draws=50)
     lines = found.table[found.table["metric"] == f"recall_at_{K}"].set_index("run")
@@ -101,7 +102,7 @@ def test_doubt_about_labels_does_not_make_lists_seem_worse() -> None:
         )
         made["truth"] = in_doubt(made, seed)
         tables = [made[name] for name in ("truth", "runs", "pairs", "pool")]
-        found = assay.recall_of_runs(*tables, k=K, estimand="finite", draws=100, rng=seed)
+        found = assay.recall_of_runs(*tables, k=K, estimand="finite", draws=60, rng=seed)
         lines = found.table[found.table["metric"] == f"ndcg_at_{K}"].set_index("run")
         for run, value in made["ndcg"].items():
             errors.append(lines.loc[run, "mean"] - value)

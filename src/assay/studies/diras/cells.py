@@ -104,14 +104,14 @@ class CellModel:
         self._warm = True
         return np.asarray(1 / (1 + np.exp(-self._logits())))
 
+    def logits(self, cell: Ints, query: Ints, height: Floats, score: Floats) -> Floats:
+        """Return the logits of documents as the last draw has them, at a block effect of 0."""
+        effects = self._mean[cell] + self._of_query[query]
+        return np.asarray(effects + self._of_height * height + self._of_score * score)
+
     def _logits(self) -> Floats:
-        return (
-            self._mean[self.cell]
-            + self._of_query[self.query]
-            + self._of_block[self._block]
-            + self._of_height * self._height
-            + self._of_score * self._score
-        )
+        effects = self.logits(self.cell, self.query, self._height, self._score)
+        return np.asarray(effects + self._of_block[self._block])
 
     def _sweep(self, yes: Ints, priors: Floats, rng: np.random.Generator) -> None:
         """Draw all parameters once, each given the others."""

@@ -37,7 +37,14 @@ def embedding_endpoint(
                 _embedded(client, endpoint, model, texts[start : start + batch])
                 for start in range(0, len(texts), batch)
             ]
-        return np.array([row for part in parts for row in part], float)
+        try:
+            return np.array([row for part in parts for row in part], float)
+        except (TypeError, ValueError):
+            raise FitError(
+                f"{endpoint.url} gives embeddings of model {model} that are not numbers, or not "
+                "all of the same length",
+                code="endpoint-failed",
+            ) from None
 
     return embed
 
@@ -45,6 +52,7 @@ def embedding_endpoint(
 def _embedded(
     client: object, endpoint: Endpoint, model: str, texts: list[str]
 ) -> list[list[float]]:
+    vectors, said = None, ""
     try:
         found = client.embeddings.create(  # type: ignore[attr-defined]
             model=model, input=texts, encoding_format="float"
@@ -52,10 +60,11 @@ def _embedded(
         rows = sorted(found.data, key=lambda one: one.index)
         vectors = [list(row.embedding) for row in rows]
     except (openai_library().OpenAIError, AttributeError, TypeError, ValueError) as error:
+        said = endpoint.said(str(error))
+    if vectors is None:  # raised here, so that the library's error, which may hold the key, is gone
         raise FitError(
-            f"{endpoint.url} gives no embeddings of model {model}: {endpoint.said(str(error))}",
-            code="endpoint-failed",
-        ) from None
+            f"{endpoint.url} gives no embeddings of model {model}: {said}", code="endpoint-failed"
+        )
     if len(vectors) != len(texts):
         raise FitError(
             f"{endpoint.url} gives {len(vectors)} embeddings for {len(texts)} texts",

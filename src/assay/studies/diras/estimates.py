@@ -8,6 +8,7 @@ import numpy as np
 from assay._util.arrays import divided
 from assay._util.typing import Bools, Floats, Ints
 from assay.studies.diras.cells import CellModel
+from assay.studies.diras.listed_labels import ListedLabels
 from assay.studies.diras.pool import JudgedPool
 from assay.studies.diras.ranked import (
     average_precision,
@@ -18,6 +19,8 @@ from assay.studies.diras.ranked import (
 )
 
 METRICS = ("recall", "precision", "ndcg", "map")
+WARM_UP = 30
+"""Steps before the first draw in which labels and prevalences adapt to each other."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,6 +53,7 @@ def _predicted(
     """Return draws of all metrics, (draw, query, run)."""
     draws, queries, runs = len(relevant), len(pool.queries), len(pool.runs)
     size = len(pool.group_query)
+    height = _heights(pool.group_place, k)
     model = CellModel(
         cell=pool.group_cell,
         query=pool.group_query,
@@ -57,7 +61,7 @@ def _predicted(
         stratum=pool.cell_stratum,
         listed=pool.cell_listed,
         block=pool.group_block,
-        height=_heights(pool.group_place, k),
+        height=height,
         score=pool.group_score,
         level=pool.cell_level,
     )
@@ -65,9 +69,21 @@ def _predicted(
     fill_open = _places(pool, pool.open_group, pool.open_rank, k)
     of_judged, of_open = pool.group_query[pool.judged_group], pool.group_query[pool.open_group]
     found = {name: np.zeros((draws, queries, runs)) for name in METRICS}
-    for draw, held in enumerate(relevant):
+    labels = ListedLabels(pool=pool, before=relevant.mean(axis=0), height=height)
+
+    nothing_open = labels.certain and not len(of_open) and not pool.others.any()
+
+    def step(held: Bools) -> tuple[Bools, Floats]:
+        if nothing_open:
+            return held, np.zeros(size)
+        held = held if labels.certain else labels.draw(held, model, rng)
         yes = np.bincount(pool.judged_group, weights=held, minlength=size).astype(np.int64)
-        prevalence = model.draw(yes, rng)
+        return held, model.draw(yes, rng)
+
+    for n in range(0 if labels.certain else WARM_UP):
+        step(relevant[n % draws])
+    for draw in range(draws):
+        held, prevalence = step(relevant[draw])
         open_ = rng.random(len(of_open)) < prevalence[pool.open_group]
         rest = rng.binomial(pool.others, prevalence)
         total = (

@@ -28,6 +28,7 @@ class JudgedPool:
     group_query, group_cell, group_block : query, cell, and pair of both (group)
     group_place : best place in a run, 0 if no run lists the documents (group)
     group_score : normal score of the band, less that of the stratum; 0 if not known (group)
+    group_ranked : whether the band is known (group)
     cell_stratum, cell_listed : sampling stratum, and whether a run lists the documents (cell)
     cell_level : mean normal score of the stratum over queries; 0 if not known (cell)
     judged_item, judged_group, judged_weight : name, group and design weight (judged pair)
@@ -44,6 +45,7 @@ class JudgedPool:
     group_block: Ints
     group_place: Ints
     group_score: Floats
+    group_ranked: Bools
     cell_stratum: Ints
     cell_listed: Bools
     cell_level: Floats
@@ -112,6 +114,7 @@ def judged_pool(
         .astype(np.int64),
         group_place=groups["place"].to_numpy(np.int64),
         group_score=scores.reindex(pd.MultiIndex.from_frame(banded)).fillna(0.0).to_numpy(float),
+        group_ranked=(groups["band"] != UNKNOWN).to_numpy(bool),
         cell_stratum=pd.factorize(parts[0])[0].astype(np.int64),
         cell_level=parts[0].map(strata.groupby("stratum")["level"].mean()).to_numpy(float),
         cell_listed=(parts[2] != _unlisted(len(runs))).to_numpy(bool),

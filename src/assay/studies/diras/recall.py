@@ -103,6 +103,9 @@ def recall_of_runs(
 
     .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
 
+    Labels in doubt are drawn again given the lists, which the fit has not seen
+    (:mod:`assay.studies.diras.listed_labels`).
+
     nDCG and average precision are those of :mod:`assay.studies.diras.ranked`, with gain 1 of a
     relevant document. The ideal order and the divisor hold the relevant ones of all documents,
     judged or predicted.

@@ -71,8 +71,9 @@ def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> 
 
 def unit_rows(embed: Embed, texts: Sequence[str], name: str = "retriever") -> Floats:
     """Embed texts; return rows of length 1. ``name`` names the function in messages."""
+    rows = embed(list(texts))  # its own errors say more than ours: they pass
     try:
-        found = np.asarray(embed(list(texts)), float)
+        found = np.asarray(rows, float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"`{name}=` does not return an array of numbers: {error}", code="embedding-shape"

@@ -15,6 +15,7 @@ from assay._util.validation import names_given, require_choice, require_flag
 from assay.comparison.contrasts import Rope, require_two
 from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.estimands import ESTIMANDS, MIN_CLUSTERS, Estimand
+from assay.fits.view import Fit
 from assay.raters.scoring.informed import blind_words, informed_truth, saw_scores
 from assay.raters.scoring.rater_scores import score_rater
 from assay.raters.scoring.scores import ScoredItems, Scores, read_scores
@@ -134,7 +135,7 @@ def compare_scores(
     read = {str(n): read_scores(own, known, chosen, threshold) for n, own in named.items()}
     unseen = _unseen(truth, known, read)
     blind = [] if informed else [words for own in unseen if (words := blind_words(known, own))]
-    if informed and isinstance(truth, xr.DataTree):
+    if informed and isinstance(truth, Fit):
         for own in unseen:
             known = informed_truth(truth, known, own)
     tables, left = _shared_items(read, known)
@@ -165,7 +166,7 @@ def compare_scores(
 
 def _unseen(truth: Source, known: Truth, read: Mapping[str, ScoredItems]) -> list[ScoredItems]:
     """Return the scores that the fit behind the truth has not used."""
-    if not isinstance(truth, xr.DataTree):
+    if not isinstance(truth, Fit):
         return []
     return [own for own in read.values() if not saw_scores(known, own)]
 

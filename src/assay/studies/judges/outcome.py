@@ -59,7 +59,8 @@ def _asked_score(guess: Guess, label: Label, classes: Sequence[str]) -> float | 
         return None
     code = np.array([list(classes).index(guess.word)], np.int16)
     asked = Label(name=label.name, classes=tuple(classes), ordered=True)
-    return float(belief(code, np.array([guess.confidence]), asked)[0])
+    # 1 - 0.8 is 0.2: arithmetic must not move a score to another bin of the calibration error.
+    return round(float(belief(code, np.array([guess.confidence]), asked)[0]), 12)
 
 
 def _token_score(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 
 from assay._util.errors import RatingsError
 from assay._util.text import counted, some
+from assay.fits.view import Fit
 from assay.io.opening import open_source
 from assay.raters.scoring.truths import positive_classes, read_truth
 
@@ -20,7 +20,7 @@ def read_teacher(
     source: Teacher, *, label: str | None = None, positive: str | Sequence[str] | None = None
 ) -> "pd.Series[float]":
     """Return P(relevant) by item: the posterior of a fit, or the mean score of the raters."""
-    if isinstance(source, xr.DataTree):
+    if isinstance(source, Fit):
         truth = read_truth(source, label=label)
         yes = positive_classes(truth, positive)
         shares = (yes[truth.codes] & (truth.codes >= 0)).mean(axis=0)

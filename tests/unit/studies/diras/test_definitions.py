@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,45 @@ def test_an_endpoint_without_embeddings_is_an_error_that_says_so() -> None:
         pytest.raises(assay.AssayError, check=refusal("endpoint-failed")),
     ):
         embedding_endpoint("m", url=told.url)(["a"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refused(404, "no such model"),
+        Reply(body=b'{"data": []}'),
+        Reply(body=b"<html>"),
+        Reply(body=b'{"data": [{"index": 0, "embedding": ["x"]}]}'),
+        Reply(body=b'{"data": [{"index": 0, "embedding": null}]}'),
+    ],
+    ids=["refused", "none", "no JSON", "no numbers", "null"],
+)
+def test_errors_of_the_endpoint_are_not_taken_for_errors_of_the_retriever(answer: Reply) -> None:
+    documents = pd.DataFrame({"id": ["d", "e"], "text": ["sun", "rain"]})
+    with endpoint(lambda number, body: answer) as told:
+        embed = embedding_endpoint("m", url=told.url)
+        with pytest.raises(assay.AssayError, check=refusal("endpoint-failed")):
+            assay.sample_pairs(documents, QUERIES, retriever=embed, per_query=2, top=1)
+
+
+def test_a_missing_extra_of_embeddings_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    documents = pd.DataFrame({"id": ["d", "e"], "text": ["sun", "rain"]})
+    with pytest.raises(assay.AssayError, match="llm", check=refusal("extra-not-installed")):
+        assay.sample_pairs(
+            documents, QUERIES, retriever=embedding_endpoint("m", url="http://localhost:1/v1"),
+            per_query=2, top=1,
+        )  # fmt: skip
+
+
+def test_the_key_is_not_in_an_error_of_the_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The endpoint repeats it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    with (
+        endpoint(lambda number, body: refused(401, "bad sk-very-secret-0123456789")) as told,
+        pytest.raises(assay.AssayError, check=refusal("endpoint-failed")) as error,
+    ):
+        embedding_endpoint("m", url=told.url)(["a"])
+    assert told.headers[0]["authorization"].endswith("sk-very-secret-0123456789")
+    seen = str(error.value) + repr(error.value.__cause__) + repr(error.value.__context__)
+    assert "very-secret" not in seen

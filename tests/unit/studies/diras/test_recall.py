@@ -175,7 +175,7 @@ def test_prevalences_are_those_of_a_beta_where_one_query_is_all() -> None:
         cell=one, query=one, judged=np.array([200]), stratum=one, listed=np.array([False])
     )
     rng = np.random.default_rng(1)
-    drawn = np.array([model.draw(np.array([20]), rng)[0] for _ in range(3000)])
+    drawn = np.array([model.draw(np.array([20]), rng)[0] for _ in range(1000)])
     assert drawn.mean() == pytest.approx(20.5 / 201, abs=0.006)
     assert drawn.std() == pytest.approx(math.sqrt(0.1 * 0.9 / 200), rel=0.15)
 

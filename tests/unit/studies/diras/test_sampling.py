@@ -57,14 +57,25 @@ def test_inclusion_probabilities_are_exact_and_weights_sum_to_all_pairs() -> Non
 
 
 def test_each_pair_is_drawn_as_often_as_its_inclusion_probability_says() -> None:
-    found = [draw(queries_per_stratum=1, query_stratum="topic", rng=seed) for seed in range(400)]
+    """Of 100 copies of each query, drawn four times; half of the queries on heat."""
+    copies = pd.concat([QUERIES.assign(id=QUERIES["id"] + f"/{n}") for n in range(100)])
+    found = [
+        assay.sample_pairs(
+            DOCUMENTS, copies, retriever=suns, per_query=6, top=5, query_stratum="topic",
+            queries_per_stratum=100, rng=seed,
+        )
+        for seed in range(4)
+    ]  # fmt: skip
     drawn = pd.concat(found)
-    shares = drawn.groupby("item").size() / 400
-    told = drawn.groupby("item")["inclusion_probability"].first()
+    pair = drawn["item"].str.replace(r"/\d+", "", regex=True)
+    shares = drawn.groupby(pair).size() / 400
+    told = drawn.groupby(pair)["inclusion_probability"].first()
     assert set(np.round(told, 10)) == {0.6, 0.2, 0.3, 0.1}
+    assert len(told) == 60
     errors = (shares - told) / np.sqrt(told * (1 - told) / 400)
-    assert errors.abs().max() < 4.5  # of 60 pairs
-    assert abs(np.mean([sum(1 / f["inclusion_probability"]) for f in found]) - 60) < 1e-9
+    assert errors.abs().max() < 4.5
+    assert errors.std() > 0.5  # drawn at random: neither always the same pairs nor in turn
+    assert abs(np.mean([sum(1 / f["inclusion_probability"]) for f in found]) - 6000) < 1e-6
 
 
 @pytest.mark.parametrize(

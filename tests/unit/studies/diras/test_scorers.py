@@ -10,6 +10,7 @@ import assay
 from assay._util.errors import AssayError, ModelError
 from assay.display.result_tables import comparison_tables
 from assay.evaluation.titles import metric_titles
+from assay.fits.view import FitView
 from assay.studies.diras import compare_scores
 
 ITEMS = [f"i{n}" for n in range(60)]
@@ -139,6 +140,8 @@ def test_labels_are_drawn_given_the_scores_of_all_scorers() -> None:
     assert "score-measure" in {note.code for note in blind.notes}
     told = compare_scores(fit, both, label=label, metric="auroc", informed=True)
     assert told.notes == ()
+    of_view = compare_scores(FitView.of(fit), both, label=label, metric="auroc", informed=True)
+    assert of_view.systems.equals(told.systems)
     pairs = told.pairs.set_index(["a", "b"])
     assert pairs.loc[("good", "same"), "p_equal"] == 1
     means = [one.systems.set_index("system")["mean"]["good"] for one in (blind, told)]

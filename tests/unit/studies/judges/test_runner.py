@@ -325,7 +325,8 @@ def test_the_key_and_names_of_raters_are_nowhere(tmp_path: Path) -> None:
     with endpoint(answer) as told, pytest.raises(assay.AssayError) as error:
         ask(told, log, concurrency=1)
     assert told.headers[0]["authorization"] == f"Bearer {KEY}"
-    seen = log.read_text() + str(error.value) + repr(error.value.__cause__)
+    seen = log.read_text() + str(error.value)
+    seen += repr(error.value.__cause__) + repr(error.value.__context__)
     assert KEY not in seen
     assert KEY[:12] not in seen
     sent = json.dumps([told.bodies, told.headers])

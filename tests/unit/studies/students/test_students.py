@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import assay
 from assay.cli.program import app
+from assay.fits.view import FitView
 from assay.studies.students import train_student, training_chats, write_qlora
 from assay.studies.students.teacher import certainty, read_teacher
 
@@ -100,8 +101,9 @@ def test_the_mean_of_several_raters_and_the_posterior_of_a_fit_teach(tmp_path: P
                     progress=False)  # fmt: skip
     label = ratings.task.label_names[0]
     shares = assay.label_draws(fit).sel(label=label).mean(dim=("chain", "draw"))
-    found = read_teacher(fit, label=label)
-    assert found.to_numpy() == pytest.approx(shares.to_numpy())
+    for one in (fit, FitView.of(fit)):  # a command hands on a view
+        found = read_teacher(one, label=label)
+        assert found.to_numpy() == pytest.approx(shares.to_numpy())
 
 
 @pytest.mark.parametrize(
@@ -193,6 +195,16 @@ def test_the_commands_train_score_and_write(tmp_path: Path) -> None:
     done = run(*start, "--score", tmp_path / "all.csv", "-o", tmp_path / "student.csv")
     assert done.exit_code == 0, done.output
     assert len(pd.read_csv(tmp_path / "student.csv")) == len(PAIRS)
+    yes = np.where(TEACHER > 0.5, "yes", "no")
+    rated.drop(columns="score").assign(relevant=yes).to_csv(tmp_path / "people.csv", index=False)
+    ratings = assay.read_ratings(tmp_path / "people.csv", task="single", labels=["relevant"])
+    fit = assay.fit(ratings, raters="pooled", method="map", draws=20, chains=1, starts=1,
+                    progress=False)  # fmt: skip
+    assay.save(fit, tmp_path / "fit.nc")
+    of_fit = [*start[:-1], tmp_path / "fit.nc"]
+    done = run(*of_fit, "--score", tmp_path / "all.csv", "-o", tmp_path / "of_fit.csv")
+    assert done.exit_code == 0, done.output
+    assert len(pd.read_csv(tmp_path / "of_fit.csv")) == len(PAIRS)
     start[1] = "tune"
     done = run(*start, "--model", "org/model", "-o", tmp_path / "tuned")
     assert done.exit_code == 0, done.output

@@ -45,7 +45,7 @@ def small_fit(task="generation", **arguments):
 
 @pytest.fixture(scope="module")
 def fit():
-    return small_fit()
+    return small_fit(raters="hierarchical")  # with a difficulty of five labels it takes seconds
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     known = '"person.hard_share" = "Beta(1, 9)"\nhard_share = "Beta(1, 8)"\n'
     file.write_text(f'[priors]\n{known}"llm.accuracy" = "Beta(3, 2)"\n', encoding="utf-8")
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
-    hard = small_fit(raters=recipes, priors=file)
+    hard = small_fit("retrieval", raters=recipes, priors=file)
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}

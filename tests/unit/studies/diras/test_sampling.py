@@ -57,14 +57,20 @@ def test_inclusion_probabilities_are_exact_and_weights_sum_to_all_pairs() -> Non
 
 
 def test_each_pair_is_drawn_as_often_as_its_inclusion_probability_says() -> None:
-    found = [draw(queries_per_stratum=1, query_stratum="topic", rng=seed) for seed in range(400)]
-    drawn = pd.concat(found)
-    shares = drawn.groupby("item").size() / 400
-    told = drawn.groupby("item")["inclusion_probability"].first()
+    """Four hundred times: each copy of the queries has topics of its own."""
+    copies = [QUERIES + f"/{copy}" for copy in range(400)]
+    many = pd.concat([c.assign(text=QUERIES["text"]) for c in copies], ignore_index=True)
+    drawn = assay.sample_pairs(
+        DOCUMENTS, many, retriever=suns, per_query=6, top=5,
+        queries_per_stratum=1, query_stratum="topic", rng=1,
+    )  # fmt: skip
+    pair = drawn["query_id"].str.partition("/")[0] + " " + drawn["document_id"]
+    shares = drawn.groupby(pair).size() / 400
+    told = drawn.groupby(pair)["inclusion_probability"].first()
     assert set(np.round(told, 10)) == {0.6, 0.2, 0.3, 0.1}
     errors = (shares - told) / np.sqrt(told * (1 - told) / 400)
     assert errors.abs().max() < 4.5  # of 60 pairs
-    assert abs(np.mean([sum(1 / f["inclusion_probability"]) for f in found]) - 60) < 1e-9
+    assert sum(1 / drawn["inclusion_probability"]) == pytest.approx(400 * 60)
 
 
 @pytest.mark.parametrize(

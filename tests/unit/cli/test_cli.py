@@ -457,8 +457,9 @@ def test_a_claim_decides_the_exit_status(
 def test_a_report_of_ratings_fits_them(ratings_file: Path, tmp_path: Path) -> None:
     path, tables = tmp_path / "report.html", tmp_path / "tables"
     done = run(
-        "report", ratings_file, "--task", "retrieval", "-o", path, "--method", "map", "--draws", 20,
-        "--raters", "hierarchical", "--no-budget", "--tables", tables, "--table-format", "json", "-q",
+        "report", ratings_file, "--task", "retrieval", "-o", path, "--raters", "hierarchical",
+        "--method", "map", "--draws", 20, "--no-budget", "-q", "--tables", tables,
+        "--table-format", "json",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     page = path.read_text(encoding="utf-8")

@@ -332,11 +332,11 @@ def stability_errors(fit, capsys):
 def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
     """Without systems to compare there are still headline numbers, which rest on assumptions."""
     ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_clusters=12, rng=5)
-    effort = {"method": "map", "draws": 500, "chains": 2, "starts": 1, "progress": False}
+    effort = {"method": "map", "draws": 100, "chains": 2, "starts": 1, "progress": False}
     alone = assay.fit(ratings, **effort)
     chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
     table = sensitivity_to_assumptions(
-        alone, metric="sufficiency_rate_at_k", progress=False, **chosen
+        alone, metric="sufficiency_rate_at_k", draws=100, progress=False, **chosen
     )
     assert table["variant"].tolist() == ["as fitted", "blocked answers resolved by repair"]
     repaired = assay.fit(replace(ratings, resolve="repair"), **effort)

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.calibration import sbc, sbc_summary
 
 
+@pytest.mark.usefixtures("departures_unsought")
 def test_ranks_of_a_small_run_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty replicates of a small study: no quantity is far from uniform."""
     sizes = {"n_items": 12, "n_raters": 3, "ratings_per_item": 2, "n_systems": 2}

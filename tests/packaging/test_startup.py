@@ -25,9 +25,9 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def seconds(code: str) -> float:
-    """Processor time, the shortest of five runs: other work on the machine hardly moves it."""
+    """Processor time, the shortest of three runs: other work on the machine hardly moves it."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert python(code).returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

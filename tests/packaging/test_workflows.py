@@ -21,8 +21,8 @@ def steps(path: Path) -> list[dict[str, Any]]:
     return [step for job in read(path)["jobs"].values() for step in job["steps"]]
 
 
-def test_tests_documentation_and_release_have_a_workflow() -> None:
-    assert {path.stem for path in WORKFLOWS} == {"tests", "docs", "release"}
+def test_tests_slow_ones_documentation_and_release_have_a_workflow() -> None:
+    assert {path.stem for path in WORKFLOWS} == {"tests", "slow", "docs", "release"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -44,6 +44,16 @@ def test_the_tests_there_are_those_of_the_readme_and_real_ratings_may_be_absent(
     workflow = read(ROOT / ".github" / "workflows" / "tests.yml")
     assert workflow["env"] == {"CI": ""}
     assert {"run": ".ci/run"} in workflow["jobs"]["pinned"]["steps"]
+
+
+def test_slow_tests_run_in_each_folder_that_has_some() -> None:
+    jobs = read(ROOT / ".github" / "workflows" / "slow.yml")["jobs"]
+    marked = {
+        path.relative_to(ROOT / "tests").parts[0]
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "mark.slow" in path.read_text(encoding="utf-8")
+    }
+    assert set(jobs["slow"]["strategy"]["matrix"]["folder"]) == marked
 
 
 def test_a_release_runs_the_demo_from_both_archives_before_it_is_published() -> None:

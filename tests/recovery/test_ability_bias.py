@@ -36,7 +36,7 @@ def fit(crowd: tuple[np.ndarray, pd.DataFrame]) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # of few draws
         return assay.fit(
-            ratings, raters="ability_bias", draws=200, tune=200, chains=2, rng=1, progress=False
+            ratings, raters="ability_bias", draws=150, tune=150, chains=2, rng=1, progress=False
         )
 
 

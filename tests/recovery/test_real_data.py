@@ -25,6 +25,7 @@ real_modes = importlib.import_module("benchmarks.real_data.real_modes")
 real_sets = importlib.import_module("benchmarks.real_data.real_sets")
 
 
+@pytest.mark.usefixtures("departures_unsought")
 @pytest.mark.parametrize("family", list(real_data.RATER_NAMES))
 def test_posterior_means_are_those_of_the_r_package_rater(family: str, shared_data: Path) -> None:
     # Classes 2 and 3 can be exchanged, which has about a thousandth of the posterior: a chain that

@@ -52,7 +52,7 @@ def test_a_small_simulation_holds_the_true_values() -> None:
     sets = [
         held(
             world(
-                seed, noise=noise, per_query=20, prevalence=prevalence, queries=12, documents=200,
+                seed, noise=noise, per_query=20, prevalence=prevalence, queries=8, documents=120,
                 top=40,
             ),
             seed,

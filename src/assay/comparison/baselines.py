@@ -166,7 +166,8 @@ def compare_baselines(
     --------
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> compare_baselines(tree, metric="helpfulness_rate").table["approach"].unique().tolist()
     ['naive', 'corrected']
     """

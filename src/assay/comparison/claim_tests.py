@@ -284,7 +284,8 @@ def check_claim(
     --------
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> check_claim(tree, "helpfulness_rate of system_1 < 1.1").verdict
     'supported'
     """

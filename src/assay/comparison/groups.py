@@ -177,7 +177,8 @@ def compare_groups(
     >>> ratings = assay.simulate("generation", n_items=80, n_systems=2, n_clusters=40, rng=1)
     >>> items = ratings.items.assign(stratum=["de", "en"] * 40)
     >>> ratings = replace(ratings, items=items)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> compare_groups(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
                       group  clusters
     0                    de        20

@@ -259,7 +259,8 @@ def compare(
     --------
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> compare(tree, metric="helpfulness_rate").pairs[["metric", "estimand", "a", "b"]]
                  metric    estimand         a         b
     0  helpfulness_rate  population  system_1  system_2

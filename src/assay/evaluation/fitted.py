@@ -125,7 +125,8 @@ def metrics(
     --------
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> found = metrics(tree, metric="helpfulness_rate", estimand="finite")
     >>> found["helpfulness_rate"].dims, found.attrs["reference"]
     (('chain', 'draw', 'system'), 'consensus of all raters')

@@ -252,7 +252,8 @@ def variance_budget(
     --------
     >>> import assay
     >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
-    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> model = {"raters": "hierarchical", "method": "map"}
+    >>> tree = assay.fit(ratings, **model, draws=50, chains=1, starts=1, rng=1)
     >>> table = variance_budget(tree, metric="helpfulness_rate", contrast=("system_1", "system_2"))
     >>> table[["system", "estimand"]]
                     system    estimand

@@ -58,10 +58,13 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
 
 def shares_of(column: "pd.Series[str]") -> Floats | None:
     """Return shares from 0 to 1; None if a cell is no number from 0 to 1, or to 100."""
+    distinct = pd.unique(column)  # the first word ends the look at most columns
+    if not all(
+        NUMBER.fullmatch(str(word).strip()) or canonical(word) in EMPTY for word in distinct
+    ):
+        return None
     words = column.str.strip()
     words = words.where(~words.map(lambda word: canonical(word) in EMPTY), "0")
-    if not words.str.fullmatch(NUMBER).all():
-        return None
     percent = words.str.endswith("%")
     values = words.str.rstrip("% ").str.replace(",", ".").astype(float).to_numpy()
     if values.max(initial=0) > 100:

@@ -89,10 +89,12 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
     Each has only values of one column, or at most one other and at least two shared. Columns whose
     names differ from the group's in a number only are added.
     """
-    few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
+    few = {c: frozenset(v) for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
+    distinct = dict.fromkeys(few.values())  # hundreds of questions share a few sets of answers
     best: list[str] = []
-    for values in few.values():
-        group = [c for c, own in few.items() if _mostly_of(own, values)]
+    for values in distinct:
+        alike = {own for own in distinct if _mostly_of(own, values)}
+        group = [c for c, own in few.items() if own in alike]
         if len(group) > len(best):
             best = group
     return [c for c in few if c in best or _called_alike(c, best)]
@@ -120,7 +122,7 @@ def _grid(column: str) -> str:
     return found[1] if found else ""
 
 
-def _mostly_of(own: set[str], values: set[str]) -> bool:
+def _mostly_of(own: frozenset[str], values: frozenset[str]) -> bool:
     shared = len(own & values)
     return own <= values or (shared >= 2 and shared >= len(own) - 1)
 

@@ -184,10 +184,10 @@ def sensitivity_to_assumptions(
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> ratings = assay.simulate("retrieval", n_items=60, n_systems=2, n_clusters=15, rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
     >>> which = {"raters": False, "priors": False, "rules": False, "kernel": False}
-    >>> quick = {"metric": "helpfulness_rate", "draws": 20, "progress": False}
+    >>> quick = {"metric": "ndcg_at_k", "draws": 20, "progress": False}
     >>> table = sensitivity_to_assumptions(tree, **quick, **which)
     >>> table["variant"].tolist()
     ['as fitted', 'all items are equally hard']

@@ -304,7 +304,7 @@ def test_names_are_checked(draws):
 def test_unknown_metric_of_a_fit_shows_the_nearest():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        fit = assay.fit(RATINGS, method="map", draws=5, chains=1, starts=1, rng=1)
+        fit = assay.fit(RATINGS, raters="pooled", method="map", draws=5, chains=1, rng=1)
     with pytest.raises(
         UnknownNameError, match="did you mean helpfulness_rate", check=refusal("unknown-metric")
     ):
@@ -346,7 +346,9 @@ def test_few_clusters_of_one_system_are_a_population_of_the_model():
     ratings = assay.simulate("generation", n_items=12, n_systems=2, n_clusters=6, rng=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        fit = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+        fit = assay.fit(
+            ratings, raters="hierarchical", method="map", draws=50, chains=1, starts=1, rng=1
+        )
     told = {
         estimand: check_claim(
             fit, "system_1 > system_2 by 0.02 on helpfulness_rate", estimand=estimand

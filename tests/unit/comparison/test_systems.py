@@ -33,7 +33,9 @@ def fit():
     ratings = assay.simulate("generation", n_items=72, n_systems=3, n_clusters=24, rng=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        return assay.fit(ratings, method="map", draws=150, chains=2, starts=1, rng=1)
+        return assay.fit(
+            ratings, raters="hierarchical", method="map", draws=150, chains=2, starts=1, rng=1
+        )
 
 
 def only_pair(**arguments):

@@ -189,7 +189,7 @@ def test_the_score_report_is_the_one_that_pragmata_reads(fit: xr.DataTree, tmp_p
 @pytest.fixture(scope="module")
 def answers() -> xr.DataTree:
     ratings = assay.simulate("grounding", n_items=30, n_raters=3, n_systems=2, rng=2)
-    return assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
+    return assay.fit(ratings, raters="pooled", method="map", draws=30, chains=1, starts=1, rng=1)
 
 
 def test_a_score_report_is_of_one_system_if_it_is_named(

@@ -40,7 +40,10 @@ def test_the_weight_of_the_result_counts_modes_of_any_name(
 @pytest.fixture(scope="module")
 def plain() -> xr.DataTree:
     ratings = assay.simulate("generation", n_items=80, n_systems=2, n_clusters=40, rng=1)
-    return assay.fit(ratings, method="map", draws=60, chains=1, starts=1, rng=1, progress=False)
+    return assay.fit(
+        ratings, raters="hierarchical", method="map", draws=60, chains=1, starts=1, rng=1,
+        progress=False,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("weight", "doubtful"), [(1e-6, True), (0.3, False)])

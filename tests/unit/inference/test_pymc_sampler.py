@@ -24,7 +24,7 @@ def drawn(**size: int) -> xr.DataTree:
 
 def by_nutpie() -> xr.DataTree:
     ratings = assay.simulate("single", **RATINGS)
-    return assay.fit(ratings, **MODEL, draws=1000, tune=500, chains=4, progress=False)
+    return assay.fit(ratings, **MODEL, draws=500, tune=300, chains=4, progress=False)
 
 
 @pytest.mark.slow

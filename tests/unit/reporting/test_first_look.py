@@ -167,7 +167,7 @@ def test_of_more_data_second_raters_come_first_where_there_are_none() -> None:
     ratings = assay.simulate("generation", n_items=40, n_raters=1, ratings_per_item=1, rng=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+        tree = assay.fit(ratings, raters="hierarchical", method="map", draws=20, chains=1, rng=1)
     section = budget_section(Material(fit=tree))
     assert isinstance(section, Section)
     (finding,) = section.findings

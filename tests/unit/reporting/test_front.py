@@ -90,19 +90,32 @@ def test_it_names_the_better_system_the_weak_rater_and_what_to_do(two: xr.DataTr
     assert re.search(r"\(intervals \d+% narrower\)", said["What to do next"])
 
 
-@pytest.mark.usefixtures("quick")
-def test_no_sentence_is_longer_than_a_reader_reads(two: xr.DataTree, three: xr.DataTree) -> None:
+@pytest.fixture(scope="module")
+def alone() -> xr.DataTree:
+    """A fit of no systems."""
     single = assay.simulate("single", n_items=40, n_raters=4, rng=1)
-    alone = assay.fit(single, method="laplace", draws=50, chains=1, starts=1, rng=1)
-    # What the budget adds depends on the fit alone.
-    asked = [(two, {"budget": True}), (three, {"budget": True}), (three, {"baseline": "A"}),
-             (alone, {"budget": True}),
-             (two, {"claims": ("B > A on precision_at_k[relevant]",)})]  # fmt: skip
-    for fit, more in asked:
-        for _, text in front_of(fit, **more).sentences:
-            assert 3 < len(text.split()) <= MOST_WORDS, text
-            assert text.endswith(".")
-            assert ". " not in text.replace("vs. ", "")
+    return assay.fit(single, method="laplace", draws=50, chains=1, starts=1, rng=1)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        # What the budget adds depends on the fit alone.
+        ("two", {"budget": True}),
+        ("three", {"budget": True}),
+        ("three", {"baseline": "A"}),
+        ("alone", {"budget": True}),
+        ("two", {"claims": ("B > A on precision_at_k[relevant]",)}),
+    ],
+)
+def test_no_sentence_is_longer_than_a_reader_reads(
+    name: str, more: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    for _, text in front_of(request.getfixturevalue(name), **more).sentences:
+        assert 3 < len(text.split()) <= MOST_WORDS, text
+        assert text.endswith(".")
+        assert ". " not in text.replace("vs. ", "")
 
 
 def test_a_difference_has_one_sign_in_sentences_tables_and_files(two: xr.DataTree) -> None:
@@ -209,7 +222,7 @@ def test_no_folder_of_the_machine_is_named(tmp_path: Path) -> None:
     few = lists().query("query in ('q0', 'q1', 'q2', 'q3', 'q4', 'q5')")
     few.to_csv(tmp_path / "study.csv", index=False)
     ratings = assay.read_ratings(tmp_path / "study.csv")
-    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    fit = assay.fit(ratings, raters="pooled", method="map", draws=20, chains=1, rng=1)
     fit.attrs["command"] = f"assay fit {tmp_path}/study.csv -o fit.nc"
     html = assay.report(fit, tmp_path / "r.html", budget=False).read_text(encoding="utf-8")
     assert str(tmp_path) not in html

@@ -496,11 +496,14 @@ def test_budget_says_what_binds(fit: xr.DataTree) -> None:
     assert all(isinstance(f, Finding) for f in found.findings)
 
 
-def test_three_systems_have_a_budget_of_each_contrast(fit: xr.DataTree) -> None:
+def test_three_systems_have_a_budget_of_each_contrast(
+    fit: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """That of a difference is not the sum of two: what the systems share cancels."""
     ratings = assay.simulate("generation", n_items=30, n_systems=3, n_clusters=10, rng=1)
     model = {"raters": "pooled", "method": "map", "starts": 1}
     three = assay.fit(ratings, draws=60, chains=2, rng=1, **model)  # type: ignore[arg-type]
+    monkeypatch.setattr("assay.evaluation.widths.SETS", 2)
     page = budget_section(Material(fit=three))
     assert isinstance(page, Section)
     (table,) = [b for b in page.blocks if isinstance(b, Table) and b.key == "budget_of_contrasts"]

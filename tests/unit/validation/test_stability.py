@@ -45,7 +45,7 @@ def small_fit(task="generation", **arguments):
 
 @pytest.fixture(scope="module")
 def fit():
-    return small_fit()
+    return small_fit(raters="hierarchical")  # with a difficulty of five labels it takes seconds
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     known = '"person.hard_share" = "Beta(1, 9)"\nhard_share = "Beta(1, 8)"\n'
     file.write_text(f'[priors]\n{known}"llm.accuracy" = "Beta(3, 2)"\n', encoding="utf-8")
     recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
-    hard = small_fit(raters=recipes, priors=file)
+    hard = small_fit("retrieval", raters=recipes, priors=file)
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))
     again, _ = refit(hard, without.ratings, SamplerSettings(draws=5, chains=1), without.changes)
     assert FitView.of(again).spec.priors == {"llm.accuracy": "Beta(3, 2)"}
@@ -332,11 +332,11 @@ def stability_errors(fit, capsys):
 def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
     """Without systems to compare there are still headline numbers, which rest on assumptions."""
     ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_clusters=12, rng=5)
-    effort = {"method": "map", "draws": 500, "chains": 2, "starts": 1, "progress": False}
+    effort = {"method": "map", "draws": 100, "chains": 2, "starts": 1, "progress": False}
     alone = assay.fit(ratings, **effort)
     chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
     table = sensitivity_to_assumptions(
-        alone, metric="sufficiency_rate_at_k", progress=False, **chosen
+        alone, metric="sufficiency_rate_at_k", draws=100, progress=False, **chosen
     )
     assert table["variant"].tolist() == ["as fitted", "blocked answers resolved by repair"]
     repaired = assay.fit(replace(ratings, resolve="repair"), **effort)

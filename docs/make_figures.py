@@ -58,7 +58,7 @@ def draw_metrics(study: SimulatedStudy, path: Path) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_title(
-        f"SIMULATED: 2 systems, {QUERIES} queries, 6 raters, a third of the items rated three times",
+        f"SIMULATED: 2 systems, {QUERIES} queries, 6 raters, a third of items rated three times",
         loc="right", fontsize=11,
     )  # fmt: skip
     axes.set_xlabel("metric, estimand finite (these items)")

@@ -15,7 +15,9 @@ from rich.console import Console
 from assay.cli.demo import (
     EFFORT,
     METHODS,
+    QUERIES,
     SimulatedStudy,
+    simulated_fit,
     simulated_metrics_table,
     simulated_study,
 )
@@ -31,7 +33,7 @@ NAMES = {
 
 def main() -> None:
     """Fit the SIMULATED study and write both figures."""
-    study = simulated_study(EFFORT)
+    study = simulated_study(simulated_fit(EFFORT))
     FOLDER.mkdir(exist_ok=True)
     draw_metrics(study, FOLDER / "demo_metrics.png")
     draw_table(study, FOLDER / "demo.svg")
@@ -56,7 +58,7 @@ def draw_metrics(study: SimulatedStudy, path: Path) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_title(
-        "SIMULATED study: 2 systems, 30 queries, 6 raters, 10% of the items rated three times",
+        f"SIMULATED: 2 systems, {QUERIES} queries, 6 raters, a third of items rated three times",
         loc="right", fontsize=11,
     )  # fmt: skip
     axes.set_xlabel("metric, estimand finite (these items)")

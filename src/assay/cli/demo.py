@@ -3,8 +3,8 @@
 import json
 import warnings
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from assay._util.text import interval, lines_of
 from assay._util.typing import Floats
 from assay.checks import check
 from assay.cli.arguments import in_options
-from assay.cli.side_process import side_process
+from assay.cli.side_process import load
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, least_certain, reliability_frame
@@ -40,7 +40,7 @@ from assay.fits.summary import summarize
 from assay.inference.fit import fit
 from assay.inference.settings import SamplerSettings
 from assay.io.datasets import SOURCE, anesthesia_ratings
-from assay.likelihood.c_functions import density_address
+from assay.likelihood.c_functions import c_functions, density_address
 from assay.modelling.spec import make_spec, raters_for
 from assay.modelling.structure import build_structure
 
@@ -76,8 +76,8 @@ VALUES: dict[str, Floats] = {
 }
 
 
-EFFORT = SamplerSettings(draws=800, tune=200, chains=4, target_accept=0.9)
-QUICK = replace(EFFORT, draws=200)
+EFFORT = SamplerSettings(draws=400, tune=200, chains=4, target_accept=0.85)
+QUICK = replace(EFFORT, draws=100)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,9 +124,9 @@ def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False
 
 
 def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
-    """Simulate a retrieval study: a tenth of the chunks rated three times, the others once."""
+    """Simulate a retrieval study: a third of the chunks rated three times, the others once."""
     items = queries * CHUNKS * SYSTEMS
-    often = np.arange(items) % 10 == 0
+    often = np.arange(items) % 3 == 0
     # Items are sorted by cluster, system and rank: without a permutation, all would have one rank.
     often = np.random.default_rng(seed).permutation(often)
     return simulate(
@@ -142,12 +142,14 @@ def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
     )
 
 
-def simulated_study(
-    effort: SamplerSettings, *, seed: int = 1, progress: bool = False
-) -> SimulatedStudy:
-    """Fit a SIMULATED study and compare with the truth; the seed is of both."""
+def simulated_fit(effort: SamplerSettings, *, seed: int = 1) -> xr.DataTree:
+    """Fit the SIMULATED study; the seed is of both."""
+    return _fit(simulated_ratings(seed), effort, seed, progress=False)
+
+
+def simulated_study(tree: xr.DataTree, *, seed: int = 1) -> SimulatedStudy:
+    """Compare the fit of the SIMULATED study of this seed with the truth."""
     ratings = simulated_ratings(seed)
-    tree = _fit(ratings, effort, seed, progress)
     return SimulatedStudy(
         ratings=ratings,
         fit=tree,
@@ -242,8 +244,8 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
         Text(
             f"SIMULATED: two systems retrieve {CHUNKS} chunks for each of {QUERIES} queries. "
             f"{RATERS} raters, one of them poor, answer three questions about each chunk. The "
-            "interface blocks contradictions. A tenth of the chunks has three ratings, each other "
-            "chunk one. The fit does not use the truth.\n"
+            "interface blocks contradictions. A third of the chunks have three ratings, the others "
+            "one. The fit does not use the truth.\n"
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
@@ -374,6 +376,7 @@ CLAIMS = {"real": (), "simulated": ("system_2 > system_1 on ndcg_at_k",)}
 
 def run_demo(
     console: Console,
+    other: Executor,
     *,
     seed: int = 1,
     quick: bool = False,
@@ -384,8 +387,8 @@ def run_demo(
 ) -> None:
     """Run both parts of the demo and show each when it is ready.
 
-    ``quick`` takes few draws, ``keep`` is a folder for the fits (and for the reports, which are
-    otherwise written to the current folder).
+    ``other`` is a second process, ``quick`` takes few draws, ``keep`` is a folder for the fits (and
+    for the reports, which are otherwise written to the current folder).
     """
     if keep is not None:
         _make_folder(keep)
@@ -394,46 +397,44 @@ def run_demo(
             require_place((keep or Path()) / name, example=name)
     effort = QUICK if quick else EFFORT
     folder = (keep or Path()) if report else None
-    with side_process() as other:
-        # After an installation, each process compiles half of the machine code that both need.
-        other.submit(compile_states, seed)
-        density_address()
-        running = other.submit(simulated_part, effort, seed, keep, folder)
-        real = real_study(effort, seed=seed, progress=progress)
-        _keep(real.fit, keep, FILES["real"])
-        if not as_json:
-            show_real(console, real)
-        if folder is not None:
-            _report("real", real.fit, folder, seed)
-        with waiting("fitting the SIMULATED study", show=progress):
-            simulated = running.result()
+    # After an installation, each process compiles half of the machine code that both need.
+    other.submit(compile_states, seed)
+    density_address()
+    fitting = other.submit(simulated_fit, effort, seed=seed)
+    real = real_study(effort, seed=seed, progress=progress)
+    if not as_json:
+        show_real(console, real)
+    with waiting("fitting the SIMULATED study", show=progress):
+        tree = fitting.result()
+    # The longer report is written beside all that is left.
+    writing = None if folder is None else other.submit(_report, "simulated", tree, folder, seed)
+    simulated = simulated_study(tree, seed=seed)
+    if not as_json:
+        show_simulated(console, simulated)
+    if keep is not None:
+        save(real.fit, keep / FILES["real"])
+        save(tree, keep / FILES["simulated"])
+    if folder is not None:
+        _report("real", real.fit, folder, seed)
+    if writing is not None:
+        with waiting("writing the reports", show=progress):
+            writing.result()
     if as_json:
         console.file.write(json.dumps(demo_data(real, simulated)) + "\n")
-        return
-    show_simulated(console, simulated)
-    console.print(Text(_next_steps(keep, folder)))
+    else:
+        console.print(Text(_next_steps(keep, folder)))
 
 
 def compile_states(seed: int) -> None:
-    """Compile what draws states of the SIMULATED study, and load what writes its report."""
-    import_module("assay.reporting.writing")
+    """Compile what draws states of the SIMULATED study, and load what the fit and report need."""
     ratings = simulated_ratings(seed)
     raters = raters_for(ratings.task, None, ratings.raters["group"].unique())
     structure = build_structure(ratings, make_spec(raters))
     rng = np.random.default_rng(seed)
     values = {name: value[None] for name, value in structure.draw(rng).items()}  # from the prior
     sample_states(structure, values, rng)
-
-
-def simulated_part(
-    effort: SamplerSettings, seed: int, keep: Path | None, folder: Path | None
-) -> SimulatedStudy:
-    """Fit the SIMULATED study, save its fit, and write its report to a folder, if there is one."""
-    study = simulated_study(effort, seed=seed)
-    _keep(study.fit, keep, FILES["simulated"])
-    if folder is not None:
-        _report("simulated", study.fit, folder, seed)
-    return study
+    c_functions()
+    load("nutpie", "assay.reporting.writing")
 
 
 def _make_folder(folder: Path) -> None:
@@ -443,11 +444,6 @@ def _make_folder(folder: Path) -> None:
         raise FitError(
             f"cannot make the folder {folder}: {error.strerror or error}", code="file-not-written"
         ) from None
-
-
-def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:
-    if folder is not None:
-        save(tree, folder / name)
 
 
 def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> None:

@@ -151,10 +151,14 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Analyse real ratings, and a simulated study with known truth."""
-    from assay.cli.demo import run_demo
-    from assay.display.terminal import make_console
+    from assay.cli.side_process import load, side_process
 
-    run_demo(
-        make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,
-        as_json=as_json,
-    )  # fmt: skip
+    with side_process() as other:
+        other.submit(load, "assay.cli.demo")  # while this process imports it too
+        from assay.cli.demo import run_demo
+        from assay.display.terminal import make_console
+
+        run_demo(
+            make_console(), other, seed=seed, quick=quick, keep=keep, report=report,
+            progress=not quiet, as_json=as_json,
+        )  # fmt: skip

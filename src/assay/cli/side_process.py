@@ -4,7 +4,14 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing import active_children, get_context
+
+
+def load(*modules: str) -> None:
+    """Import modules, so that a side process has them when it needs them."""
+    for module in modules:
+        import_module(module)
 
 
 @contextmanager

@@ -156,9 +156,11 @@ class Structure:
         prevalence = self.prevalence.table(values, xp)
         if not self.hard_truth.applies:
             return prevalence
-        share = self.difficulty.hard_shares(values, xp).swapaxes(-1, -2)[..., None, None]
-        moved = self.hard_chances(values, prevalence, xp) - prevalence[..., None, :, :, :]
-        return prevalence + (share * moved).sum(axis=-4)
+        share = self.difficulty.hard_shares(values, xp)[..., None, None]
+        # The hard classes are summed before the nodes join: there are more nodes than states.
+        moves = share * self.hard_truth_table(values, xp)[..., None, :, :, :]
+        easy = 1.0 - share.sum(axis=-3)
+        return prevalence * easy + xp.matmul(prevalence, moves.sum(axis=-3))
 
     def with_evidence(self, kind: Ints, log_weight: Floats) -> "Structure":
         """Return the model with more evidence about items than their ratings.

@@ -34,6 +34,7 @@ from assay.plots.style import (
     doubt_marks,
     doubt_note,
     forest,
+    label_below,
     short,
 )
 
@@ -108,8 +109,10 @@ def draw_comparison(
         axes.set_yticks(range(len(pairs)), names)
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
-        of = f"{short(titled(pairs, titles)['metric'].iloc[0], 40)}, " if one else ""
-        axes.set_xlabel(f"{of}difference: density, {level} interval{doubt_note(pairs)}")
+        what = [f"difference: density, {level} interval"]
+        if one:
+            what.insert(0, short(titled(pairs, titles)["metric"].iloc[0], 40))
+        axes.set_xlabel(label_below(axes, *what) + doubt_note(pairs))
         axes.grid(axis="x")
         bare(axes)
     return figure

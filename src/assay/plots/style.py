@@ -208,13 +208,26 @@ def short(name: object, limit: int = 26) -> str:
     return f"{text[: limit - 1 - half]}…{text[-half:]}"
 
 
+def label_below(axes: "Axes", *parts: str) -> str:
+    """Join the parts of a label by a comma, with a line for each if the axes are too narrow."""
+    label = ", ".join(parts)
+    # Names to the left take about a fifth of new axes.
+    room = 0.78 * axes.get_position().width * figure_of(axes).get_figwidth()
+    return label if _inches(len(label)) < room else ",\n".join(parts)
+
+
+def _inches(letters: int) -> float:
+    """Return the usual width of a text."""
+    return letters * LETTERS * 0.55 / 72
+
+
 def add_legend(figure: "Figure", names: Sequence[str], ax: "Axes | None" = None) -> None:
     """Add a legend above new axes, side by side if the names fit, or inside given axes."""
     if ax is not None:
         ax.legend()
         return
     letters = sum(len(name) + 6 for name in names)
-    wide = letters * LETTERS * 0.55 / 72 < figure.get_figwidth()
+    wide = _inches(letters) < figure.get_figwidth()
     figure.legend(
         loc="outside upper left", ncols=len(names) if wide else 1, handletextpad=0.3,
         handlelength=1.0, borderpad=0.1, labelspacing=0.2,

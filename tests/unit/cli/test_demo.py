@@ -15,6 +15,7 @@ from rich.console import Console
 
 import assay
 from assay.cli import demo
+from assay.cli.side_process import side_process
 from assay.inference.settings import SamplerSettings
 from assay.io.datasets import anesthesia_ratings, anesthesia_table
 
@@ -50,7 +51,7 @@ def test_ratings_are_replicates_with_ordered_classes() -> None:
 def test_simulation_has_the_design_that_the_text_tells() -> None:
     ratings = demo.simulated_ratings(1)
     per_item = np.bincount(ratings.item)
-    assert (per_item == 3).mean() == pytest.approx(0.1)
+    assert (per_item == 3).mean() == pytest.approx(1 / 3)
     assert set(per_item) == {1, 3}
     assert len(ratings.systems) == demo.SYSTEMS
     assert set(ratings.panels.groupby("panel").size()) == {demo.CHUNKS}
@@ -95,10 +96,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         patch.setattr(demo, "QUICK", SMALL)
         patch.setattr(demo, "show_real", kept(demo.show_real))
         patch.setattr(demo, "show_simulated", kept(demo.show_simulated))
-        # A second process makes it, beside the part on real ratings.
-        patch.setattr(demo, "simulated_study", lambda *_, **__: pytest.fail("it ran here"))
         console = Console(file=stream, width=80)
-        demo.run_demo(console, quick=True, keep=folder, progress=False)
+        with side_process() as other:
+            demo.run_demo(console, other, quick=True, keep=folder, progress=False)
     real, simulated = made
     return Told(text=stream.getvalue(), folder=folder, real=real, simulated=simulated)
 
@@ -189,5 +189,8 @@ def test_a_place_that_takes_no_report_is_refused_before_the_fits(
 ) -> None:
     (tmp_path / demo.REPORTS["simulated"]).mkdir()
     monkeypatch.setattr(demo, "real_study", lambda *_, **__: pytest.fail("it was fitted"))
-    with pytest.raises(assay.AssayError, match=r"SIMULATED\.html: it is a folder"):
-        demo.run_demo(Console(file=StringIO()), keep=tmp_path, progress=False)
+    with (
+        side_process() as other,
+        pytest.raises(assay.AssayError, match=r"SIMULATED\.html: it is a folder"),
+    ):
+        demo.run_demo(Console(file=StringIO()), other, keep=tmp_path, progress=False)

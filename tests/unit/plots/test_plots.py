@@ -27,7 +27,7 @@ from assay.plots.raters import (
     shown_raters,
     weakest,
 )
-from assay.plots.style import Series, forest, panel_grid, short
+from assay.plots.style import Series, figure_of, forest, panel_grid, short
 from assay.raters.agreements import agreement
 
 
@@ -327,3 +327,19 @@ def test_bars_are_told_apart_in_grey(fit: xr.DataTree) -> None:
     for axes in (plots.plot_budget(fit), plots.plot_labels(fit)):
         hatches = {bar.get_hatch() or "" for bar in axes.patches}
         assert len(hatches) > 1
+
+
+@pytest.mark.parametrize("width", [4.0, 5.2, 9.0])
+def test_the_label_of_a_comparison_is_within_its_figure(width: float) -> None:
+    draws = np.random.default_rng(1).uniform(0.2, 0.4, (1, 50, 2))
+    sample = xr.DataArray(draws, {"system": ["A", "B"]}, ("chain", "draw", "system"))
+    sample.attrs.update(estimand="finite", reference="gold")
+    name = "Share of abusive answers to it = 1"
+    found = compare_draws(sample.to_dataset(name=name), {name: "higher"})
+    axes = plots.plot_comparison(found, width=width)
+    figure = figure_of(axes)
+    figure.canvas.draw()
+    label = axes.xaxis.label.get_window_extent()
+    assert label.x0 >= 0
+    assert label.x1 <= figure.bbox.width
+    assert ("\n" in axes.get_xlabel()) == (width < 9)

@@ -254,9 +254,8 @@ def pair_agreement(tally: Tally, sums: Mapping[str, Floats]) -> tuple[Floats, Fl
 
     shared = sums["shared"]
     keys = len(tally.pair_of_key)
-    gather = sparse.csr_matrix(
-        (np.ones(keys), (tally.pair_of_key, np.arange(keys))), shape=(len(shared), keys)
-    )
+    ends = np.searchsorted(tally.pair_of_key, np.arange(len(shared) + 1))
+    gather = sparse.csr_matrix((np.ones(keys), np.arange(keys), ends), shape=(len(shared), keys))
     chance = divided(gather @ (sums["left"] * sums["right"]), shared**2)
     percent = divided(sums["matched"], shared)
     return shared, percent, _beyond_chance(percent, chance)

@@ -54,7 +54,7 @@ def _kind_of_items(
     count = np.bincount(kind[kind >= 0], minlength=len(names))
     if (kind[item] != codes).any() or (count >= LEAST_ITEMS).sum() < 2:
         return None
-    return np.append(names.astype(object), "")[kind]
+    return np.asarray(np.append(names.astype(object), "")[kind], object)
 
 
 def _partition(values: "np.ndarray[tuple[int], np.dtype[np.generic]]") -> Ints:

@@ -60,10 +60,10 @@ def test_raters_are_told_apart_by_kind_if_one_follows_what_mends_it() -> None:
     assert "`session='language'`" in one.text
     frame = found.to_frame()
     places = found.panels.assign(item=found.items.index[found.panels["item"]])
-    kinds = pd.DataFrame({"item": found.items.index, "language": found.items["language"].to_numpy()})
-    places = places.merge(kinds, on="item")
+    language = found.items["language"]
+    places["language"] = language.loc[places["item"]].to_numpy()
     again = assay.read_ratings(
-        frame.merge(places[["item", "cluster", "system", "rank", "language"]], on="item"),
+        frame.merge(places.drop(columns="panel"), on="item"),
         task=found.task, session="language", cluster="cluster", system="system", rank="rank",
         panel=["cluster", "system"],
     )  # fmt: skip

@@ -253,8 +253,8 @@ def statistics(
             found[code] = Statistics(values=values, who=((),) * values.shape[1])
     if "rater-by-kind" in wanted and rows.kinds:
         gains = [split_gain(rows, fit, kind) for _, kind in rows.kinds]
-        who = tuple((name,) for name, _ in rows.kinds)
-        found["rater-by-kind"] = Statistics(values=np.stack(gains, axis=-1), who=who)
+        columns = tuple((name,) for name, _ in rows.kinds)
+        found["rater-by-kind"] = Statistics(values=np.stack(gains, axis=-1), who=columns)
     if "dependent-raters" in wanted:
         more, raters = pair_dependence(rows, fit, LEAST_COMMON)
     if "dependent-raters" in wanted and len(raters):

@@ -440,7 +440,7 @@ def plot_drift(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: Any =
     --------
     >>> import assay
     >>> drifting = "dawid_skene + drift"
-    >>> ratings = assay.simulate("single", raters=drifting, n_items=30, sessions=3, rng=1)
+    >>> ratings = assay.simulate("single", raters=drifting, n_items=30, sessions=3, rng=2)
     >>> fit = assay.fit(ratings, raters=drifting, method="map", draws=20, chains=1, starts=1, rng=1)
     >>> plot_drift(fit).get_ylabel()
     'mean P(right answer)'

@@ -510,11 +510,11 @@ def test_drift_is_told_by_rater():
         values={
             "drift_sd": np.array([[1.0]]),
             "drift_lean_sd": np.array([[0.0]]),
-            "drift_step": np.array([[[1.0, 1.0]], [[-1.0, -1.0]], [[0.0, 0.0]]]),
+            "drift_step": np.array([[[1.5, 1.5]], [[-1.5, -1.5]], [[0.0, 0.0]]]),
         },
         rng=7,
     )
-    fit = quick(ratings, raters="hierarchical + drift")
+    fit = quick(ratings, raters="hierarchical + drift", rng=1)
     table = rater_drift(fit).set_index("rater")
     assert table.loc["rater_1", "p_better"] > 0.95
     assert table.loc["rater_2", "p_better"] < 0.05

@@ -71,6 +71,10 @@ def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> 
 
 def unit_rows(embed: Embed, texts: Sequence[str], name: str = "retriever") -> Floats:
     """Embed texts; return rows of length 1. ``name`` names the function in messages."""
+    if not callable(embed):
+        raise ArgumentError(
+            f"`{name}=` is no function from texts to an array of numbers", code="embedding-shape"
+        )
     rows = embed(list(texts))  # its own errors say more than ours: they pass
     try:
         found = np.asarray(rows, float)

@@ -8,12 +8,11 @@ import pandas as pd
 
 from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS, MOST_KINDS, Ratings, system_of_items
+from assay.io.larger_units import FIRST_ROWS
 
 LEAST_ITEMS = 20
 """Least number of items of a kind; rarer ones show nothing of the raters."""
 MOST_COLUMNS = 6
-FIRST_ROWS = 5_000
-"""Rows of a quick look at a column, which refuses most columns of large files."""
 
 
 def with_kinds(ratings: Ratings, columns: Mapping[str, "pd.Series[str]"], item: Ints) -> Ratings:

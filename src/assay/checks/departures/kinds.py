@@ -2,19 +2,25 @@
 
 from dataclasses import replace
 
-from assay._util.typing import Floats, Ints
+import numpy as np
+
+from assay._util.typing import Floats
 from assay.checks.departures.null_model import LabelRows, NullFit, climb, codes, confusions
 
-PASSES = 48
+CLIMBS = 48
+"""Passes of EM from the null model to raters who differ between kinds."""
 
 
-def split_gain(rows: LabelRows, fit: NullFit, kind: Ints) -> Floats:
-    """Return the log likelihood gained by a confusion for each rater and kind, per item, (set,).
+def split_gains(rows: LabelRows, fit: NullFit) -> Floats:
+    """Return the log likelihood gained by a confusion for each rater and kind, per item.
 
-    Negative codes of ``kind`` (item,) mean no kind, which is a kind of its own here.
+    (set, division into kinds). Items without a kind are a kind of their own.
     """
-    of_item = kind + 1
-    cell = codes(rows.rater * (int(of_item.max()) + 1) + of_item[rows.item])
-    apart = replace(rows, rater=cell, n_raters=int(cell.max()) + 1)
-    before, after = (climb(one, confusions, fit.posterior, PASSES) for one in (rows, apart))
-    return (after.evidence() - before.evidence()) / len(rows.truth)
+    before = climb(rows, confusions, fit.posterior, CLIMBS).evidence()
+    gains = []
+    for _, kind in rows.kinds:
+        of_item = kind + 1
+        cell = codes(rows.rater * (int(of_item.max()) + 1) + of_item[rows.item])
+        apart = replace(rows, rater=cell, n_raters=int(cell.max()) + 1)
+        gains.append(climb(apart, confusions, fit.posterior, CLIMBS).evidence() - before)
+    return np.stack(gains, axis=-1) / len(rows.truth)

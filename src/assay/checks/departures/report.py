@@ -155,22 +155,24 @@ def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     if departure.code == "dependent-raters" and may_copy(ratings):
         copies = as_copies(departure.pairs)
         mend = f"Fit with `copies={copies}`, which learns how often answers are copied"
-    if departure.code == "rater-by-kind" and (columns := _rater_columns(ratings)):
-        both = [*columns, *departure.who]
-        mend = f"Read the ratings with `rater={both}`: each rater is then another one for each kind"
-    if departure.code == "rater-by-kind" and not ratings.sessions:
-        mend = (
-            f"Read the ratings with `session={departure.who[0]!r}`: the default then has the layer "
-            "drift, which learns how raters differ between kinds"
-        )
+    if departure.code == "rater-by-kind":
+        mend = _apart_by_kind(departure.who[0], ratings) or mend
     told = [_observed(departure), meaning.means, modelled or mend, meaning.needs]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
 
 
-def _rater_columns(ratings: Ratings) -> list[str]:
-    """Return the columns that name the raters; none if raters are columns themselves."""
+def _apart_by_kind(column: str, ratings: Ratings) -> str:
+    """Say how to read a column of kinds; ``""`` if there are sessions, and raters are columns."""
+    if not ratings.sessions:
+        return (
+            f"Read the ratings with `session={column!r}`: the default then has the layer drift, "
+            "which learns how raters differ between kinds"
+        )
     roles = ratings.accounting.roles
-    return [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
+    raters = [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
+    both = [*raters, column]
+    told = f"Read the ratings with `rater={both}`: each rater is then another one for each kind"
+    return told if raters else ""
 
 
 def _observed(departure: Departure) -> str:

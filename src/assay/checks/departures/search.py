@@ -16,7 +16,7 @@ from scipy.stats import pearson3
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.departures.graded import graded_gain
 from assay.checks.departures.halo import halo
-from assay.checks.departures.kinds import split_gain
+from assay.checks.departures.kinds import split_gains
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
 from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
 from assay.checks.departures.skipping import called_for, skipping
@@ -252,9 +252,8 @@ def statistics(
             values = within_raters(rows, left, group)
             found[code] = Statistics(values=values, who=((),) * values.shape[1])
     if "rater-by-kind" in wanted and rows.kinds:
-        gains = [split_gain(rows, fit, kind) for _, kind in rows.kinds]
         columns = tuple((name,) for name, _ in rows.kinds)
-        found["rater-by-kind"] = Statistics(values=np.stack(gains, axis=-1), who=columns)
+        found["rater-by-kind"] = Statistics(values=split_gains(rows, fit), who=columns)
     if "dependent-raters" in wanted:
         more, raters = pair_dependence(rows, fit, LEAST_COMMON)
     if "dependent-raters" in wanted and len(raters):

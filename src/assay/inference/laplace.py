@@ -12,7 +12,10 @@ from assay.inference.modes import Mode
 WIDEST = 100
 """Largest block of unknowns with a full covariance: more would make steps slow."""
 SLIGHT = 0.05
-"""Entry of a block's Cholesky factor, in SDs of its unknown, below which it is set to 0."""
+"""Entry of a block's Cholesky factor, in SDs of its unknown, below which it is set to 0.
+
+It is also the least entry of the diagonal: with a 0 there, chains could not move in that direction.
+"""
 
 
 def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
@@ -69,7 +72,8 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
             # After rounding, a nearly singular matrix may have no Cholesky factor.
             with suppress(np.linalg.LinAlgError):
                 root = np.linalg.cholesky(covariance)
-                root[np.abs(root) < SLIGHT * scale[:, None]] = 0
+                slight = np.abs(root) < SLIGHT * scale[:, None]
+                root[slight] = np.diag(SLIGHT * scale)[slight]
         row, column = np.nonzero(root)
         rows.append(block[row])
         columns.append(block[column])

@@ -143,6 +143,20 @@ def test_a_covariance_without_a_root_leaves_the_scale(
     np.testing.assert_array_equal(mode_root(density, mode).toarray(), np.diag(mode_scale(mode)))
 
 
+def test_chains_can_move_in_all_directions_of_a_nearly_singular_covariance(
+    weak: assay.Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loadings at a saddle have correlations next to 1."""
+    structure, density = parts(weak)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    scale = mode_scale(mode)
+    near = np.outer(scale, scale) * (0.9999 + 0.0001 * np.eye(len(scale)))
+    monkeypatch.setattr(Dense, "covariance", lambda self: near)
+    root = mode_root(density, mode).toarray()
+    assert (np.diag(root) >= SLIGHT * scale * (1 - 1e-12)).all()
+    assert np.linalg.matrix_rank(root) == len(scale)
+
+
 def test_the_first_start_has_raters_better_than_chance(weak: assay.Ratings):
     _, density = parts(weak)
     values = density.constrain(prior_centre(density))

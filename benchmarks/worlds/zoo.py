@@ -7,7 +7,8 @@
 A set of a world is drawn from its seed, number and name, so that all recipes get the same ratings.
 Each recipe adds a line per metric to ``results/zoo.csv`` as soon as a set is done; lines that are
 there are not made again, so that a run that was stopped goes on. After a recipe follow, if wanted,
-choices of the fit: ``prevalence``, ``reference``, ``replicates``, ``formula``, ``prior.<name>``.
+choices of the fit: ``prevalence``, ``reference``, ``replicates``, ``formula``, ``prior.<name>``;
+and one of the reader, ``session``, a column.
 ``python -m benchmarks zoo_table`` makes the table.
 """
 
@@ -48,8 +49,8 @@ def draw_study(world: World, seed: int, number: int) -> Study:
     return world.draw(rng, world.sizes)
 
 
-def read(study: Study, formula: str = "") -> assay.Ratings:
-    """Read the ratings as a user would, with the columns that a formula needs.
+def read(study: Study, formula: str = "", session: str | None = None) -> assay.Ratings:
+    """Read the ratings as a user would, with the columns that a formula needs, and sessions.
 
     ``n_answers`` is the number of answers that an item has.
     """
@@ -60,7 +61,8 @@ def read(study: Study, formula: str = "") -> assay.Ratings:
         frame = frame.assign(n_answers=frame.groupby("item")["rater"].transform("size"))
     own = [name for name in frame.columns if re.search(rf"\b{name}\b", formula)]
     covariates = {"covariates": own} if own else {}
-    return assay.read_ratings(frame, task=study.task, **places, **covariates)
+    sessions = {"session": session} if session else {}
+    return assay.read_ratings(frame, task=study.task, **places, **covariates, **sessions)
 
 
 def choices(recipe: str) -> dict[str, Any]:
@@ -82,7 +84,8 @@ def full_name(recipe: str, world: World) -> str:
     first, bar, others = recipe.partition("|")
     if first.strip() != DEFAULT:
         return recipe
-    raters = recipe_of(read(draw_study(world, 0, 0)), None)
+    session = choices(recipe).get("session")
+    raters = recipe_of(read(draw_study(world, 0, 0), session=session), None)
     return f"{raters} |{others}" if bar else str(raters)
 
 
@@ -156,7 +159,7 @@ def fitted_lines(
 ) -> pd.DataFrame:
     """Fit a recipe: a line per metric, and what was said of the numbers."""
     chosen = choices(recipe)
-    ratings = read(study, chosen.get("formula", ""))
+    ratings = read(study, chosen.get("formula", ""), chosen.pop("session", None))
     codes = [f"check:{f.level}:{f.code}" for f in assay.check(ratings).at_least("note")]
     started = time.perf_counter()
     with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
@@ -93,7 +94,7 @@ def test_family_is_found_by_its_name(name: str):
 def test_layer_stands_on_a_family(name: str):
     assert default_priors(name)
     assert str(parse_recipe(name)) == f"hierarchical + {name}"
-    with pytest.raises(UnknownNameError, match="is a layer"):
+    with pytest.raises(UnknownNameError, match="is a layer", check=refusal("unknown-family")):
         family_class(name)
 
 
@@ -189,7 +190,11 @@ def test_a_prior_can_be_given_where_it_changes_the_model_and_nowhere_else(task: 
         if prior in used:
             refuse_idle(changed, named)
         else:
-            with pytest.raises(ModelError, match=re.escape(reasons.get(prior, REPEATS))):
+            with pytest.raises(
+                ModelError,
+                match=re.escape(reasons.get(prior, REPEATS)),
+                check=refusal("prior-unused"),
+            ):
                 refuse_idle(changed, named)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 import assay
 from assay._util.errors import ModelError
@@ -112,5 +113,7 @@ def test_a_fit_of_before_has_one_share_for_all_systems_and_one_degree():
 
 def test_the_prior_of_the_differences_is_refused_with_one_system():
     table = study(6, items=10)
-    with pytest.raises(ModelError, match="not of two systems or more"):
+    with pytest.raises(
+        ModelError, match="not of two systems or more", check=refusal("prior-unused")
+    ):
         fit_of(table[table["system"] == "a"], priors={"hard_share_system_sd": "HalfNormal(2)"})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends, require_level, tails
@@ -34,6 +35,6 @@ def test_draws_beside_undefined_ones_have_the_same_ends():
 )
 def test_a_level_is_a_probability(level: float | str, above: float):
     words = f"`level={level!r}`; it must be a probability above {above:g} and"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("argument-number")):
         require_level(level, above=above)
     require_level(0.95, above=above)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import assay
 from assay._util.errors import FitWarning, ModelError
@@ -109,12 +110,14 @@ def test_a_fit_warns_unless_the_user_says_how_gold_was_chosen(ratings: Ratings):
 
 
 @pytest.mark.parametrize(
-    ("options", "text"),
+    ("options", "text", "code"),
     [
-        ({"reference": "gold", "gold_chosen": "any"}, "valid: random, recorded"),
-        ({"gold_chosen": "recorded"}, "Leave it out"),
+        ({"reference": "gold", "gold_chosen": "any"}, "valid: random, recorded", "argument-choice"),
+        ({"gold_chosen": "recorded"}, "Leave it out", "gold-chosen-unused"),
     ],
 )
-def test_what_cannot_be_said_of_gold_is_refused(ratings: Ratings, options: Any, text: str):
-    with pytest.raises(ModelError, match=text):
+def test_what_cannot_be_said_of_gold_is_refused(
+    ratings: Ratings, options: Any, text: str, code: str
+):
+    with pytest.raises(ModelError, match=text, check=refusal(code)):
         assay.fit(ratings, **options)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 from rich.console import Console
 
 import assay
@@ -191,6 +192,10 @@ def test_a_place_that_takes_no_report_is_refused_before_the_fits(
     monkeypatch.setattr(demo, "real_study", lambda *_, **__: pytest.fail("it was fitted"))
     with (
         side_process() as other,
-        pytest.raises(assay.AssayError, match=r"SIMULATED\.html: it is a folder"),
+        pytest.raises(
+            assay.AssayError,
+            match=r"SIMULATED\.html: it is a folder",
+            check=refusal("output-place"),
+        ),
     ):
         demo.run_demo(Console(file=StringIO()), other, keep=tmp_path, progress=False)

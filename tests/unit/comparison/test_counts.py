@@ -56,21 +56,21 @@ def test_same_seed_gives_the_same_numbers():
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "said", "code"),
     [
-        (table().drop(columns=["total"]), "no column 'total'"),
-        (table(successes=[150, 201]), "successes=201, total=200"),
-        (table(successes=[0.75, 0.9]), "turn a percentage into a count"),
-        (table(successes=["many", 3]), "successes=many"),
-        (table(total=0, successes=0), "total at least 1"),
-        (table(system="A"), "2 lines for 'A'"),
-        (table(metric=["x", "y"]), "0 lines for 'B'"),
-        (table(better="up"), "allowed: higher, lower, neither"),
-        (table(better=["lower", "higher"]), "better is lower and higher"),
+        (table().drop(columns=["total"]), "no column 'total'", "counts-table"),
+        (table(successes=[150, 201]), "successes=201, total=200", "counts-numbers"),
+        (table(successes=[0.75, 0.9]), "turn a percentage into a count", "counts-numbers"),
+        (table(successes=["many", 3]), "successes=many", "counts-numbers"),
+        (table(total=0, successes=0), "total at least 1", "counts-numbers"),
+        (table(system="A"), "2 lines for 'A'", "counts-table"),
+        (table(metric=["x", "y"]), "0 lines for 'B'", "counts-table"),
+        (table(better="up"), "allowed: higher, lower, neither", "counts-table"),
+        (table(better=["lower", "higher"]), "better is lower and higher", "counts-table"),
     ],
 )
-def test_bad_tables_are_refused(bad, said):
-    with pytest.raises(RatingsError, match=said):
+def test_bad_tables_are_refused(bad, said, code):
+    with pytest.raises(RatingsError, match=said, check=refusal(code)):
         compare_counts(bad)
 
 

@@ -132,14 +132,16 @@ def test_clusters_of_a_group_are_those_of_the_two_systems(fit):
 
 
 def test_groups_are_needed():
-    with pytest.raises(ModelError, match="`stratum=` when reading"):
+    with pytest.raises(
+        ModelError, match="`stratum=` when reading", check=refusal("too-few-strata", strata=1)
+    ):
         compare_groups(stratified(names=("de", "de"), sizes=(2, 4), draws=5))
 
 
 def test_arguments_are_checked(fit):
     with pytest.raises(ModelError, match="`scale=0`; it must", check=refusal("argument-number")):
         compare_groups(fit, metric="helpfulness_rate", scale=0)
-    with pytest.raises(FitError, match="above 0 and", check=refusal("argument-number")):
+    with pytest.raises(FitError, check=refusal("argument-number")):
         compare_groups(fit, level=2)
 
 

@@ -160,7 +160,7 @@ def test_clearly_worse_is_against_the_best_mean():
     downward = compare_draws(data, {"hit": "lower"}).clearly_worse(0.985).set_index("system")
     assert set(downward["best"]) == {"B"}
     assert downward["clearly_worse"].to_dict() == {"A": True, "B": False, "C": False}
-    with pytest.raises(ModelError, match=r"from 0\.5"):
+    with pytest.raises(ModelError, check=refusal("argument-number")):
         compare_draws(data, HIGHER).clearly_worse(0.3)
 
 
@@ -219,7 +219,9 @@ def test_baseline_takes_the_second_place():
 
 @pytest.mark.parametrize("data", [draws_of(A=A), draws_of(A=A).isel(system=0, drop=True)])
 def test_one_system_cannot_be_compared(data):
-    with pytest.raises(ModelError, match="`system=` when reading"):
+    with pytest.raises(
+        ModelError, match="`system=` when reading", check=refusal("too-few-systems")
+    ):
         compare_draws(data, HIGHER)
 
 
@@ -269,13 +271,13 @@ def test_paired_differences_are_narrower_than_unpaired_ones():
 
 
 def test_choices_are_checked(fit):
-    with pytest.raises(ModelError, match="compare_groups"):
+    with pytest.raises(ModelError, match="compare_groups", check=refusal("argument-choice")):
         compare(fit, by="stratum")
     with pytest.raises(
         UnknownNameError, match="did you mean helpfulness_rate", check=refusal("unknown-metric")
     ):
         compare(fit, metric="helpfulnes_rate")
-    with pytest.raises(FitError, match="above 0 and", check=refusal("argument-number")):
+    with pytest.raises(FitError, check=refusal("argument-number")):
         compare(fit, level=95)
 
 

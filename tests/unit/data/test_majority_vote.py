@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay._util.errors import FitError, ModelError
 from assay.data.majority_vote import majority_labels
@@ -185,7 +186,9 @@ def test_same_generator_gives_the_same_table():
 
 
 def test_level_and_draws_are_checked():
-    with pytest.raises(FitError, match="level=95"):
+    with pytest.raises(FitError, match="level=95", check=refusal("argument-number")):
         majority_metrics(paired(), level=95)
-    with pytest.raises(ModelError, match="draws=0"):
+    with pytest.raises(
+        ModelError, match="draws=0", check=refusal("argument-count", least=1, most=1000000)
+    ):
         majority_metrics(paired(), draws=0)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 from assay._util.errors import TaskError
 from assay.data.rules import NOT_ASKED
@@ -64,15 +65,20 @@ def test_a_gate_may_name_a_later_label() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "words"),
+    ("task", "words", "code"),
     [
-        (Task(name="t", labels=CIRCLE), "circle"),
-        (Task(name="t", labels=(A,), rules=(NEVER,)), "contradict"),
-        (Task(name="t", labels=(A,), rules=(Rule(name="r", expression="a"),)), "a is no"),
-        (Task(name="t", labels=(A, B, C), max_states=11), "more than 11 states"),
+        (Task(name="t", labels=CIRCLE), "circle", "gates-in-circle"),
+        (Task(name="t", labels=(A,), rules=(NEVER,)), "contradict", "rules-contradict"),
+        (
+            Task(name="t", labels=(A,), rules=(Rule(name="r", expression="a"),)),
+            "a is no",
+            "rules-exclude-class",
+        ),
+        (Task(name="t", labels=(A, B, C), max_states=11), "more than 11 states", "too-many-states"),
         (
             Task(name="t", labels=(Label(name="a", classes=()),)),
             "Read ratings with this task first",
+            "open-classes",
         ),
         (
             Task(
@@ -81,11 +87,12 @@ def test_a_gate_may_name_a_later_label() -> None:
                 rules=(Rule(name="r", expression="a and not a", truth="off", response="block"),),
             ),
             "no answer for a rater to give",
+            "rules-block-all",
         ),
     ],
 )
-def test_an_impossible_task_is_refused_in_words(task: Task, words: str) -> None:
-    with pytest.raises(TaskError, match=words):
+def test_an_impossible_task_is_refused_in_words(task: Task, words: str, code: str) -> None:
+    with pytest.raises(TaskError, match=words, check=refusal(code)):
         state_space(task)
 
 

@@ -84,7 +84,7 @@ def test_a_wrong_file_is_refused_in_words(text: str, words: str, tmp_path: Path)
 
 def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     text = "[[labels]]\nname='a'\nclasses=['x']\n[[rules]]\nexpression='a -> b'\n"
-    with pytest.raises(TaskError, match="2 problems"):
+    with pytest.raises(TaskError, check=refusal("task-file", problems=2)):
         load_task(written(tmp_path, text))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from crowds import lenient_crowd
+from refusals import refusal
 
 import assay
 from assay._util.errors import FitError
@@ -315,7 +316,9 @@ def test_too_many_ratings_for_a_check_of_groups_are_said(
 @pytest.mark.parametrize("name", ["draws", "chains", "starts"])
 def test_numbers_are_checked_before_partitions_are_read(name: str, tmp_path: Path) -> None:
     folder = write_thirds(table_of(crowd(2, 6)), tmp_path / "ratings")
-    with pytest.raises(FitError, match=f"{name}=0"):
+    with pytest.raises(
+        FitError, match=f"{name}=0", check=refusal("argument-count", least=1, most=1000000)
+    ):
         assay.fit_dataset(
             folder, task="single", out=tmp_path / "fit.zarr", executor=Unasked(),
             **QUICK | {"method": "map", name: 0},

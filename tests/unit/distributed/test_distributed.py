@@ -431,20 +431,55 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "words"),
+    ("change", "error", "words", "code"),
     [
-        ({"method": "nuts"}, FitError, "laplace, map and em. NUTS needs all data at each step"),
-        ({"out": "fit.nc"}, FitError, "name a .zarr store"),
-        ({"raters": "scored"}, ModelError, "bins the scores of a rater by all of them"),
-        ({"priors": {"penalty": "HalfNormal(1)"}}, ModelError, "no rule of the task is soft"),
-        ({"reading": {"panels": "p.csv"}}, FitError, "columns of the partitions"),
-        ({"folder": "nowhere"}, RatingsError, "a folder of .parquet files"),
-        ({"executor": None}, ArgumentError, "`executor=None` is not an executor"),
-        ({"executor": 3}, ArgumentError, "`executor=3` is not an executor"),
-        ({"client": "tcp://127.0.0.1:9"}, ArgumentError, "`client=` is now called `executor="),
-        ({"reading": {"item": "nothing"}}, FitError, "nothing"),
-        ({"reference": "gold"}, ModelError, "at least 30 items; 0 have it"),
-        ({"draws": 0}, FitError, "draws=0"),
+        (
+            {"method": "nuts"},
+            FitError,
+            "laplace, map and em. NUTS needs all data at each step",
+            "partitions-unsupported",
+        ),
+        ({"out": "fit.nc"}, FitError, "name a .zarr store", "output-place"),
+        (
+            {"raters": "scored"},
+            ModelError,
+            "bins the scores of a rater by all of them",
+            "partitions-unsupported",
+        ),
+        (
+            {"priors": {"penalty": "HalfNormal(1)"}},
+            ModelError,
+            "no rule of the task is soft",
+            "prior-unused",
+        ),
+        (
+            {"reading": {"panels": "p.csv"}},
+            FitError,
+            "columns of the partitions",
+            "partitions-unsupported",
+        ),
+        ({"folder": "nowhere"}, RatingsError, "a folder of .parquet files", "no-partitions"),
+        (
+            {"executor": None},
+            ArgumentError,
+            "`executor=None` is not an executor",
+            "executor-argument",
+        ),
+        ({"executor": 3}, ArgumentError, "`executor=3` is not an executor", "executor-argument"),
+        (
+            {"client": "tcp://127.0.0.1:9"},
+            ArgumentError,
+            "`client=` is now called `executor=",
+            "executor-argument",
+        ),
+        ({"reading": {"item": "nothing"}}, FitError, "nothing", "unknown-column"),
+        (
+            {"reference": "gold"},
+            ModelError,
+            "at least 30 items; 0 have it",
+            "reference-too-few-items",
+        ),
+        ({"draws": 0}, FitError, "draws=0", "argument-count"),
     ],
 )
 def test_refusals_say_why(
@@ -453,12 +488,13 @@ def test_refusals_say_why(
     words: str,
     client: Any,
     folder: Path,
+    code: str,
 ) -> None:
     given = {
         "folder": folder, "task": "retrieval", "out": folder.parent / "fit.zarr",
         "executor": dask_executor(client), **QUICK,
     } | change  # fmt: skip
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words, check=refusal(code)):
         assay.fit_dataset(given.pop("folder"), **given)
     assert not (folder.parent / "fit.zarr").exists()
 
@@ -470,7 +506,7 @@ def test_a_cluster_in_two_files_is_named_with_them(
     stray = table[table["cluster"] == table["cluster"].iloc[0]]
     stray.assign(item="other " + stray["item"]).to_parquet(folder / "part-2.parquet")
     words = f"cluster {stray['cluster'].iloc[0]} is in part-0.parquet and in part-2.parquet"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("split-clusters")):
         assay.fit_dataset(
             folder,
             task="retrieval",
@@ -526,7 +562,7 @@ def halves(table: pd.DataFrame, first: int = 12) -> tuple[pd.DataFrame, pd.DataF
 def test_a_partition_of_one_question_may_not_show_that_it_is_a_cluster(table: pd.DataFrame) -> None:
     parts = [part.rename(columns={"cluster": "question"}) for part in halves(table, 1)]
     words = r"cluster is column question in part-1.parquet, and not in part-0.*cluster='question'"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("partitions-unlike")):
         require_alike(*accounts(*parts))
 
 
@@ -534,7 +570,7 @@ def test_a_partition_without_a_first_rank_may_count_from_zero(table: pd.DataFram
     one, other = halves(table.assign(rank=table["rank"] - 1))
     require_alike(*accounts(one, other))
     words = "ranks count from 0 in part-1.parquet, and from 1 in part-0.parquet"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("partitions-unlike")):
         require_alike(*accounts(one[one["rank"] > 0], other))
 
 
@@ -542,14 +578,14 @@ def test_a_partition_without_a_first_rank_may_count_from_zero(table: pd.DataFram
 def test_a_file_that_lacks_a_column_is_named(table: pd.DataFrame, column: str) -> None:
     one, other = halves(table)
     words = f"is column {column} in part-0.parquet, and there is no such column in part-1.parquet"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("partitions-unlike")):
         require_alike(*accounts(one, other.drop(columns=column)))
 
 
 def test_files_that_name_a_column_otherwise_are_named(table: pd.DataFrame) -> None:
     one, other = halves(table)
     words = "rater is column rater in part-0.parquet, and column annotator in part-1.parquet"
-    with pytest.raises(FitError, match=words):
+    with pytest.raises(FitError, match=words, check=refusal("partitions-unlike")):
         require_alike(*accounts(one, other.rename(columns={"rater": "annotator"})))
 
 
@@ -565,7 +601,7 @@ def test_a_partition_may_have_no_score() -> None:
     one, other = halves(table.assign(score=0.5))
     require_alike(*accounts(one.assign(score=np.nan), other, task="single"))
     sure = one.rename(columns={"score": "confidence"})
-    with pytest.raises(FitError, match="score of label"):
+    with pytest.raises(FitError, match="score of label", check=refusal("partitions-unlike")):
         require_alike(*accounts(sure, other, task="single"))
 
 
@@ -665,7 +701,7 @@ def test_a_file_that_was_mended_is_read_anew(client: Any, folder: Path) -> None:
     right = file.read_bytes()
     file.write_bytes(b"no table")
     # Whoever keeps the error keeps what the workers hold.
-    with pytest.raises(FitError, match="cannot be read") as _:
+    with pytest.raises(FitError, match="cannot be read", check=refusal("damaged-file")) as _:
         assay.fit_dataset(folder, **given)
     file.write_bytes(right)
     assert assay.fit_dataset(folder, **given)["labels"].sizes["item"] == 240
@@ -707,9 +743,9 @@ def test_a_scheduler_without_workers_is_not_waited_for_forever(
         dask_executor(empty.scheduler_address) as idle,
     ):
         given: dict[str, Any] = {"task": "retrieval", "executor": idle, **QUICK}
-        with pytest.raises(FitError, match=words):
+        with pytest.raises(FitError, match=words, check=refusal("dask-cluster", seconds=0.5)):
             assay.fit_dataset(folder, out=folder.parent / "f.zarr", **given)
-        with pytest.raises(FitError, match=words):
+        with pytest.raises(FitError, match=words, check=refusal("dask-cluster", seconds=0.5)):
             assay.fit(simulated(), executor=idle, method="map")
 
 
@@ -726,7 +762,7 @@ def test_a_scheduler_that_is_lost_is_said_in_words(
 
         monkeypatch.setattr(client, "gather", fail)
         workers = dask_executor(client)
-        with pytest.raises(FitError, match="scheduler was lost"):
+        with pytest.raises(FitError, match="scheduler was lost", check=refusal("dask-cluster")):
             workers.gather(workers.map(abs, [1]))
 
 
@@ -813,17 +849,27 @@ def test_what_is_no_cluster_is_refused(client: Any, monkeypatch: pytest.MonkeyPa
 
     allowed = "it must be the address of a scheduler, such as 'tcp://10.0.0.1:8786', or a d"
     for given, said in ((3, "3"), (client.cluster, "a LocalCluster"), ({}, "{}")):
-        with pytest.raises(ArgumentError, match=f"`address={said}`; {allowed}"):
+        with pytest.raises(
+            ArgumentError, match=f"`address={said}`; {allowed}", check=refusal("dask-client")
+        ):
             dask_executor(given)
     monkeypatch.setattr(executor, "PATIENCE", 1.0)
-    with pytest.raises(FitError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+    with pytest.raises(
+        FitError,
+        match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9",
+        check=refusal("dask-cluster"),
+    ):
         dask_executor("tcp://127.0.0.1:9")
     gone = Client(client.scheduler.address)
     open_before = dask_executor(gone)
     gone.close()
-    with pytest.raises(ArgumentError, match="the Dask client is closed; connect it again"):
+    with pytest.raises(
+        ArgumentError,
+        match="the Dask client is closed; connect it again",
+        check=refusal("dask-client"),
+    ):
         dask_executor(gone)
-    with pytest.raises(ArgumentError, match="the Dask client is closed; connect it again"):
+    with pytest.raises(ArgumentError, check=refusal("dask-client")):
         assay.fit(simulated(), executor=open_before, method="map")
 
 
@@ -838,7 +884,9 @@ def test_an_executor_closes_the_client_that_it_made_and_no_other(client: Any) ->
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(FitError, match=r"pip install 'assay\[dask\]'"):
+    with pytest.raises(
+        FitError, match=r"pip install 'assay\[dask\]'", check=refusal("extra-not-installed")
+    ):
         assay.dask_executor("tcp://127.0.0.1:9")
 
 
@@ -846,9 +894,13 @@ def test_what_is_no_executor_is_refused(client: Any) -> None:
     for given, said in ((client, "a Client"), ("tcp://a:1", "'tcp://a:1'"), ({}, "{}")):
         for method in ("nuts", "map"):
             words = f"`executor={said}` is not an executor. assay.dask_executor makes"
-            with pytest.raises(ArgumentError, match=words):
+            with pytest.raises(ArgumentError, match=words, check=refusal("executor-argument")):
                 assay.fit(simulated(), executor=given, method=method)
-    with pytest.raises(ArgumentError, match=r"Give `executor=assay\.dask_executor\(client\)"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"Give `executor=assay\.dask_executor\(client\)",
+        check=refusal("executor-argument"),
+    ):
         assay.fit(simulated(), client=client, method="map")
 
 
@@ -859,12 +911,14 @@ def test_an_asynchronous_client_is_refused(cluster: Any) -> None:
         async with Client(cluster.scheduler_address, asynchronous=True) as waits:
             dask_executor(waits)
 
-    with pytest.raises(ArgumentError, match="the Dask client is asynchronous"):
+    with pytest.raises(
+        ArgumentError, match="the Dask client is asynchronous", check=refusal("dask-client")
+    ):
         asyncio.run(connect())
 
 
 def test_executors_and_checkpoints_exclude_each_other(client: Any, tmp_path: Path) -> None:
-    with pytest.raises(FitError, match="without `checkpoint="):
+    with pytest.raises(FitError, match="without `checkpoint=", check=refusal("nuts-option")):
         assay.fit(simulated(), executor=dask_executor(client), checkpoint=tmp_path)
 
 
@@ -915,7 +969,11 @@ def test_a_truth_in_other_words_is_refused_with_what_mends_it(client: Any, tmp_p
             out=tmp_path / "fit.zarr", **QUICK,
         )  # fmt: skip
 
-    with pytest.raises(FitError, match=r"the truth of label says '0', '1', .* say 'fail', 'pass'"):
+    with pytest.raises(
+        FitError,
+        match=r"the truth of label says '0', '1', .* say 'fail', 'pass'",
+        check=refusal("truth-vocabulary"),
+    ):
         fit()
     fit(classes={"label": {"1": "pass", "0": "fail"}})
     tree = assay.load(tmp_path / "fit.zarr")

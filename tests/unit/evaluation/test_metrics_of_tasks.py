@@ -234,7 +234,7 @@ def test_registering_again_replaces_but_a_taken_name_is_refused(monkeypatch):
     define(0.0)
     define(1.0)
     assert registered("same").function(np.zeros((2, 1, 1)), None).tolist() == [1.0, 1.0]
-    with pytest.raises(ModelError, match="exists already"):
+    with pytest.raises(ModelError, match="exists already", check=refusal("metric-registration")):
         metric("same")(lambda y, mask: y)
 
 
@@ -250,9 +250,9 @@ def test_unknown_names_show_the_nearest():
         UnknownNameError, match="did you mean ndcg_at_k", check=refusal("unknown-metric")
     ):
         choose_metrics(load_task("retrieval"), ["ndcg_at_5"])
-    with pytest.raises(UnknownNameError, match="flag_rate"):
+    with pytest.raises(UnknownNameError, match="flag_rate", check=refusal("unknown-metric")):
         metrics_for(Task(name="t", labels=(Label(name="a"),), metrics=("flag_rates",)))
-    with pytest.raises(ModelError, match="kind='mean'"):
+    with pytest.raises(ModelError, match="kind='mean'", check=refusal("argument-choice")):
         metric("x", kind="mean")
     with pytest.raises(ModelError, match="did you mean lower", check=refusal("argument-choice")):
         metric("x", better="lowe")
@@ -283,5 +283,5 @@ def test_task_of_ones_own_may_use_shipped_metrics():
 )
 def test_function_that_returns_another_shape_is_told(kind, result, words):
     bad = Metric(name="bad", kind=kind, function=lambda y, mask: result)
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=words, check=refusal("metric-function")):
         panel_totals(bad, np.zeros((3, 2, 1), np.int16), np.ones((3, 2), bool))

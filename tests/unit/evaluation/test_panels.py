@@ -83,7 +83,7 @@ def test_drop_leaves_out_panels_with_an_unrated_item():
     layout = panel_layout(ratings_of(RAGGED, answered=[1, 2, 3, 4]), incomplete="drop")
     assert (layout.dropped, layout.unrated) == (1, 0)
     assert layout.item[layout.mask].tolist() == [2, 4, 3]
-    with pytest.raises(RatingsError, match="leaves no panel"):
+    with pytest.raises(RatingsError, match="leaves no panel", check=refusal("no-complete-panel")):
         panel_layout(ratings_of(RAGGED, answered=[]), incomplete="drop")
 
 
@@ -107,15 +107,23 @@ def test_restricted_layout_loses_empty_panels():
 
 
 @pytest.mark.parametrize(
-    ("places", "words"),
+    ("places", "words", "code"),
     [
-        ([("", "p", "q1", 1, 0), ("", "p", "q2", 2, 1)], "panel 'p' has items of several"),
-        ([("", "p", "q", -1, 0), ("", "p", "q", 2, 1)], "ranks go from -1 to 2"),
-        ([("", "p", "q", 1, 0), ("", "p", "q", 99_999, 1)], "ranks go from 1 to 99999"),
+        (
+            [("", "p", "q1", 1, 0), ("", "p", "q2", 2, 1)],
+            "panel 'p' has items of several",
+            "panel-clusters",
+        ),
+        ([("", "p", "q", -1, 0), ("", "p", "q", 2, 1)], "ranks go from -1 to 2", "panel-ranks"),
+        (
+            [("", "p", "q", 1, 0), ("", "p", "q", 99_999, 1)],
+            "ranks go from 1 to 99999",
+            "panel-ranks",
+        ),
     ],
 )
-def test_unusable_panels_are_told(places, words):
-    with pytest.raises(RatingsError, match=words):
+def test_unusable_panels_are_told(places, words, code):
+    with pytest.raises(RatingsError, match=words, check=refusal(code)):
         panel_layout(ratings_of(places))
 
 
@@ -141,7 +149,7 @@ def test_how_many_clusters_says_whose_unless_systems_share_them():
 
 
 def test_unknown_choices_are_told():
-    with pytest.raises(ModelError, match="by='systems'"):
+    with pytest.raises(ModelError, match="by='systems'", check=refusal("argument-choice")):
         panel_layout(ratings_of(RAGGED), by="systems")
     with pytest.raises(ModelError, match="did you mean drop", check=refusal("argument-choice")):
         panel_layout(ratings_of(RAGGED), incomplete="dropp")

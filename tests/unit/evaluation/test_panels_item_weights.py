@@ -150,7 +150,11 @@ ASKED: dict[str, Callable[[xr.DataTree, str], object]] = {
 def test_a_metric_that_cannot_count_weights_is_refused_by_name(
     weighed_fit: xr.DataTree, asked: Callable[[xr.DataTree, str], object], name: str
 ) -> None:
-    with pytest.raises(ModelError, match=rf"differ within panels.*{name} cannot.*weight=''"):
+    with pytest.raises(
+        ModelError,
+        match=rf"differ within panels.*{name} cannot.*weight=''",
+        check=refusal("uneven-design-weights"),
+    ):
         asked(weighed_fit, name)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refusal
 from scipy import stats
 
 import assay
@@ -67,7 +68,9 @@ def test_systems_and_the_models_own_priors() -> None:
 
 
 def test_what_cannot_be_asked_is_said(ratings: assay.Ratings) -> None:
-    with pytest.raises(FitError, match="draws=0"):
+    with pytest.raises(
+        FitError, match="draws=0", check=refusal("argument-count", least=1, most=1000000)
+    ):
         assay.prior_metrics(ratings, draws=0)
-    with pytest.raises(UnknownNameError, match="no metric called"):
+    with pytest.raises(UnknownNameError, check=refusal("unknown-metric")):
         assay.prior_metrics(ratings, metric="ndcg")

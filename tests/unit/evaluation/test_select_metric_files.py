@@ -80,7 +80,7 @@ def test_other_file_may_not_take_the_name(write):
     ],
 )
 def test_problems_of_a_file_are_told_with_their_line(write, text, words):
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=words, check=refusal("metric-file")):
         load_metrics(write(text))
 
 

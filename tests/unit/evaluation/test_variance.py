@@ -245,7 +245,7 @@ def test_metric_that_is_never_defined_has_no_variance(few, quick):
 
 
 def test_level_is_checked(few):
-    with pytest.raises(FitError, match="level=95"):
+    with pytest.raises(FitError, match="level=95", check=refusal("argument-number")):
         expected_width(few, level=95)
 
 

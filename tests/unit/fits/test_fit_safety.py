@@ -108,7 +108,7 @@ def test_a_file_that_points_elsewhere_is_refused(
         secret["data"] = np.arange(8, dtype="u1")
     file = assay.save(fit, tmp_path / "fit.nc")
     link(file, other)
-    with pytest.raises(FitError, match=r"leak .*is refused"):
+    with pytest.raises(FitError, match=r"leak .*is refused", check=refusal("unsafe-store")):
         assay.load(file)
 
 
@@ -132,7 +132,7 @@ def test_a_zarr_codec_runs_no_code(fit: xr.DataTree, tmp_path: Path) -> None:
     (chain / ".zarray").write_text(json.dumps(about | {"fill_value": None}))
     for file in chain.glob("[0-9]*"):
         file.write_bytes(pickle.dumps(Code(f"touch {made}")))
-    with pytest.raises(FitError, match="format 2"):
+    with pytest.raises(FitError, match="format 2", check=refusal("unsafe-store")):
         assay.load(store)
     assert not made.exists()
 
@@ -223,7 +223,7 @@ def test_a_damaged_fit_is_one_clear_error(
 ) -> None:
     damage, said = DAMAGES[name]
     file = assay.save(damage(fit), tmp_path / f"fit{suffix}")
-    with pytest.raises(FitError, match=said) as caught:
+    with pytest.raises(FitError, match=said, check=refusal("damaged-fit", problems=1)) as caught:
         assay.load(file)
     assert str(file) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -256,7 +256,7 @@ def test_a_flipped_bit_is_noticed_in_netcdf(fit: xr.DataTree, tmp_path: Path) ->
     place = file.read_bytes().index(draws.tobytes())
     for n in (0, draws.nbytes // 2, draws.nbytes - 8):
         flip(file, place + n)
-        with pytest.raises(FitError, match="it is damaged"):
+        with pytest.raises(FitError, match="it is damaged", check=refusal("not-a-fit")):
             assay.load(file)
         flip(file, place + n)
     assert assay.load(file).identical(fit)
@@ -267,7 +267,7 @@ def test_a_flipped_bit_is_noticed_in_zarr(fit: xr.DataTree, tmp_path: Path) -> N
     chunks = [c for c in (store / "posterior" / "main" / "c").rglob("*") if c.is_file()]
     for place in (0, chunks[0].stat().st_size // 2, -5):
         flip(chunks[0], place)
-        with pytest.raises(FitError, match="it is damaged"):
+        with pytest.raises(FitError, check=refusal("not-a-fit")):
             assay.load(store)
         flip(chunks[0], place)
     assert assay.load(store).identical(fit)
@@ -285,7 +285,7 @@ def test_a_cut_chunk_is_an_error(fit: xr.DataTree, tmp_path: Path, kept: int) ->
     for chunk in (store / "constant_data").rglob("c/*"):
         if chunk.is_file():
             chunk.write_bytes(chunk.read_bytes()[:kept])
-    with pytest.raises(FitError, match=r"fit\.zarr"):
+    with pytest.raises(FitError, match=r"fit\.zarr", check=refusal("not-a-fit")):
         assay.load(store)
 
 
@@ -296,7 +296,7 @@ def test_a_log_likelihood_that_is_read_later_is_one_error_too(
     for chunk in (store / "log_likelihood" / "ratings" / "c").rglob("*"):
         if chunk.is_file():
             chunk.write_bytes(chunk.read_bytes()[:20])
-    with pytest.raises(FitError, match="log-likelihood of this", check=refusal("damaged-fit")):
+    with pytest.raises(FitError, check=refusal("damaged-fit")):
         loo_of(FitView.of(assay.load(store)))
 
 
@@ -422,7 +422,7 @@ def test_nul_in_a_cell_is_removed_with_a_note(tmp_path: Path, column: str, kind:
 
 @pytest.mark.parametrize("name", ["a\0b", "a\udc80"])
 def test_names_that_no_file_can_hold_are_refused_before_a_fit(name: str) -> None:
-    with pytest.raises(RatingsError, match="cannot be stored"):
+    with pytest.raises(RatingsError, match="cannot be stored", check=refusal("unstorable-name")):
         assay.fit(replace(assay.read_ratings(TABLE, task="single"), sessions=(name,)))
 
 

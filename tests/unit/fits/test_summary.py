@@ -72,7 +72,7 @@ def test_nothing_gives_an_empty_table():
 
 
 def test_level_and_dims_are_checked():
-    with pytest.raises(FitError, match="level=95"):
+    with pytest.raises(FitError, match="level=95", check=refusal("argument-number")):
         summarize(xr.Dataset({"m": ("draw", draws(5))}), level=95)
     with pytest.raises(FitError, match="'m' has the", check=refusal("draws-dims")):
         summarize(xr.Dataset({"m": ("item", draws(5))}))

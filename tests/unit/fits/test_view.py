@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay._util.errors import AssayError, FitError
@@ -61,7 +62,7 @@ def test_a_view_is_read_like_its_tree_and_is_its_own_view(fit: xr.DataTree) -> N
     assert FitView.of(view) is view
     assert view.attrs is fit.attrs
     xr.testing.assert_identical(view["labels"], fit["labels"].to_dataset(inherit=False))
-    with pytest.raises(FitError, match="this is not a fit"):
+    with pytest.raises(FitError, match="this is not a fit", check=refusal("not-a-fit")):
         FitView.of(xr.DataTree())
 
 

@@ -116,52 +116,64 @@ def test_modes_that_em_found_alone_are_told_without_their_evidence(ratings: Rati
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "words", "code"),
     [
-        ({"method": "gibbs"}, "valid: nuts, laplace, map, em"),
-        ({"draws": 0}, "draws=0"),
-        ({"chains": 1.5}, r"chains=1\.5"),
-        ({"starts": -1}, "starts=-1"),
-        ({"tune": "many"}, "tune='many'"),
+        ({"method": "gibbs"}, "valid: nuts, laplace, map, em", "argument-choice"),
+        ({"draws": 0}, "draws=0", "argument-count"),
+        ({"chains": 1.5}, r"chains=1\.5", "argument-count"),
+        ({"starts": -1}, "starts=-1", "argument-count"),
+        ({"tune": "many"}, "tune='many'", "argument-count"),
     ],
 )
-def test_bad_arguments_are_said_in_words(ratings: Ratings, options: dict[str, object], words: str):
-    with pytest.raises(FitError, match=words):
+def test_bad_arguments_are_said_in_words(
+    ratings: Ratings, options: dict[str, object], words: str, code: str
+):
+    with pytest.raises(FitError, match=words, check=refusal(code)):
         assay.fit(ratings, **options)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("prior", ["Normal(0, 1e-320)", "Normal(1e308, 1)"])
 def test_priors_that_leave_nothing_to_the_data_are_named(ratings: Ratings, prior: str):
-    with pytest.raises(FitError, match="Check `priors="):
+    with pytest.raises(FitError, match="Check `priors=", check=refusal("density-not-finite")):
         assay.fit(ratings, priors={"main": prior}, draws=5, tune=5, chains=1, progress=False)
 
 
 @pytest.mark.parametrize("target", [0.0, 1.0, 1.5, -0.2])
 def test_target_accept_is_a_share(ratings: Ratings, target: float):
-    with pytest.raises(FitError, match="target_accept"):
+    with pytest.raises(FitError, match="target_accept", check=refusal("argument-number")):
         assay.fit(ratings, draws=5, tune=5, chains=1, target_accept=target, progress=False)
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("options", "error", "words", "code"),
     [
-        ({"raters": "dawid_skeen"}, UnknownNameError, "did you mean dawid_skene"),
-        ({"prevalence": "flat"}, UnknownNameError, "dirichlet"),
-        ({"priors": {"mean": "Normal(0, 1)"}}, ModelError, "is not used"),
-        ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot replace"),
-        ({"reference": "gold"}, ModelError, "known truth of at least 30 items; 0 have"),
+        (
+            {"raters": "dawid_skeen"},
+            UnknownNameError,
+            "did you mean dawid_skene",
+            "unknown-catalogue-name",
+        ),
+        ({"prevalence": "flat"}, UnknownNameError, "dirichlet", "unknown-catalogue-name"),
+        ({"priors": {"mean": "Normal(0, 1)"}}, ModelError, "is not used", "prior-unknown"),
+        ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot replace", "prior-kind"),
+        (
+            {"reference": "gold"},
+            ModelError,
+            "known truth of at least 30 items; 0 have",
+            "reference-too-few-items",
+        ),
     ],
 )
 def test_specifications_that_do_not_exist(
-    ratings: Ratings, options: dict[str, object], error: type[Exception], words: str
+    ratings: Ratings, options: dict[str, object], error: type[Exception], words: str, code: str
 ):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words, check=refusal(code)):
         assay.fit(ratings, method="map", **options)
 
 
 def test_what_is_no_ratings_is_said_in_words():
-    with pytest.raises(FitError, match="takes Ratings, not", check=refusal("argument-type")):
+    with pytest.raises(FitError, check=refusal("argument-type")):
         assay.fit("ratings.csv")
 
 
@@ -199,7 +211,9 @@ def test_scores_that_no_family_reads_are_no_ratings() -> None:
     table = pd.DataFrame({"item": [1, 2, 3] * 2, "rater": list("aaabbb"), "score": [0.1, 0.9] * 3})
     ratings = assay.read_ratings(table, task="single")
     for raters in ("hierarchical + item_difficulty", {"all": "pooled"}):
-        with pytest.raises(FitError, match="give `raters='scored'`"):
+        with pytest.raises(
+            FitError, match="give `raters='scored'`", check=refusal("scores-unread")
+        ):
             assay.fit(ratings, raters=raters, method="map", draws=5, chains=1, rng=1)
     with pytest.warns(FitWarning, match="Nothing defines the classes"):
         fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)

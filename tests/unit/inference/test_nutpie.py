@@ -190,7 +190,7 @@ def test_an_interrupted_run_is_not_a_whole_one(density, monkeypatch):
 def test_the_draws_so_far_are_kept_if_asked_for(monkeypatch):
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
     monkeypatch.setattr(nutpie.time, "sleep", Interrupt(3.0))
-    with pytest.warns(FitWarning, match="interrupted"):
+    with pytest.warns(FitWarning, match=r"\[interrupted-run\]$"):
         fit = assay.fit(
             ratings,
             raters="pooled",

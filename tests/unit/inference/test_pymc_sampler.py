@@ -6,6 +6,7 @@ import numpy as np
 import pytensor
 import pytest
 import xarray as xr
+from refusals import refusal
 from typer.testing import CliRunner
 
 import assay
@@ -52,13 +53,17 @@ def test_a_short_chain_lies_in_the_posterior_of_nutpie(capsys: pytest.CaptureFix
 
 def test_what_is_nutpies_alone_is_refused() -> None:
     ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    with pytest.raises(FitError, match="not with 'pymc'"):
+    with pytest.raises(FitError, match="not with 'pymc'", check=refusal("nuts-option")):
         assay.fit(ratings, sampler="pymc", keep_interrupted=True)
 
 
 def test_a_sampler_that_is_not_there_is_refused_with_those_that_are() -> None:
     ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    with pytest.raises(ArgumentError, match="`sampler='numpyro'`; valid: nutpie, pymc"):
+    with pytest.raises(
+        ArgumentError,
+        match="`sampler='numpyro'`; valid: nutpie, pymc",
+        check=refusal("argument-choice"),
+    ):
         assay.fit(ratings, sampler="numpyro")  # type: ignore[arg-type]
     command = ["fit", "r.csv", "--task", "single", "-o", "fit.nc", "--sampler", "numpyro"]
     done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})

@@ -112,14 +112,14 @@ def test_a_file_that_ends_early_is_refused(kind: str, tmp_path: Path) -> None:
 def test_json_lines_whose_last_line_is_cut_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     path.write_bytes(records(lines=True).rstrip()[:-4])
-    with pytest.raises(RatingsError, match="after 179 whole records"):
+    with pytest.raises(RatingsError, match="after 179 whole records", check=refusal("json-file")):
         read_ratings(path)
 
 
 def test_json_tells_how_many_records_are_whole(tmp_path: Path) -> None:
     path = tmp_path / "study.json"
     path.write_bytes(records(lines=False).rstrip()[:-4])
-    with pytest.raises(RatingsError, match="after 179 whole records"):
+    with pytest.raises(RatingsError, match="after 179 whole records", check=refusal("json-file")):
         read_ratings(path)
 
 
@@ -145,7 +145,7 @@ def test_a_quote_that_is_never_closed_is_refused(quoted: str, tmp_path: Path) ->
     before = "item,rater,label,note\n" + "".join(f'{row}"why, 5"\n' for row in rows[:6])
     for end in ("", "\n", "\n" + "\n".join(f"{row}why" for row in rows[7:])):
         path.write_text(before + rows[6] + quoted.replace("'", '"') + end)
-        with pytest.raises(RatingsError, check=refusal("unparsed-file"), match="line 8"):
+        with pytest.raises(RatingsError, check=refusal("unparsed-file", line=8)):
             read_ratings(path)
 
 

@@ -69,7 +69,7 @@ def test_a_table_that_nobody_claims_or_that_is_called_plain_is_a_table(tmp_path:
 
 
 def test_an_unknown_format_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ArgumentError, match="pragmata"):
+    with pytest.raises(ArgumentError, match="pragmata", check=refusal("unknown-format")):
         read_ratings(FRAME, format="pragmatta")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.data.ratings import Ratings
@@ -135,7 +136,7 @@ def test_rows_are_named_with_their_file(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("item,rater,label\nt1,a,perhaps\n")
     classes = tmp_path / "xy.toml"
     classes.write_text('labels = [{name = "label", classes = ["x", "y"]}]')
-    with pytest.raises(RatingsError, match=r"b\.csv:2"):
+    with pytest.raises(RatingsError, match=r"b\.csv:2", check=refusal("unknown-class")):
         read_ratings(tmp_path, task=classes)
 
 

@@ -4,6 +4,7 @@ from itertools import product
 
 import pandas as pd
 import pytest
+from refusals import refusal
 
 import assay
 from assay._util.errors import RatingsError
@@ -45,7 +46,9 @@ def test_places_of_lists_name_items_without_an_option(names, places, label):
 
 
 def test_documents_with_names_are_asked_about():
-    with pytest.raises(RatingsError, match=r"`item=\['query', 'system', 'doc_id'\]`"):
+    with pytest.raises(
+        RatingsError, match=r"`item=\['query', 'system', 'doc_id'\]`", check=refusal("item-key")
+    ):
         assay.read_ratings(table({"rank": "doc_id"}, [17, 4, 123]))
 
 
@@ -64,7 +67,7 @@ def test_one_label_has_the_name_of_its_column():
     assert named.task.metrics == ()
     usual = assay.read_ratings(frame.rename(columns={"relevant": "rating"}))
     assert usual.task.label_names == ("rating",)
-    with pytest.raises(RatingsError, match="no column holds answers"):
+    with pytest.raises(RatingsError, match="no column holds answers", check=refusal("no-answers")):
         assay.read_ratings(frame.assign(fluent=frame["relevant"][::-1].to_numpy()))
 
 

@@ -272,7 +272,9 @@ def test_a_sheet_for_each_rater_is_read_by_the_command_of_the_refusal(tmp_path: 
 
 def test_batches_in_sheets_keep_their_raters(tmp_path: Path) -> None:
     path = book(tmp_path / "batches.xlsx", one=LONG[:36], two=LONG[36:])
-    with pytest.raises(RatingsError, match=r"sheet='\*'") as caught:
+    with pytest.raises(
+        RatingsError, match=r"sheet='\*'", check=refusal("several-sheets")
+    ) as caught:
         read_ratings(path)
     assert caught.value.go_on == {"sheet": "one"}  # the other may be a trial of the same items
     ratings = read_ratings(path, sheet="*")

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.io import read_ratings
@@ -56,7 +57,9 @@ def test_marks_of_a_fine_scale_are_no_options_of_one_question() -> None:
 
 def test_long_texts_are_refused_as_classes() -> None:
     frame = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": ["x" * 600, "y", "z"]})
-    with pytest.raises(RatingsError, match="texts of up to 600 characters") as caught:
+    with pytest.raises(
+        RatingsError, check=refusal("too-many-classes", values=3, most=256, longest=600)
+    ) as caught:
         read_ratings(frame)
     assert [problem.code for problem in caught.value.problems] == ["too-many-classes"]
 

@@ -497,7 +497,11 @@ class TestPanels:
 
     def test_a_panel_holds_one_cluster(self) -> None:
         table = frame("item rater panel query label\n1 a p q x\n2 a p r y")
-        with pytest.raises(RatingsError, match="panel 'p' holds", check=refusal("panel-clusters")):
+        with pytest.raises(
+            RatingsError,
+            match="panel 'p' holds",
+            check=refusal("panel-clusters", clusters=2, panels=1),
+        ):
             read_ratings(table, task="single")
 
 

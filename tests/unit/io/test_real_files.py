@@ -54,7 +54,9 @@ def test_replicates_of_the_anaesthetist(shared_data: Path) -> None:
 
 
 def test_repeats_that_differ_are_refused_with_the_way_out(shared_data: Path) -> None:
-    with pytest.raises(RatingsError, match='replicate="row"'):
+    with pytest.raises(
+        RatingsError, match='replicate="row"', check=refusal("repeated-ratings", rows=494)
+    ):
         read_ratings(shared_data / "zencrowd" / "annotations.csv.gz", task="single")
 
 

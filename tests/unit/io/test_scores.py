@@ -222,14 +222,16 @@ class TestOneLabelARow:
 class TestRepeats:
     def test_ratings_that_differ_in_their_score_only_are_no_repeats(self) -> None:
         table = frame("item rater relevance score\n1 m yes 0.9\n1 m yes 0.8")
-        with pytest.raises(RatingsError, match="more than once"):
+        with pytest.raises(
+            RatingsError, match="more than once", check=refusal("repeated-ratings", rows=2)
+        ):
             read_ratings(table, task="relevance")
         ratings = read_ratings(table, task="relevance", replicate="row")
         assert ratings.replicate.tolist() == [0, 1]
 
     def test_a_score_is_no_abstention_beside_an_answer(self) -> None:
         table = frame("item rater relevance score\n1 m yes .\n1 m . 0.8")
-        with pytest.raises(RatingsError, match="more than once"):
+        with pytest.raises(RatingsError, check=refusal("repeated-ratings", rows=2)):
             read_ratings(table, task="relevance")
 
     def test_exact_repeats_with_scores_go_aside(self) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.io import read_ratings
@@ -65,7 +66,7 @@ def test_shares_without_the_number_of_raters_are_refused(more: dict[str, object]
 
 def test_shares_that_fit_no_number_of_raters_are_refused() -> None:
     frame = pd.DataFrame({**ITEM, "percent_yes": YES * 25, "n": 5})
-    with pytest.raises(RatingsError, match="no share of 5 raters"):
+    with pytest.raises(RatingsError, match="no share of 5 raters", check=refusal("share-table")):
         read_ratings(frame, counts="percent_yes")
 
 

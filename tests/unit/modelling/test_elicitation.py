@@ -81,7 +81,7 @@ def test_what_is_no_opinion_is_said_in_words(text: str, words: str):
 def test_a_mass_that_no_distribution_has_is_refused():
     opinion = Opinion.parse("about 85 %, 50 % between 70 and 100")
     for settle in (opinion_beta, opinion_logit_normal):
-        with pytest.raises(ModelError, match="impossible"):
+        with pytest.raises(ModelError, check=refusal("opinion-impossible")):
             settle(opinion)
 
 
@@ -103,5 +103,7 @@ def test_fractions_are_not_per_cents(
 
 
 def test_a_fraction_among_per_cents_contradicts_itself():
-    with pytest.raises(ModelError, match="inside the interval"):
+    with pytest.raises(
+        ModelError, match="inside the interval", check=refusal("opinion-impossible")
+    ):
         Opinion.parse("about 0.85, 90 % between 70 and 95")

@@ -114,19 +114,22 @@ def test_a_stored_formula_without_its_columns_is_refused(tmp_path: Path) -> None
         assay.rater_reliability(earlier)
 
 
-TOO_LARGE = {
-    "~ " + "(" * 20_000 + "length" + ")" * 20_000: "20,000|40,00",
-    "~ " + "(" * 30 + "length" + ")" * 30: "20 brackets",
-    "~ " + "-" * 1500 + "1": "deep|nests more than",
-    "~ " + " + ".join(["length"] * 400): "characters",
-    "~ " + "+".join(f"c{n}" for n in range(300)): "nests more than",
-    "~ (" + "+".join("abcdefghij") + ")**9": "200 terms",
-    "~ " + "*".join("abcdefghijk"): "200 terms",
-    "~ bs(length, df=100000)": "at most 50",
-    "~ poly(length, 5000)": "at most 50",
-    "~ bs(length, 3, None, 99)": "at most 50",
-    f"~ I(length + {'9' * 1500})": "larger than",
-    f"~ I(length + {'9' * 5000})": "5,014 characters",
+TOO_LARGE: dict[str, tuple[str, dict[str, float]]] = {
+    "~ " + "(" * 20_000 + "length" + ")" * 20_000: (
+        "formula-size",
+        {"characters": 40_008, "most": 2000},
+    ),
+    "~ " + "(" * 30 + "length" + ")" * 30: ("formula-size", {"most": 20}),
+    "~ " + "-" * 1500 + "1": ("formula-size", {"most": 150}),
+    "~ " + " + ".join(["length"] * 400): ("formula-size", {"characters": 3599, "most": 2000}),
+    "~ " + "+".join(f"c{n}" for n in range(300)): ("formula-size", {"most": 150}),
+    "~ (" + "+".join("abcdefghij") + ")**9": ("formula-size", {"most": 200}),
+    "~ " + "*".join("abcdefghijk"): ("formula-size", {"most": 200}),
+    "~ bs(length, df=100000)": ("formula-function", {"most": 50}),
+    "~ poly(length, 5000)": ("formula-function", {"most": 50}),
+    "~ bs(length, 3, None, 99)": ("formula-function", {"most": 50}),
+    f"~ I(length + {'9' * 1500})": ("formula-size", {"most": 1e15}),
+    f"~ I(length + {'9' * 5000})": ("formula-size", {"characters": 5014, "most": 2000}),
 }
 REFUSED = {
     "~ `length": "backtick is not closed",
@@ -155,27 +158,36 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(
-    "text", [*TOO_LARGE, *REFUSED], ids=lambda text: f"{text[:30]}, {len(text)}"
-)
-def test_what_a_formula_must_not_hold_is_said_in_words(text: str) -> None:
-    with pytest.raises(ModelError, match=(TOO_LARGE | REFUSED)[text]) as caught:
+@pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: f"{text[:30]}, {len(text)}")
+def test_a_formula_that_is_too_large_is_refused_with_its_limit(text: str) -> None:
+    code, numbers = TOO_LARGE[text]
+    with pytest.raises(ModelError, check=refusal(code, **numbers)) as caught:
         check_formula(text)
     assert len(str(caught.value)) < 600
 
 
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_a_formula_must_not_hold_is_said_in_words(text: str) -> None:
+    with pytest.raises(ModelError, match=REFUSED[text]) as caught:
+        check_formula(text)
+    assert caught.value.code in ("formula-syntax", "formula-function")
+    assert len(str(caught.value)) < 600
+
+
 @pytest.mark.parametrize(
-    ("formula", "said"),
+    ("formula", "said", "code"),
     [
-        ("~ I(9**9**9**9**length)", "cannot be evaluated"),
-        ("~ I(9**99**99**99)", "cannot be evaluated"),
-        ("~ language + log", "uses 'log', but the items have only"),
-        ("~ I(pd)", "uses 'pd', but the items have only"),
-        ("~ C(language, Sum)", "nothing else"),
+        ("~ I(9**9**9**9**length)", "cannot be evaluated", "formula-data"),
+        ("~ I(9**99**99**99)", "cannot be evaluated", "formula-data"),
+        ("~ language + log", "uses 'log', but the items have only", "formula-unknown-column"),
+        ("~ I(pd)", "uses 'pd', but the items have only", "formula-unknown-column"),
+        ("~ C(language, Sum)", "nothing else", "formula-function"),
     ],
 )
-def test_only_columns_are_named_where_a_formula_is_evaluated(formula: str, said: str) -> None:
-    with pytest.raises(ModelError, match=said):
+def test_only_columns_are_named_where_a_formula_is_evaluated(
+    formula: str, said: str, code: str
+) -> None:
+    with pytest.raises(ModelError, match=said, check=refusal(code)):
         find_covariates(formula, ratings().items)
 
 

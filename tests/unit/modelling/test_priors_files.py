@@ -71,7 +71,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
     ],
 )
 def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str, words: str):
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=words, check=refusal("prior-file")):
         read_priors(written(tmp_path, text))
 
 

@@ -5,6 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import assay
 from assay._util.errors import ModelError
@@ -162,20 +163,30 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
 
 
 @pytest.mark.parametrize(
-    ("raters", "prior", "words"),
+    ("raters", "prior", "words", "code"),
     [
-        ("one_coin", "sd", "is not used"),
-        ("one_coin", "human.sd", "is not used"),
-        ("one_coin", "nobody.accuracy", "there is no rater and no rater group .nobody."),
-        ("one_coin", "misperceived", "is not used"),
-        ("hierarchical", "human.sdd", "is not used"),
-        ("hierarchical", "human.consistency_sd", "cannot have a prior 'consistency_sd'"),
+        ("one_coin", "sd", "is not used", "prior-unknown"),
+        ("one_coin", "human.sd", "is not used", "prior-unknown"),
+        (
+            "one_coin",
+            "nobody.accuracy",
+            "there is no rater and no rater group .nobody.",
+            "unknown-rater",
+        ),
+        ("one_coin", "misperceived", "is not used", "prior-unknown"),
+        ("hierarchical", "human.sdd", "is not used", "prior-unknown"),
+        (
+            "hierarchical",
+            "human.consistency_sd",
+            "cannot have a prior 'consistency_sd'",
+            "prior-unknown",
+        ),
     ],
 )
 def test_priors_that_nothing_reads_are_refused(
-    ratings: Ratings, raters: str, prior: str, words: str
+    ratings: Ratings, raters: str, prior: str, words: str, code: str
 ):
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=words, check=refusal(code)):
         structure_of(ratings, raters, priors={prior: "Beta(1, 1)"})
 
 
@@ -194,7 +205,7 @@ def test_audits_that_contradict_each_other_name_the_item(ratings: Ratings):
     audit = np.full(answers.shape, -1, np.int8)
     audit[same[0]], audit[same[1]] = 1, 0
     said = r"audits of 1 item contradict each other or .*: item_4\. .* Correct or clear"
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=said, check=refusal("audit-contradiction")):
         structure_of(replace(ratings, answers=answers, audit=audit))
 
 

@@ -74,14 +74,19 @@ def test_recipes_that_cannot_be_are_refused_in_words(
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("options", "error", "words", "code"),
     [
-        ({"prevalence": "dirichlett"}, UnknownNameError, "did you mean dirichlet"),
-        ({"replicates": "apart"}, ModelError, "valid: together, independent"),
+        (
+            {"prevalence": "dirichlett"},
+            UnknownNameError,
+            "did you mean dirichlet",
+            "unknown-catalogue-name",
+        ),
+        ({"replicates": "apart"}, ModelError, "valid: together, independent", "argument-choice"),
     ],
 )
-def test_other_names_are_checked_too(options: dict, error: type[Exception], words: str):
-    with pytest.raises(error, match=words):
+def test_other_names_are_checked_too(options: dict, error: type[Exception], words: str, code: str):
+    with pytest.raises(error, match=words, check=refusal(code)):
         make_spec(**options)
 
 
@@ -94,17 +99,24 @@ def test_each_group_of_the_data_has_one_recipe():
 
 
 @pytest.mark.parametrize(
-    ("groups", "words"),
+    ("groups", "words", "code"),
     [
-        (("experts",), r"names a group 'expert' that no rater is in; did you mean experts"),
+        (
+            ("experts",),
+            r"names a group 'expert' that no rater is in; did you mean experts",
+            "unknown-group",
+        ),
         (
             ("crowd", "expert"),
             r"has no recipe for the rater groups crowd.* `raters={'expert': 'pooled', 'crowd",
+            "groups-without-recipe",
         ),
     ],
 )
-def test_groups_that_do_not_fit_the_data_are_said_in_words(groups: tuple[str, ...], words: str):
-    with pytest.raises(ModelError, match=words):
+def test_groups_that_do_not_fit_the_data_are_said_in_words(
+    groups: tuple[str, ...], words: str, code: str
+):
+    with pytest.raises(ModelError, match=words, check=refusal(code)):
         recipes(make_spec({"expert": "pooled"}), groups)
 
 

@@ -93,7 +93,7 @@ def test_a_prior_of_nobody_names_the_raters_that_there_are():
     """Not the prior without its owner, which would be that of all raters."""
     ratings = assay.simulate("single", **TWO)
     for key in ("ratr_3.accuracy", "rater 3.accuracy"):
-        with pytest.raises(ModelError, match="no rater and", check=refusal("unknown-rater")):
+        with pytest.raises(ModelError, check=refusal("unknown-rater")):
             build_structure(ratings, make_spec("one_coin", priors={key: "Beta(9, 1)"}))
     with pytest.raises(
         ModelError, match=r"is not used by.*did you mean accuracy", check=refusal("prior-unknown")

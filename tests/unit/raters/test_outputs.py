@@ -419,7 +419,7 @@ def test_another_state_is_drawn_as_it_prevails_among_the_others() -> None:
 def test_consensus_sensitivity_refuses_a_known_reference():
     ratings = assay.simulate("single", reference="gold", gold=0.9, n_items=60, rng=1)
     fit = at_the_truth(ratings, reference="gold")
-    with pytest.raises(FitError, match="group_misperception"):
+    with pytest.raises(FitError, match="group_misperception", check=refusal("learned-truth")):
         sensitivity_to_consensus(fit)
     plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
     with pytest.raises(
@@ -525,7 +525,7 @@ def test_drift_is_told_by_rater():
 
 
 def test_sessions_are_refused_without_drift():
-    with pytest.raises(FitError, match="no rater drifts"):
+    with pytest.raises(FitError, match="no rater drifts", check=refusal("no-drift")):
         reliability_by_session(at_the_truth(assay.simulate("single", n_items=20, rng=1)))
 
 
@@ -589,5 +589,5 @@ def test_a_bin_that_no_class_gives_has_a_curve():
 
 
 def test_curves_are_refused_without_scores():
-    with pytest.raises(FitError, match="raters='scored'"):
+    with pytest.raises(FitError, match="raters='scored'", check=refusal("no-scores")):
         assay.rater_calibration(at_the_truth(assay.simulate("single", n_items=20, rng=1)))

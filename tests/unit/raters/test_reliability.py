@@ -137,7 +137,7 @@ def test_classes_that_a_label_does_not_have_are_nan():
 
 def test_a_kind_that_does_not_exist_is_an_error():
     fit = quick(assay.simulate("single", n_items=10, rng=8))
-    with pytest.raises(FitError, match="valid: recorded, raw"):
+    with pytest.raises(FitError, match="valid: recorded, raw", check=refusal("argument-choice")):
         assay.rater_reliability(fit, kind="cooked")
 
 

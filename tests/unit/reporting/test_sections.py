@@ -135,7 +135,7 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
 def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
     table = rated().query("rater == 'llm'").drop(columns=["session", "group"]).assign(label="")
     ratings = assay.read_ratings(table, task="single", score="score")
-    with pytest.warns(assay.FitWarning, match="Nothing defines the classes"):
+    with pytest.warns(assay.FitWarning, match=r"\[scores-alone\]$"):
         fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
     assert f"{SIZE} items have one rating." in texts(data_section(material))

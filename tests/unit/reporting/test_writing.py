@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from pages import material_of
+from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
@@ -319,13 +320,16 @@ def test_people_alone_are_shown_where_they_are_named(fit: xr.DataTree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "error"),
-    [("B better than A", ModelError), ("C > A on ndcg_at_k", UnknownNameError)],
+    ("claim", "error", "code"),
+    [
+        ("B better than A", ModelError, "claim-syntax"),
+        ("C > A on ndcg_at_k", UnknownNameError, "unknown-system"),
+    ],
 )
 def test_a_wrong_claim_is_an_error_and_writes_nothing(
-    claim: str, error: type[Exception], fit: xr.DataTree, tmp_path: Path
+    claim: str, error: type[Exception], fit: xr.DataTree, tmp_path: Path, code: str
 ) -> None:
-    with pytest.raises(error, match=claim):
+    with pytest.raises(error, match=claim, check=refusal(code)):
         report(fit, tmp_path / "report.html", claims=claim)
     assert list(tmp_path.iterdir()) == []
 
@@ -333,7 +337,7 @@ def test_a_wrong_claim_is_an_error_and_writes_nothing(
 def test_a_failure_leaves_the_old_report(fit: xr.DataTree, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
-    with pytest.raises(FitError, match="probability above"):
+    with pytest.raises(FitError, check=refusal("argument-number")):
         report(fit, path, level=95)
     assert path.read_text() == "old"
 
@@ -342,7 +346,7 @@ def test_a_failure_leaves_the_old_report(fit: xr.DataTree, tmp_path: Path) -> No
 def test_a_place_that_cannot_be_written_is_said(
     name: str, fit: xr.DataTree, tmp_path: Path
 ) -> None:
-    with pytest.raises(FitError, match="cannot write"):
+    with pytest.raises(FitError, check=refusal("output-place")):
         report(fit, tmp_path / name)
 
 

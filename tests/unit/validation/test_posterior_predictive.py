@@ -238,11 +238,13 @@ def test_raters_who_favour_a_system_show_until_a_layer_has_it(layer: str) -> Non
 
 
 def test_numbers_out_of_range_are_refused(gated: xr.DataTree):
-    with pytest.raises(ModelError, match="draws=0"):
+    with pytest.raises(
+        ModelError, match="draws=0", check=refusal("argument-count", least=1, most=1000000)
+    ):
         predict_answers(gated, draws=0)
-    with pytest.raises(FitError, match="level=95"):
+    with pytest.raises(FitError, match="level=95", check=refusal("argument-number")):
         posterior_predictive_check(gated, level=95)
-    with pytest.raises(FitError, match="not a fit"):
+    with pytest.raises(FitError, check=refusal("not-a-fit")):
         posterior_predictive_check(xr.DataTree())
 
 

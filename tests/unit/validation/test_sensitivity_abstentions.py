@@ -117,15 +117,15 @@ def test_an_odds_ratio_of_one_is_the_fit_and_others_move_it_their_way() -> None:
 def test_what_cannot_be_asked_is_said() -> None:
     ratings = reluctant(items=30, raters=3, rng=4)
     fit = fit_of(ratings, method="map", draws=50)
-    with pytest.raises(FitError, match="numbers above 0"):
+    with pytest.raises(FitError, check=refusal("argument-number")):
         sensitivity_to_abstention(fit, odds_ratio=(0.0,))
-    with pytest.raises(ModelError, match="every state"):
+    with pytest.raises(ModelError, match="every state", check=refusal("condition-always-or-never")):
         sensitivity_to_abstention(fit, when="label == a or label == b")
-    with pytest.raises(TaskError, match="not a class"):
+    with pytest.raises(TaskError, check=refusal("unknown-class")):
         sensitivity_to_abstention(fit, when="label == c")
     clustered = assay.simulate("retrieval", n_items=40, n_clusters=4, missing=0.3, rng=1)
     few = assay.fit(clustered, method="map", draws=20, chains=1, starts=1, progress=False)
-    with pytest.raises(FitError, match="estimand='finite'"):
+    with pytest.raises(FitError, match="estimand='finite'", check=refusal("modelled-abstentions")):
         sensitivity_to_abstention(few, when="misleading", odds_ratio=(2.0,), estimand="population")
     none = fit_of(reluctant(items=30, raters=3, rng=4, often=0.0), method="map", draws=50)
     with pytest.raises(FitError, check=refusal("no-abstentions")):

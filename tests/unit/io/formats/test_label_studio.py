@@ -102,7 +102,7 @@ def test_a_label_config_gives_classes_gates_and_options_and_the_export_follows_i
 def test_a_config_that_asks_for_no_classes_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "config.xml"
     path.write_text(text)
-    with pytest.raises(TaskError, match=said) as caught:
+    with pytest.raises(TaskError, match=said, check=refusal("label-config")) as caught:
         assay.load_task(path)
     assert caught.value.code == "label-config"
 
@@ -214,7 +214,9 @@ def test_damaged_annotations_are_refused_with_their_tasks(
     tmp_path: Path, broken: dict[str, Any], said: str
 ) -> None:
     good = {"annotations": [annotation(1, choices("tone", "a"))]}
-    with pytest.raises(RatingsError, match="task 2", check=refusal("damaged-export")) as caught:
+    with pytest.raises(
+        RatingsError, match="task 2", check=refusal("damaged-export", places=1)
+    ) as caught:
         assay.read_ratings(project(tmp_path, good, broken))
     assert said in str(caught.value)
 

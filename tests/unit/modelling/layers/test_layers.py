@@ -132,7 +132,7 @@ def test_continuous_difficulty_has_the_mean_of_each_system():
 
 
 def test_an_item_has_one_difficulty():
-    with pytest.raises(ModelError, match="cannot be combined"):
+    with pytest.raises(ModelError, match="cannot be combined", check=refusal("two-difficulties")):
         structure_of(
             raters={
                 "human": "pooled + item_difficulty",
@@ -229,7 +229,7 @@ def test_guesses_at_classes_without_order_are_not_for_raters_of_scores():
     with pytest.raises(ModelError, check=refusal("family-unfit", classes=3)):
         assay.simulate("single", classes=["a", "b", "c"], raters="scored", n_items=5, rng=1)
     few = assay.simulate("single", classes=["a", "b", "c"], n_items=5, n_raters=3, rng=1)
-    with pytest.raises(ModelError, match="with `raters='hierarchical'"):
+    with pytest.raises(ModelError, check=refusal("family-unfit", classes=3)):
         build_structure(few, make_spec("scored"))
     silent = replace(few, answers=np.full_like(few.answers, -1))
     assert len(build_structure(silent, make_spec("scored")).parts) == 1
@@ -237,9 +237,9 @@ def test_guesses_at_classes_without_order_are_not_for_raters_of_scores():
 
 def test_bias_by_system_needs_two_systems_and_answers_by_class():
     alone = assay.simulate("retrieval", n_items=10, rng=1)
-    with pytest.raises(ModelError, match="at least two", check=refusal("too-few-systems")):
+    with pytest.raises(ModelError, check=refusal("too-few-systems")):
         build_structure(alone, make_spec("system_bias"))
-    with pytest.raises(ModelError, match="not with scores", check=refusal("layer-unfit")):
+    with pytest.raises(ModelError, check=refusal("layer-unfit")):
         structure_of(raters="scored + system_bias")
 
 

@@ -61,44 +61,44 @@ def test_formulas_that_are_let_through(text: str, columns: list[str]):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "said", "code"),
     [
-        ("label ~ length", "left side"),
-        ("~ length +", "cannot be read"),
-        ("~", "cannot be read"),
-        ("", "cannot be read"),
-        ("~ open('x')", "calls 'open'"),
-        ("~ np.load('x')", "calls 'load'"),
-        ("~ __import__('os').system('true')", "cannot be read"),
-        ("~ length.__class__", "backticks"),
-        ("~ I(length).real", "backticks"),
-        ("~ `print`(length)", "only named transforms"),
-        ("~ {length}", "braces"),
-        (3, "is not a text"),
+        ("label ~ length", "left side", "formula-syntax"),
+        ("~ length +", "cannot be read", "formula-syntax"),
+        ("~", "cannot be read", "formula-syntax"),
+        ("", "cannot be read", "formula-syntax"),
+        ("~ open('x')", "calls 'open'", "formula-function"),
+        ("~ np.load('x')", "calls 'load'", "formula-function"),
+        ("~ __import__('os').system('true')", "cannot be read", "formula-syntax"),
+        ("~ length.__class__", "backticks", "formula-syntax"),
+        ("~ I(length).real", "backticks", "formula-syntax"),
+        ("~ `print`(length)", "only named transforms", "formula-function"),
+        ("~ {length}", "braces", "formula-syntax"),
+        (3, "is not a text", "formula-syntax"),
     ],
 )
-def test_formulas_that_are_refused(text: Any, said: str):
-    with pytest.raises(ModelError, match=said):
+def test_formulas_that_are_refused(text: Any, said: str, code: str):
+    with pytest.raises(ModelError, match=said, check=refusal(code)):
         check_formula(text)
 
 
 def test_a_formula_needs_main_effects():
-    with pytest.raises(ModelError, match="loglinear"):
+    with pytest.raises(ModelError, match="loglinear", check=refusal("formula-prevalence")):
         make_spec(prevalence="dirichlet", formula="~ length")
 
 
 @pytest.mark.parametrize(
-    ("formula", "said"),
+    ("formula", "said", "code"),
     [
-        ("~ source", "covariates=\\['source'\\]"),
-        ("~ (length | language)", "not available"),
-        ("~ log(length - 1)", "not a number"),
-        ("~ I(length * 0)", "the same for all items"),
-        ("~ bs(length)", "cannot be evaluated"),
+        ("~ source", "covariates=\\['source'\\]", "formula-unknown-column"),
+        ("~ (length | language)", "not available", "formula-term"),
+        ("~ log(length - 1)", "not a number", "formula-data"),
+        ("~ I(length * 0)", "the same for all items", "formula-data"),
+        ("~ bs(length)", "cannot be evaluated", "formula-data"),
     ],
 )
-def test_terms_that_do_not_fit_the_items(formula: str, said: str):
-    with pytest.raises(ModelError, match=said):
+def test_terms_that_do_not_fit_the_items(formula: str, said: str, code: str):
+    with pytest.raises(ModelError, match=said, check=refusal(code)):
         find_covariates(formula, read(study()).items)
 
 
@@ -131,14 +131,14 @@ def test_covariates_are_numbers_where_all_cells_are():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "said", "code"),
     [
-        ({"covariates": "lenght"}, "length"),
-        ({"covariates": "weight"}, "cannot be called 'weight'"),
+        ({"covariates": "lenght"}, "length", "unknown-column"),
+        ({"covariates": "weight"}, "cannot be called 'weight'", "covariate-name"),
     ],
 )
-def test_columns_that_are_not_there(change: dict[str, Any], said: str):
-    with pytest.raises(RatingsError, match=said):
+def test_columns_that_are_not_there(change: dict[str, Any], said: str, code: str):
+    with pytest.raises(RatingsError, match=said, check=refusal(code)):
         read(study(weight=1.0), **change)
 
 
@@ -158,7 +158,7 @@ def test_items_that_nobody_rated_have_theirs_in_the_table_of_panels():
     panels = pd.DataFrame(
         {"item": ["i0", "i1", "new"], "system": "A", "cluster": "q", "rank": [1, 2, 3]}
     )
-    with pytest.raises(RatingsError, match="new"):
+    with pytest.raises(RatingsError, match="new", check=refusal("covariate-gaps", items=1)):
         read(study(), panels=panels)
     known = panels.assign(length=[np.nan, np.nan, 9], language=["", "", "en"])
     assert read(study(), panels=known).items.loc["new", "length"] == 9

@@ -336,9 +336,11 @@ def test_labels_are_chosen_by_name():
         UnknownNameError, match="did you mean misleading", check=refusal("unknown-label")
     ):
         agreement(ratings, labels="mislead")
-    with pytest.raises(FitError, match="level=95"):
+    with pytest.raises(FitError, match="level=95", check=refusal("argument-number")):
         agreement(ratings, level=95)
-    with pytest.raises(ModelError, match="draws=0"):
+    with pytest.raises(
+        ModelError, match="draws=0", check=refusal("argument-count", least=1, most=1000000)
+    ):
         agreement(ratings, draws=0)
 
 

@@ -64,9 +64,9 @@ def test_draws_may_have_a_label_dim_and_no_chains() -> None:
     truth = read_truth(draws, label="m")
     assert truth.shape == (1, 3)
     assert truth.codes.tolist() == [[1, 1], [0, 0], [0, 0]]
-    with pytest.raises(ModelError, match="l, m"):
+    with pytest.raises(ModelError, match="l, m", check=refusal("which-label")):
         read_truth(draws)
-    with pytest.raises(UnknownNameError, match="no label 'n'"):
+    with pytest.raises(UnknownNameError, match="no label 'n'", check=refusal("unknown-label")):
         read_truth(draws, label="n")
 
 
@@ -203,7 +203,7 @@ def test_a_truth_that_cannot_be_read(error: type[AssayError], words: str, truth:
 
 def test_raters_and_truths_that_ratings_do_not_have() -> None:
     ratings = rated()
-    with pytest.raises(UnknownNameError, match="no rater 't'"):
+    with pytest.raises(UnknownNameError, match="no rater 't'", check=refusal("unknown-rater")):
         score_rater(ratings, "t", positive="yes")
     with pytest.raises(RatingsError, match="'r' has no", check=refusal("no-scores")):
         score_rater(ratings, "r", positive="yes")

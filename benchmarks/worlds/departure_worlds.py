@@ -119,6 +119,45 @@ def disputes_settled(rng: Rng) -> assay.Ratings:
     return found.ratings(answers)
 
 
+def easy_and_hard_queries(rng: Rng) -> assay.Ratings:
+    """No fault; raters read some queries with ease, and answer others hardly better than chance."""
+    found = study(rng, each=4, right=(0.75, 0.97))
+    ease = rng.choice([0.15, 1.0, 1.5], QUERIES)[found.query, None]
+    return found.ratings(found.answers(rng, odds=found.odds() * ease))
+
+
+def one_team_a_query(rng: Rng) -> assay.Ratings:
+    """No fault; the same three of six raters answer all items of a query, easy or hard."""
+    found = study(rng, right=(0.7, 0.95))
+    order = rng.random((QUERIES, found.shape[1])).argsort(axis=1).argsort(axis=1)
+    found.who = (order < 3)[found.query]
+    hard = (rng.random(QUERIES) < 0.2)[found.query, None]
+    return found.ratings(found.answers(rng, odds=found.odds() * np.where(hard, 0.3, 1)))
+
+
+def carried(rng: Rng) -> assay.Ratings:
+    """Raters give B the answer that they gave to A at its rank, in 35 % of the cases."""
+    found = study(rng, each=4)
+    answers = found.answers(rng)
+    first = np.arange(len(answers)).reshape(QUERIES, 2, RANKS)[:, 0].ravel()
+    second = first + RANKS
+    both = found.who[first] & found.who[second] & (rng.random((len(first), found.shape[1])) < 0.35)
+    answers[second] = np.where(both, answers[first], answers[second])
+    return found.ratings(answers)
+
+
+def duplicates(rng: Rng) -> assay.Ratings:
+    """30 % of B's items are one of A's in the same query, at any rank, rated once for both."""
+    found = study(rng)
+    answers = found.answers(rng)
+    order = np.arange(len(answers)).reshape(QUERIES, 2, RANKS)
+    source = rng.permuted(order[:, 0], axis=1)
+    same = rng.random(source.shape) < 0.3
+    copy, original = order[:, 1][same], source[same]
+    answers[copy], found.who[copy] = answers[original], found.who[original]
+    return found.ratings(answers)
+
+
 def misread(rng: Rng) -> assay.Ratings:
     """Each rater misreads 15 % of the queries, and says yes, or no, to all of them."""
     found = study(rng)
@@ -236,10 +275,12 @@ def moods(rng: Rng) -> assay.Ratings:
 FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
     "no_fault": no_fault, "harder_system": harder_system, "one_answer_a_query": one_answer_a_query,
     "uneven_design": uneven_design, "disputes_settled": disputes_settled,
-    "several_labels": several_labels, "language_that_all_read": language_that_all_read,
+    "several_labels": several_labels, "easy_and_hard_queries": easy_and_hard_queries,
+    "one_team_a_query": one_team_a_query, "language_that_all_read": language_that_all_read,
 }  # fmt: skip
 FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
-    "misread": ("rater-by-cluster", misread), "favourites": ("rater-by-system", favourites),
+    "misread": ("rater-by-cluster", misread), "carried": ("carried-over", carried),
+    "duplicates": ("duplicated-items", duplicates), "favourites": ("rater-by-system", favourites),
     "teams": ("separate-teams", teams), "skipped": ("skipping-by-answer", skipped),
     "moods": ("halo", moods), "graded": ("graded-items", graded),
     "languages": ("rater-by-kind", languages),

@@ -21,12 +21,12 @@ NAMED_BY: dict[str, frozenset[str]] = {
     "fatigue": frozenset(),
     "drift_between_rounds": frozenset(),
     "truncating_interface": frozenset(),
-    "duplicated_items": frozenset(),
+    "duplicated_items": frozenset({"duplicated-items"}),
     "adjudicator_sees_votes": frozenset(
         {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
     ),
     "experts_on_disputes": frozenset(),
-    "leaking_systems": frozenset(),
+    "leaking_systems": frozenset({"carried-over"}),
     "mixed_languages": frozenset({"rater-by-kind"}),
     "copying_rater": frozenset(
         {"near-duplicate-raters", "groups-err-together", "dependent-raters"}

@@ -30,6 +30,10 @@ DATA = {
     ),
     "audit-shares": "Share of right answers among the audited ratings, by label.",
     "audited-ratings": "Number of audited ratings, and the share of right ones.",
+    "carried-over": (
+        "Raters give their answer to one system to another one again, within a cluster. Fit with "
+        "`prevalence='dirichlet'`, and have no rater judge both systems in one cluster."
+    ),
     "clusters": "Number of clusters. It is large enough to resample clusters.",
     "comparable-systems": "The ratings cover several systems, which can be compared.",
     "connected-raters": (
@@ -60,6 +64,10 @@ DATA = {
         "prior. Rate a larger random sample."
     ),
     "drift-raters": "Number of raters with enough ratings in two sessions to estimate their drift.",
+    "duplicated-items": (
+        "Some items of a cluster may be one and the same, so that their answers count twice. Look "
+        "at the pairs in the table equal_items, and give lines of the same item one name."
+    ),
     "errors-from-known-truth": (
         "No item has two raters. Errors are estimated from the items of known truth alone."
     ),

@@ -81,9 +81,14 @@ def find_data_doubts(
             continue
         meaning, modelled = MEANINGS[one.code], ""
         if has_part_for(one.code, spec):
-            if known or not meaning.needs:
+            # Truth of some items shows who is right only to a layer of raters.
+            if not meaning.needs or (known and meaning.parts):
                 continue
-            modelled = f"The model has the layer {meaning.parts[0]}, so the intervals include this"
+            modelled = (
+                f"The model has the layer {meaning.parts[0]}, so the intervals include this"
+                if meaning.parts
+                else "The model ignores clusters, so shares of a system include this"
+            )
         found.append(
             DataDoubt(
                 code=one.code, mark=meaning.mark, warning=warning(one, ratings, modelled),

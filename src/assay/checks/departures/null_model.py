@@ -149,9 +149,7 @@ class NullFit:
 
     def evidence(self) -> Floats:
         """Return the log likelihood of each set given the shares, (set,)."""
-        joint = self.log_prior + self.log_likelihood
-        top = _largest(joint)
-        return np.asarray((top + np.log(np.exp(joint - top[..., None]).sum(axis=-1))).sum(axis=0))
+        return np.asarray(log_sum(self.log_prior + self.log_likelihood).sum(axis=0))
 
 
 Maximise = Callable[[LabelRows, Floats], Floats]
@@ -170,6 +168,12 @@ def softmax(logits: Floats) -> Floats:
     """Return probabilities over the last axis."""
     chance = np.exp(logits - _largest(logits)[..., None])
     return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
+
+
+def log_sum(logits: Floats) -> Floats:
+    """Return the log of the sum of exponentials over the last axis."""
+    top = _largest(logits)
+    return np.asarray(top + np.log(np.exp(logits - top[..., None]).sum(axis=-1)))
 
 
 def _largest(values: Floats) -> Floats:

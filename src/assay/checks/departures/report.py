@@ -7,6 +7,7 @@ import pandas as pd
 
 from assay._util.errors import Numbers
 from assay._util.text import some
+from assay.checks.departures.duplicates import equal_items
 from assay.checks.departures.remedies import as_copies, is_named, may_copy
 from assay.checks.departures.search import FAMILYWISE, Code, Departure, kinds_of_items, search
 from assay.checks.departures.teams import separate_teams
@@ -53,6 +54,29 @@ GOLD = f"Give the truth of {2 * LAYER_ITEMS} items drawn at random (`truth=`)"
 MEANINGS: dict[Code, Meaning] = {
     meaning.code: meaning
     for meaning in (
+        Meaning(
+            code="duplicated-items",
+            asked="whether items are duplicates",
+            found="Some items of a cluster may be one and the same{about}: their raters, and all "
+            "answers to them, are equal more often than the labels explain",
+            means="Answers that stand in two lines count twice, so the labels are too certain",
+            mend="Look at the pairs in the table equal_items. Give lines of the same item the same "
+            "name (`item=`); it may stand in the lists of several systems. Then check again",
+            mark="duplicated items: answers that stand in two lines count twice",
+        ),
+        Meaning(
+            code="carried-over",
+            asked="whether raters carry answers over between systems",
+            found="Raters carry answers over from one system to another{about}: in a cluster, the "
+            "errors of a rater on items of two systems agree more than those on other items",
+            means="Answers to the later item repeat those to the earlier one, and the model "
+            "attributes this to the cluster, so it is too certain",
+            mend="Fit with `prevalence='dirichlet'`, which ignores clusters",
+            needs="Differences of systems stay too certain. In further ratings, have no rater "
+            "judge both systems in one cluster",
+            mark="carried over: raters give the answer to one system to another one again",
+            prevalences=("dirichlet",),
+        ),
         Meaning(
             code="rater-by-cluster",
             asked="whether raters misread whole clusters",
@@ -246,11 +270,21 @@ def check_departures(ratings: Ratings) -> Part:
         found.append(
             _finding("note", text, code="untested-departures", numbers={"tests": len(untested)})
         )
+    tables = {}
+    if any(one.code == "duplicated-items" for one in searched.found):
+        tables["equal_items"] = _equal_items(ratings)
     table = pd.DataFrame(
         [{"test": MEANINGS[c].asked, "code": c, "p": p} for c, p in searched.tests.items()],
         columns=["test", "code", "p"],
     )
-    return Part(findings=tuple(found), tables={"departures": table})
+    return Part(findings=tuple(found), tables={"departures": table, **tables})
+
+
+def _equal_items(ratings: Ratings) -> pd.DataFrame:
+    """Return the pairs of items of a cluster with the same raters and answers."""
+    names = ratings.items.index.to_numpy()
+    one, other = names[equal_items(ratings)].T
+    return pd.DataFrame({"item": one, "other": other})
 
 
 def _relevant(ratings: Ratings) -> set[Code]:

@@ -1,5 +1,7 @@
 """Residuals of answers given the other answers to their items."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.stats import t as student
 
@@ -25,12 +27,41 @@ def residuals(rows: LabelRows, fit: NullFit) -> Floats:
     return np.concatenate([left[..., 1:], right], axis=-1)
 
 
-def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
-    """Return the correlation of a rater's residuals on two items of a group, (set, feature).
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairs:
+    """Sums of products of residuals over pairs of answers in one group of items.
 
-    It is corrected by that of two raters, which includes properties of the group itself, such as a
-    rare class or hard items. ``values`` are (row, set, feature); negative codes of ``group``
-    (item,) mean no group.
+    within, between : of one rater, and of two raters on two items or on one (set, feature)
+    n_within, n_between : numbers of such pairs, each counted twice
+    """
+
+    within: Floats
+    between: Floats
+    n_within: float
+    n_between: float
+
+    def __sub__(self, other: "Pairs") -> "Pairs":
+        """Return the pairs that are not in ``other``, whose groups are parts of these."""
+        return Pairs(
+            within=self.within - other.within,
+            between=self.between - other.between,
+            n_within=self.n_within - other.n_within,
+            n_between=self.n_between - other.n_between,
+        )
+
+    def beyond(self) -> Floats:
+        """Return the mean product of a rater's residuals, minus that of two raters.
+
+        The latter includes properties of the group itself, such as a rare class or hard items.
+        """
+        one, two = max(self.n_within, 1.0), max(self.n_between, 1.0)
+        return np.asarray(self.within / one - self.between / two)
+
+
+def pairs_in(rows: LabelRows, values: Floats, group: Ints) -> Pairs:
+    """Return the pairs in a group; negative codes of ``group`` (item,) mean no group.
+
+    ``values`` are (row, set, feature).
     """
     at = group[rows.item]
     size = int(group.max(initial=0)) + 1
@@ -40,12 +71,18 @@ def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
     totals = np.bincount(at[at >= 0], minlength=size)
     inside = sums(cell, values, len(count))
     squares = (inside**2).sum(axis=0)
-    spread = (values[at >= 0] ** 2).sum(axis=0)
-    within = squares - spread
-    between = (sums(at, values, size) ** 2).sum(axis=0) - squares
-    pairs = float((count * (count - 1)).sum()), float((totals**2).sum() - (count**2).sum())
-    beyond = within / max(pairs[0], 1.0) - between / max(pairs[1], 1.0)
-    return np.asarray(beyond * float((at >= 0).sum()) / spread)
+    return Pairs(
+        within=squares - (values[at >= 0] ** 2).sum(axis=0),
+        between=(sums(at, values, size) ** 2).sum(axis=0) - squares,
+        n_within=float((count * (count - 1)).sum()),
+        n_between=float((totals**2).sum() - (count**2).sum()),
+    )
+
+
+def mean_square(rows: LabelRows, values: Floats, group: Ints) -> Floats:
+    """Return the mean square of the residuals on items in a group, (set, feature)."""
+    inside = group[rows.item] >= 0
+    return np.asarray((values[inside] ** 2).mean(axis=0))
 
 
 def agreement_beyond(rows: LabelRows, fit: NullFit, left: Ints, right: Ints) -> Floats:

@@ -14,17 +14,19 @@ import pandas as pd
 from scipy.stats import pearson3
 
 from assay._util.typing import Bools, Floats, Ints
+from assay.checks.departures.counterparts import carrying_over, misreading
+from assay.checks.departures.duplicates import duplication, same_raters
 from assay.checks.departures.graded import graded_gain
 from assay.checks.departures.halo import halo
 from assay.checks.departures.kinds import split_gains
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
-from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
+from assay.checks.departures.residuals import mean_square, pair_dependence, pairs_in, residuals
 from assay.checks.departures.skipping import called_for, skipping
 from assay.data.ratings import MOST_KINDS, Ratings, covariate_columns, system_of_items
 
 Code = Literal[
-    "rater-by-cluster", "rater-by-system", "rater-by-rank", "rater-by-kind", "dependent-raters",
-    "graded-items", "skipping-by-answer", "halo",
+    "duplicated-items", "carried-over", "rater-by-cluster", "rater-by-system", "rater-by-rank",
+    "rater-by-kind", "dependent-raters", "graded-items", "skipping-by-answer", "halo",
 ]  # fmt: skip
 FAMILYWISE = 0.01
 """Familywise error rate of all tests, by Holm's rule."""
@@ -33,13 +35,18 @@ SETS = (20, 80)
 CLEAR = 0.15
 """P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
-    "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
-    "rater-by-kind": 0.005, "dependent-raters": 0.01, "graded-items": 0.006,
-    "skipping-by-answer": 0.05, "halo": 0.02,
+    "duplicated-items": 0.005, "carried-over": 0.05, "rater-by-cluster": 0.05,
+    "rater-by-system": 0.012, "rater-by-rank": 0.01, "rater-by-kind": 0.005,
+    "dependent-raters": 0.01, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
-"""Least reported size of a departure: a correlation, or a share of items that agree more often.
+"""Least reported size of a departure: a correlation, a share of items that agree more often, or a
+log likelihood per item, or per pair of items with the same raters.
 Large data would reveal smaller ones, which do not matter.
 """
+WITH_DUPLICATES: Collection[Code] = frozenset({"carried-over", "rater-by-cluster"})
+"""Departures that duplicates bring about."""
+MANY_DUPLICATES = 0.05
+"""Size of duplicates that no raters who carry answers over, or misread clusters, bring about."""
 LEAST_ITEMS = 60
 """Least number of items with two answers for a label, and with three for ``graded``."""
 MOST_CLASSES = 30
@@ -47,6 +54,8 @@ MOST_CLASSES = 30
 LEAST_PAIRS = 200
 """Least number of pairs of a rater's answers in one group of items."""
 LEAST_COMMON = 20
+LEAST_SAME = 30
+"""Least number of pairs of items in one cluster with the same raters."""
 MOST_ROWS = 6000
 """Most tested answers to a label, from randomly chosen clusters: bounds the time."""
 CELLS = 4_000_000
@@ -119,7 +128,7 @@ def _search(ratings: Ratings) -> Search:
     tests += [_clearest(some) for some in (skipped, halos) if some]
     return Search(
         tests={test.code: test.p for test in tests},
-        found=tuple(holm(tests)),
+        found=tuple(causes(list(holm(tests)))),
         pairs=tuple(pair for test in tests for pair in test.pairs),
     )
 
@@ -137,6 +146,20 @@ def holm(tests: list[Departure]) -> Iterator[Departure]:
             return
         if abs(test.size) >= SIZE[test.code]:
             yield test
+
+
+def causes(found: list[Departure]) -> list[Departure]:
+    """Leave out what follows from duplicates, or few duplicates where another cause explains them.
+
+    A rater's errors on duplicates agree, and so do some answers of raters who carry them over or
+    misread clusters.
+    """
+    size = {one.code: one.size for one in found}
+    if "duplicated-items" not in size or not size.keys() & WITH_DUPLICATES:
+        return found
+    many = size["duplicated-items"] >= MANY_DUPLICATES
+    left_out = WITH_DUPLICATES if many else {"duplicated-items"}
+    return [one for one in found if one.code not in left_out]
 
 
 def _clearest(tests: list[Departure]) -> Departure:
@@ -241,16 +264,20 @@ def statistics(
     """Return the statistics of the tests of one label, for each set."""
     found: Sets = {}
     left = residuals(rows, fit)
-    groups: dict[Code, Ints] = {
-        "rater-by-cluster": rows.cluster, "rater-by-system": rows.system, "rater-by-rank": rows.rank
-    }  # fmt: skip
-    for code, group in groups.items():
-        at = group[rows.item]
-        cells = np.unique(rows.rater[at >= 0] * (group.max() + 1) + at[at >= 0], return_counts=True)
-        pairs = int((cells[1] * (cells[1] - 1)).sum())
-        if code in wanted and len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
-            values = within_raters(rows, left, group)
+    tests: dict[Code, Floats | None] = {
+        "rater-by-cluster": misreading(rows, left, 2 * LEAST_PAIRS),
+        "carried-over": carrying_over(rows, left, 2 * LEAST_PAIRS),
+        "rater-by-system": within_groups(rows, left, rows.system),
+        "rater-by-rank": within_groups(rows, left, rows.rank),
+    }
+    for code, values in tests.items():
+        if values is not None and code in wanted:
             found[code] = Statistics(values=values, who=((),) * values.shape[1])
+    if "duplicated-items" in wanted:
+        pairs = same_raters(rows.item, rows.rater, rows.cluster)
+        if len(pairs) >= LEAST_SAME:
+            values = duplication(rows, fit, pairs)[:, None]
+            found["duplicated-items"] = Statistics(values=values, who=((),))
     if "rater-by-kind" in wanted and rows.kinds:
         columns = tuple((name,) for name, _ in rows.kinds)
         found["rater-by-kind"] = Statistics(values=split_gains(rows, fit), who=columns)
@@ -264,6 +291,15 @@ def statistics(
         values = graded_gain(rows, fit)[:, None]
         found["graded-items"] = Statistics(values=values, who=((),))
     return found
+
+
+def within_groups(rows: LabelRows, values: Floats, group: Ints) -> Floats | None:
+    """Return the correlation of a rater's residuals on items of a group, beyond two raters'."""
+    pairs = pairs_in(rows, values, group)
+    at = group[rows.item]
+    if len(np.unique(at[at >= 0])) < 2 or pairs.n_within < 2 * LEAST_PAIRS:
+        return None
+    return pairs.beyond() / mean_square(rows, values, group)
 
 
 def _test(

@@ -18,7 +18,7 @@ from assay.data.generic_metrics import (
     parse_generic,
 )
 from assay.data.task import Label, Task
-from assay.evaluation.prevalence import prevalence_totals
+from assay.evaluation.prevalence import prevalence_totals, share_direction
 from assay.evaluation.registry import Better, Metric, MetricFunction
 from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
 from assay.evaluation.shares import in_classes, share
@@ -111,12 +111,10 @@ def _event(read: GenericName, label: Label) -> str:
 
 def _direction(read: GenericName, label: Label, codes: Chosen) -> Better:
     """Return which values are better, by the metric's kind and the label's own direction."""
-    if read.kind == "prevalence":
-        return "neither"
-    top, bottom = len(label.classes) - 1 in codes, 0 in codes
-    if label.better in ("higher", "lower") and top != bottom:
-        return "higher" if (label.better == "higher") == top else "lower"
-    return "neither" if read.kind == "rate" or label.better == "neither" else "higher"
+    found = share_direction(label, codes)
+    if found != "neither" or read.kind in ("rate", "prevalence") or label.better == "neither":
+        return found
+    return "higher"
 
 
 def _ndcg(name: str, read: GenericName, label: Label) -> Metric:

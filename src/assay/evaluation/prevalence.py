@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from assay._util.typing import Bools, Ints
 from assay.data.class_words import no_before_yes
-from assay.data.task import Task
-from assay.evaluation.registry import Metric
+from assay.data.task import Label, Task
+from assay.evaluation.registry import Better, Metric
 from assay.evaluation.shares import in_classes
 
 Totals = tuple[Ints, Ints]
@@ -29,6 +29,17 @@ def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Bools], 
     return totals
 
 
+def share_direction(label: Label, codes: frozenset[int]) -> Better:
+    """Return which shares of these classes are better, if the label says which end is the good one.
+
+    Classes in between, and both ends together, are better neither way.
+    """
+    top, bottom = len(label.classes) - 1 in codes, 0 in codes
+    if label.better not in ("higher", "lower") or top == bottom:
+        return "neither"
+    return "higher" if (label.better == "higher") == top else "lower"
+
+
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
     """Return the share of each class of each label, where it applies.
 
@@ -38,19 +49,18 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
     return [
         Metric(
             name=f"prevalence[{label.name}{sign}{word}]",
-            function=prevalence_totals(
-                frozenset({*range(len(label.classes))} - {code} if other else {code})
-            ),
+            function=prevalence_totals(codes),
             kind="ratio",
             labels=(label.name,),
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
-            better="neither",
+            better=share_direction(label, codes),
             additive=True,
             title=f"Share of {label.name} {sign} {word}",
             prior_share=1 - 1 / len(label.classes) if other else 1 / len(label.classes),
         )
         for label in task.labels
         for code, word in enumerate(label.classes)
+        for codes in [frozenset({*range(len(label.classes))} - {code} if other else {code})]
     ]
 
 

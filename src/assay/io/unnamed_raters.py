@@ -118,7 +118,7 @@ def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool
     """Whether every column has a role other than the rater."""
     columns = [str(c) for c in export.table.frame.columns]
     finder = ColumnFinder(columns)
-    if finder.all_of(RECOGNISED["rater"]):
+    if finder.all_of([*RECOGNISED["rater"], *task.columns.get("rater", ())]):
         return False
     known = [name for role in RECOGNISED.values() for name in role]
     known += [*task.label_names, *ANSWER_COLUMNS, *(c for cs in task.columns.values() for c in cs)]

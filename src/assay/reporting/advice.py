@@ -24,6 +24,11 @@ GETS = {
     "raters": "add one more rater",
 }
 """Steps that narrow intervals, by what limits them."""
+DIRECT = (
+    'set `better = "higher"` or `"lower"` in the task file (`assay task init` drafts one) and fit '
+    "again"
+)
+"""Step without which no system can be called best."""
 MARGIN = 0.01
 """Share by which more data have to narrow an interval to be mentioned."""
 
@@ -138,6 +143,7 @@ def next_step(material: Material, findings: Sequence[Finding]) -> str:
     more = _more_data(material)
     talk = [f"discuss the errors of {one.rater}" for one in material.talks[:1]]
     truth = ["find the truth of some items"] * (not material.n_known)
+    steps += [DIRECT] if _lacks_direction(material) else []
     # What makes an answer possible precedes what makes it more precise.
     first = bool(material.claims) or _untold(material)
     steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
@@ -151,6 +157,14 @@ def next_step(material: Material, findings: Sequence[Finding]) -> str:
         steps.pop()
     text = "; ".join(steps)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _lacks_direction(material: Material) -> bool:
+    """Return whether systems are compared, and no label says which of its classes are good."""
+    if material.claims or len(material.ratings.systems) < 2:
+        return False
+    told = any(label.better for label in material.ratings.task.labels)
+    return not told and not material.comparison.pairs["better"].isin(SIGNS).any()
 
 
 def _more_data(material: Material) -> list[str]:

@@ -226,7 +226,7 @@ def test_task_file_names_generic_metrics(tmp_path):
     path.write_text(text)
     task = assay.load_task(path)
     assert [m.name for m in metrics_for(task)] == list(task.metrics)
-    assert [m.better for m in metrics_for(task)] == ["lower", "lower", "neither"]
+    assert [m.better for m in metrics_for(task)] == ["lower", "lower", "higher"]
     assert not unknown_metrics(task)
     path.write_text(text.replace("rate[ok]", "rate[okay]").replace('"lower"', '"less"'))
     with pytest.raises(TaskError, check=refusal("task-file", problems=2)):
@@ -240,6 +240,9 @@ def test_task_file_names_generic_metrics(tmp_path):
         ("rate[tone=kind]", "higher", "higher"),
         ("rate[tone=rude]", "higher", "lower"),
         ("rate[tone=plain]", "higher", "neither"),
+        ("prevalence[tone=kind]", "", "neither"),
+        ("prevalence[tone=kind]", "higher", "higher"),
+        ("prevalence[tone=plain]", "higher", "neither"),
         ("mean[stars]", "", "neither"),
         ("mean[stars]", "lower", "lower"),
         ("mrr[relevant]", "", "higher"),

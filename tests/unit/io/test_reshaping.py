@@ -8,6 +8,7 @@ import pytest
 
 from assay._util.errors import ArgumentError, RatingsError
 from assay.data.ratings import UNNAMED, Ratings
+from assay.data.task import Label, Task
 from assay.io import read_ratings
 from assay.modelling.spec import DEFAULT_RATERS, raters_for
 from tests.refusals import refusal
@@ -152,3 +153,12 @@ def test_two_shapes_and_several_labels_are_refused() -> None:
         read_ratings(WIDE, task="retrieval", wide=RATERS)
     with pytest.raises(RatingsError, check=refusal("unknown-column"), match="did you mean Ann"):
         read_ratings(WIDE, wide=["Anne", "Bob"])
+
+
+def test_raters_that_the_task_names_keep_their_names() -> None:
+    """Rows without any other column once looked like votes of unnamed raters."""
+    named = {"item": ("unit",), "rater": ("checked by",)}
+    label = Label(name="label", classes=("x", "y", "z"))
+    task = Task(name="mine", labels=(label,), columns=named)
+    frame = LONG.rename(columns={"rater": "checked by"})
+    assert said(read_ratings(frame, task=task)) == REFERENCE

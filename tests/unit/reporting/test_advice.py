@@ -1,6 +1,7 @@
 """Page one: the best system, how sure, the weakest rater, what is unknown, what to do."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -181,6 +182,24 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
     assert len(text.split()) <= MOST_WORDS
     nothing = material(n_known=3, budget=True, widths=widths.assign(one_more_rating=0.999))
     assert next_step(nothing, []).startswith("Nothing: ")
+
+
+def test_page_one_says_how_to_give_a_direction_until_the_task_has_one() -> None:
+    study = assay.simulate("relevance", n_items=20, n_clusters=10, n_systems=2, n_raters=3, rng=1)
+    found = {}
+    for better in ("", "higher"):
+        label = replace(study.task.labels[0], better=better)
+        ratings = replace(study, task=replace(study.task, labels=(label,)))
+        fit = assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
+        front = make_page(Material(fit=fit, budget=False, short=True)).front
+        assert front is not None
+        found[better] = dict(front.sentences)
+    key = '`better = "higher"`'
+    assert key in found[""]["What to do next"]
+    assert len(found[""]["What to do next"].split()) <= MOST_WORDS
+    assert "no metric has a better direction" in found[""]["Answer"]
+    assert key not in found["higher"]["What to do next"]
+    assert "no metric has a better direction" not in found["higher"]["Answer"]
 
 
 def test_page_one_warns_without_parameters_and_references() -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.likelihood.arrays import empty, zeros
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
 from assay.likelihood.cells import TINY, row_chances, rows_of_chances
 from assay.likelihood.compiling import at, compiled, linked
@@ -84,16 +85,18 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
 @linked()
 def _tables(x, tape, places):  # type: ignore[no-untyped-def]
     """Run the tape; return its buffer and the tables as recorded."""
-    buffer = tape.constants.copy()
+    buffer = empty(tape.constants.shape[0])
+    for n in range(buffer.shape[0]):
+        buffer[n] = tape.constants[n]
     for n in range(x.shape[0]):
         buffer[n] = x[n]
     play_forwards(buffer, tape.operations, tape.positions)
-    prevalence = np.empty(places.prevalence.shape)
-    response = np.empty(places.response.shape)
-    difficulty = np.empty(places.difficulty.shape)
-    layer = np.empty(places.layer.shape)
-    hard_truth = np.empty(places.hard_truth.shape)
-    mixing = np.empty(places.mixing.shape)
+    prevalence = empty(places.prevalence.shape)
+    response = empty(places.response.shape)
+    difficulty = empty(places.difficulty.shape)
+    layer = empty(places.layer.shape)
+    hard_truth = empty(places.hard_truth.shape)
+    mixing = empty(places.mixing.shape)
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
@@ -117,7 +120,7 @@ def _carry_back(  # type: ignore[no-untyped-def]
     size,
 ):
     """Return the gradient by the first ``size`` numbers of the buffer, with the prior's."""
-    adjoint = np.zeros(buffer.shape)
+    adjoint = zeros(buffer.shape[0])
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)
     if places.chances:
@@ -129,7 +132,7 @@ def _carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.hard_truth, by_hard_truth)
     _scatter_square(adjoint, places.mixing, by_mixing)
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
-    gradient = np.empty(size)
+    gradient = empty(size)
     for n in range(size):
         gradient[n] = adjoint[n]
     return gradient

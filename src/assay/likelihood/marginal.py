@@ -1,7 +1,6 @@
 """The marginal likelihood: states, difficulty, perception and cluster effects summed out."""
 
-import numpy as np
-
+from assay.likelihood.arrays import empty, zeros
 from assay.likelihood.bundles import bundle_shares, cell_chances, panel_chances, panel_pulls
 from assay.likelihood.cells import (
     cell_evidence,
@@ -40,8 +39,8 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
     """Return the log-likelihood and its gradients, with rows from :func:`row_chances`."""
-    by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
-    by_mixing = np.zeros(mixing.shape)
+    by_layer, by_hard_truth = zeros(layer.shape), zeros(hard_truth.shape)
+    by_mixing = zeros(mixing.shape)
     kinds, classes = difficulty.shape
     shape = classes, rows[0].shape[0], prevalence.shape[1]
     if log_weight.shape[0] == 1 and layer.shape[0] == 0:
@@ -54,7 +53,7 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
-    pull = np.zeros((cells, nodes))
+    pull = zeros((cells, nodes))
     total = 0.0
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     weight, counts = data.bundle_weight, data.bundle_counts
@@ -63,7 +62,9 @@ def value_of_rows(  # type: ignore[no-untyped-def]
         for b in range(value.shape[0]):
             total += weight[b] * value[b]
         shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
-        value, weight = np.zeros(shares.shape[0]), np.ones(shares.shape[0])
+        value, weight = zeros(shares.shape[0]), empty(shares.shape[0])
+        for p in range(weight.shape[0]):
+            weight[p] = 1.0
         counts, start, members = data.panel_counts, data.panel_start, data.panel_cells
     for b in range(value.shape[0]):
         total += weight[b] * value[b]
@@ -72,9 +73,9 @@ def value_of_rows(  # type: ignore[no-untyped-def]
             scale = counts[k] * weight[b]
             for q in range(nodes):
                 pull[cell, q] += scale * shares[b, q]
-    by_prevalence = np.zeros(prevalence.shape)
-    by_rows, by_part = np.zeros(rows[0].shape), np.zeros((kinds, parts.shape[1]))
-    along, reach = np.empty(parts.shape[1]), np.empty(states)
+    by_prevalence = zeros(prevalence.shape)
+    by_rows, by_part = zeros(rows[0].shape), zeros((kinds, parts.shape[1]))
+    along, reach = empty(parts.shape[1]), empty(states)
     start, column, redrawn = entries(hard_truth)
     for cell in range(cells):
         g = at(data.cell_context[cell])
@@ -114,7 +115,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
     start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
     if mixing.shape[0] == 0:
         value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
-        return value, shares, np.empty((0, 0)), np.empty((0, 0))
+        return value, shares, empty((0, 0)), empty((0, 0))
     inner, outer, top = panel_chances(mixing, chance, height, data)
     value, shares = bundle_shares(log_weight, outer, top, start, members, counts)
     return value, shares, inner, outer
@@ -124,7 +125,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
 def _sums(by_part, classes):  # type: ignore[no-untyped-def]
     """Sum numbers (context, difficulty * state) over the states."""
     contexts, length = by_part.shape
-    found, states = np.zeros((contexts, classes)), length // classes
+    found, states = zeros((contexts, classes)), length // classes
     for g in range(contexts):
         for k in range(length):
             found[g, k // states] += by_part[g, k]
@@ -135,7 +136,7 @@ def _sums(by_part, classes):  # type: ignore[no-untyped-def]
 def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
     """Reshape a table (row, difficulty * state) to (difficulty, row, state)."""
     classes, rows, states = shape
-    by_response = np.empty(shape)
+    by_response = empty(shape)
     for d in range(classes):
         for row in range(rows):
             for s in range(states):

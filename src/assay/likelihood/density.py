@@ -9,7 +9,7 @@ from assay.likelihood.arrays import empty, zeros
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
 from assay.likelihood.cells import TINY, row_chances, rows_of_chances
 from assay.likelihood.compiling import at, compiled, linked
-from assay.likelihood.marginal import value_of_rows
+from assay.likelihood.marginal import full_value_of_rows, plain_value_of_rows
 
 
 @linked()
@@ -53,21 +53,24 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
     buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
     rows = rows_of_chances(response) if places.chances else row_chances(response)
     value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
-        value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
+        full_value_of_rows(
+            prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+        )
     )
-    gradient = _carry_back(
-        buffer,
-        by_prevalence,
-        by_response,
-        by_difficulty,
-        by_layer,
-        by_hard_truth,
-        by_mixing,
-        tape,
-        places,
-        x.shape[0],
+    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
+    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
+
+
+@linked()
+def plain_log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
+    """Return what :func:`log_density` does, with one node and without perception layers."""
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
+    rows = rows_of_chances(response) if places.chances else row_chances(response)
+    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
+        plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
     )
-    return value + buffer[places.prior], gradient
+    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
+    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
 
 
 @compiled()
@@ -107,19 +110,9 @@ def _tables(x, tape, places):  # type: ignore[no-untyped-def]
 
 
 @linked()
-def _carry_back(  # type: ignore[no-untyped-def]
-    buffer,
-    by_prevalence,
-    by_response,
-    by_difficulty,
-    by_layer,
-    by_hard_truth,
-    by_mixing,
-    tape,
-    places,
-    size,
-):
+def _carry_back(buffer, by_table, tape, places, size):  # type: ignore[no-untyped-def]
     """Return the gradient by the first ``size`` numbers of the buffer, with the prior's."""
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = by_table
     adjoint = zeros(buffer.shape[0])
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)

@@ -39,17 +39,43 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
     """Return the log-likelihood and its gradients, with rows from :func:`row_chances`."""
+    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
+        return plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
+    return full_value_of_rows(
+        prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+    )
+
+
+@linked(fastmath={"reassoc", "contract"})
+def plain_value_of_rows(  # type: ignore[no-untyped-def]
+    prevalence, rows, difficulty, layer, hard_truth, mixing, data
+):
+    """Return what :func:`value_of_rows` does, with one node and without perception layers.
+
+    What it calls inherits ``fastmath``.
+    """
+    value, by_prevalence, by_rows, by_part, by_hard_truth = plain_value_and_gradient(
+        prevalence, rows, difficulty, hard_truth, data
+    )
+    classes = difficulty.shape[1]
+    by_response = _by_class(by_rows, (classes, rows[0].shape[0], prevalence.shape[1]))
+    by_difficulty, by_layer, by_mixing = (
+        _sums(by_part, classes),
+        zeros(layer.shape),
+        zeros(mixing.shape),
+    )
+    return value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
+
+
+@linked(fastmath={"reassoc", "contract"})
+def full_value_of_rows(  # type: ignore[no-untyped-def]
+    prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+):
+    """Return what :func:`value_of_rows` does, for any model."""
     by_layer, by_hard_truth = zeros(layer.shape), zeros(hard_truth.shape)
     by_mixing = zeros(mixing.shape)
     kinds, classes = difficulty.shape
     shape = classes, rows[0].shape[0], prevalence.shape[1]
-    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
-        plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
-            prevalence, rows, difficulty, hard_truth, data
-        )
-        by_response = _by_class(by_rows, shape)
-        by_difficulty = _sums(by_part, classes)
-        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]

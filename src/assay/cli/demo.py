@@ -397,9 +397,10 @@ def run_demo(
             require_place((keep or Path()) / name, example=name)
     effort = QUICK if quick else EFFORT
     folder = (keep or Path()) if report else None
-    # After an installation, each process compiles half of the machine code that both need.
-    other.submit(compile_states, seed)
-    density_address()
+    # After an installation, each process compiles half of the machine code.
+    other.submit(prepare_simulated)
+    density_address(plain=True)
+    compile_states(seed)
     fitting = other.submit(simulated_fit, effort, seed=seed)
     real = real_study(effort, seed=seed, progress=progress)
     if not as_json:
@@ -425,16 +426,21 @@ def run_demo(
         console.print(Text(_next_steps(keep, folder)))
 
 
+def prepare_simulated() -> None:
+    """Compile the density of the SIMULATED study, and load what its fit and report need."""
+    density_address(plain=False)
+    c_functions()
+    load("nutpie", "assay.reporting.writing")
+
+
 def compile_states(seed: int) -> None:
-    """Compile what draws states of the SIMULATED study, and load what the fit and report need."""
+    """Compile what draws states, for both studies."""
     ratings = simulated_ratings(seed)
     raters = raters_for(ratings.task, None, ratings.raters["group"].unique())
     structure = build_structure(ratings, make_spec(raters))
     rng = np.random.default_rng(seed)
     values = {name: value[None] for name, value in structure.draw(rng).items()}  # from the prior
     sample_states(structure, values, rng)
-    c_functions()
-    load("nutpie", "assay.reporting.writing")
 
 
 def _make_folder(folder: Path) -> None:

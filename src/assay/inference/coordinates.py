@@ -171,5 +171,6 @@ def arrays_of(walk: Preconditioner) -> list[NDArray[Any]]:
     centre, root = walk.units
     needed: tuple[Any, ...] = (*walk.density.arrays, centre, root.data)
     needed += (root.indptr.astype(np.int64), root.indices.astype(np.int64))
-    needed += (walk.scores.at, -np.log(walk.scores.rate), np.array([density_address()]))
+    address = density_address(walk.density.plain)
+    needed += (walk.scores.at, -np.log(walk.scores.rate), np.array([address]))
     return [np.ascontiguousarray(array) for array in needed]

@@ -80,6 +80,11 @@ class Density:
         """The data, cut into pieces for the threads."""
         return tuple(piece for piece, _, _ in cut(self.data, self.threads))
 
+    @property
+    def plain(self) -> bool:
+        """Whether there is one quadrature node, and no perception layer."""
+        return len(self.log_weight) == 1 and len(self.places.layer) == 0
+
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:
         """The arguments of the compiled density, in the order of its cards."""
@@ -105,7 +110,7 @@ class Density:
         if SETTINGS.DISABLE_JIT:
             value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
             return float(value), gradient
-        return value_and_gradient_at(x, self._cards)
+        return value_and_gradient_at(x, self._cards, self.plain)
 
     def with_tables(self, x: Floats) -> tuple[float, Floats, list[Floats]]:
         """Return the log density, its gradient, and the log-likelihood's gradient by each table."""
@@ -118,7 +123,7 @@ class Density:
 
         found = in_threads(likelihood, self.pieces, self.threads)
         value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
-        back: Any = (buffer, *by_table, self.tape, self.places, len(x))
+        back: Any = (buffer, tuple(by_table), self.tape, self.places, len(x))
         return float(value + buffer[self.places.prior]), carry_back(*back), by_table
 
     def tables(self, x: Floats) -> tuple[Floats, ...]:

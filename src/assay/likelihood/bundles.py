@@ -7,6 +7,7 @@ like a cell.
 
 import numpy as np
 
+from assay.likelihood.arrays import empty, empty_integers, zeros
 from assay.likelihood.compiling import at, compiled, linked
 
 RESCALE_AFTER = 8
@@ -21,7 +22,7 @@ def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped
     mean, unlike a maximum, is vectorised.
     """
     cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
-    chance, shrink = np.empty((cells, nodes)), np.empty(cells)
+    chance, shrink = empty((cells, nodes)), empty(cells)
     for cell in range(cells):
         g = at(data.cell_context[cell])
         total = 1e-300
@@ -52,8 +53,8 @@ def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ig
     Members and their counts are cells (of bundles or panels), or panels.
     """
     bundles, nodes = start.shape[0] - 1, log_weight.shape[0]
-    value = np.empty(bundles)
-    shares = np.empty((bundles, nodes))
+    value = empty(bundles)
+    shares = empty((bundles, nodes))
     weight = np.exp(log_weight)
     for b in range(bundles):
         for q in range(nodes):
@@ -93,13 +94,13 @@ def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
     """
     nodes = mixing.shape[0]
     panel_height, inner = bundle_shares(
-        np.zeros(nodes), chance, height, data.panel_start, data.panel_cells, data.panel_counts
+        zeros(nodes), chance, height, data.panel_start, data.panel_cells, data.panel_counts
     )
-    turned = np.empty((nodes, nodes))
+    turned = empty((nodes, nodes))
     for k in range(nodes):
         for m in range(nodes):
             turned[m, k] = mixing[k, m]
-    outer = np.empty(inner.shape)
+    outer = empty(inner.shape)
     _multiply(inner, turned, outer)
     return inner, outer, panel_height
 
@@ -112,7 +113,7 @@ def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[
     added to ``by_mixing``.
     """
     panels, nodes = inner.shape
-    pull = np.zeros((panels, nodes))
+    pull = zeros((panels, nodes))
     for b in range(shares.shape[0]):
         for n in range(data.bundle_start[b], data.bundle_start[b + 1]):
             panel = at(data.bundle_cells[n])
@@ -123,7 +124,7 @@ def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[
         for k in range(nodes):
             pull[p, k] /= outer[p, k]
     _add_products(pull, inner, by_mixing)
-    found = np.empty((panels, nodes))
+    found = empty((panels, nodes))
     _multiply(pull, mixing, found)
     for p in range(panels):
         for m in range(nodes):
@@ -199,8 +200,8 @@ def panel_nodes(  # type: ignore[no-untyped-def]
     by_panel : uniform random numbers (panel,)
     """
     nodes = mixing.shape[0]
-    posterior, node = np.empty((kind.shape[0], nodes)), np.empty(kind.shape[0], np.int64)
-    pull, chance = np.empty((kind.shape[0], nodes)), np.empty(nodes)
+    posterior, node = empty((kind.shape[0], nodes)), empty_integers(kind.shape[0])
+    pull, chance = empty((kind.shape[0], nodes)), empty(nodes)
     for c in range(cluster_bundle.shape[0]):
         b = at(cluster_bundle[c])
         for panel in range(at(cluster_start[c]), at(cluster_start[c + 1])):

@@ -14,14 +14,14 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import carray  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 from assay._util.typing import Floats
+from assay.likelihood.arrays import empty, from_card, vector
 from assay.likelihood.autodiff_kernel import TapeArrays
-from assay.likelihood.compiling import at, kept_on_disk
+from assay.likelihood.compiling import at, kept_on_disk, linked
 from assay.likelihood.data import Data
-from assay.likelihood.density import Places, log_density, log_of_score
+from assay.likelihood.density import Places, log_density, log_of_score, plain_log_density
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape with up to three axes."""
@@ -33,28 +33,33 @@ root; positions of scored unknowns and their log scales; the address of the dens
 
 
 @cache
-def density_address() -> int:
-    """Compile the log density as a C function; return its address."""
+def density_address(plain: bool) -> int:
+    """Compile the log density as a C function; return its address.
+
+    ``plain`` models have one node and no perception layers. They are the most common ones, and
+    their function compiles in half the time.
+    """
     types = numba.types
     numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
     kind = types.void(types.uint64, numbers, numbers, numbers, table)
+    chosen = _plain_log_density if plain else _log_density
     with kept_on_disk() as keep:
-        compiled: Any = numba.cfunc(kind, cache=keep, error_model="numpy")(_log_density)
+        compiled: Any = numba.cfunc(kind, cache=keep, error_model="numpy")(chosen)
     return int(compiled.address)
 
 
 @cache
-def _density() -> Callable[..., Any]:
+def _density(plain: bool) -> Callable[..., Any]:
     """Return the C function of the log density; Python's lock is open while it runs."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_uint64, *[ctypes.c_void_p] * 4)
-    return kind(density_address())
+    return kind(density_address(plain))
 
 
-def value_and_gradient_at(x: Floats, table: np.ndarray) -> tuple[float, Floats]:
+def value_and_gradient_at(x: Floats, table: np.ndarray, plain: bool) -> tuple[float, Floats]:
     """Return log density and gradient at unconstrained values, from the cards of a density."""
     gradient, value = np.empty(len(x)), np.empty(1)
     places = (array.ctypes.data for array in (x, gradient, value, table))
-    _density()(len(x), *places)
+    _density(plain)(len(x), *places)
     return float(value[0]), gradient
 
 
@@ -83,14 +88,26 @@ def cards(*arrays: np.ndarray) -> np.ndarray:
 
 def _log_density(dim: Any, x_: Any, gradient_: Any, value_: Any, table_: Any) -> None:
     """Compute log density and gradient at unconstrained values."""
-    size = np.int64(dim)
-    table: Any = carray(table_, (DENSITY_CARDS * CARD,))
-    x: Any = carray(x_, (size,))
-    out: Any = carray(gradient_, (size,))
+    tape, places, log_weight, data = _arguments(vector(table_, DENSITY_CARDS * CARD))
+    value, gradient = log_density(vector(x_, dim), tape, places, log_weight, data)
+    _give(value, gradient, vector(value_, 1), vector(gradient_, dim))
+
+
+def _plain_log_density(dim: Any, x_: Any, gradient_: Any, value_: Any, table_: Any) -> None:
+    """Compute what :func:`_log_density` does, for plain models."""
+    tape, places, log_weight, data = _arguments(vector(table_, DENSITY_CARDS * CARD))
+    value, gradient = plain_log_density(vector(x_, dim), tape, places, log_weight, data)
+    _give(value, gradient, vector(value_, 1), vector(gradient_, dim))
+
+
+@linked()
+def _arguments(table):  # type: ignore[no-untyped-def]
+    """Return tape, places, log weights of the nodes and data from their cards."""
     tape = TapeArrays(_floats(table, 0), _operations(table, 1), _integers(table, 2))
+    counts = _integers(table, 3)
     places = Places(
-        _integers(table, 3)[0],
-        _integers(table, 3)[1],
+        counts[0],
+        counts[1],
         _places(table, 4),
         _places(table, 5),
         _operations(table, 6),
@@ -114,10 +131,15 @@ def _log_density(dim: Any, x_: Any, gradient_: Any, value_: Any, table_: Any) ->
         _integers(table, 23),
         _floats(table, 24),
     )
-    value, gradient = log_density(x, tape, places, _floats(table, 10), data)
-    for n in range(size):
-        out[n] = gradient[n]
-    carray(value_, (1,))[0] = value
+    return tape, places, _floats(table, 10), data
+
+
+@linked()
+def _give(value, gradient, to_value, to_gradient):  # type: ignore[no-untyped-def]
+    """Write log density and gradient to where they are asked for."""
+    to_value[0] = value
+    for n in range(gradient.shape[0]):
+        to_gradient[n] = gradient[n]
 
 
 def _log_density_of_walk(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
@@ -126,22 +148,22 @@ def _log_density_of_walk(dim: Any, z_: Any, gradient_: Any, value_: Any, table_:
     The cards stand in the order of ``CARDS``.
     """
     size, first = np.int64(dim), DENSITY_CARDS
-    table: Any = carray(table_, (CARDS * CARD,))
-    z: Any = carray(z_, (size,))
-    out: Any = carray(gradient_, (size,))
+    table: Any = vector(table_, CARDS * CARD)
+    z: Any = vector(z_, size)
+    out: Any = vector(gradient_, size)
     centre, root = _floats(table, first), _floats(table, first + 1)
     begin, column = _integers(table, first + 2), _integers(table, first + 3)
-    x = np.empty(size)
+    x = empty(size)
     for n in range(size):
         x[n] = centre[n]
         for k in range(at(begin[n]), at(begin[n + 1])):
             x[n] += root[k] * z[at(column[k])]
     scored, log_size = _integers(table, first + 4), _floats(table, first + 5)
-    slope, bend = np.empty(len(scored)), np.empty(len(scored))
+    slope, bend = empty(len(scored)), empty(len(scored))
     for k, n in enumerate(scored):
         x[n], slope[k], bend[k] = log_of_score(x[n])
         x[n] += log_size[k]
-    gradient, found = np.empty(size), np.empty(1)
+    gradient, found = empty(size), empty(1)
     density = _integers(table, first + 6)[0]
     _call(density, dim, x.ctypes.data, gradient.ctypes.data, found.ctypes.data, table_)
     value = found[0]
@@ -156,7 +178,7 @@ def _log_density_of_walk(dim: Any, z_: Any, gradient_: Any, value_: Any, table_:
     finite = True
     for n in range(size):
         finite &= np.isfinite(out[n])
-    carray(value_, (1,))[0] = value
+    vector(value_, 1)[0] = value
     if not finite:
         return 3
     return 0 if np.isfinite(value) else 4
@@ -164,24 +186,11 @@ def _log_density_of_walk(dim: Any, z_: Any, gradient_: Any, value_: Any, table_:
 
 def _copy_point(dim: Any, expanded: Any, z_: Any, out_: Any, table_: Any) -> int:
     """Copy a draw unchanged."""
-    z: Any = carray(z_, (np.int64(dim),))
-    out: Any = carray(out_, (np.int64(dim),))
+    z: Any = vector(z_, dim)
+    out: Any = vector(out_, dim)
     for n in range(np.int64(dim)):
         out[n] = z[n]
     return 0
-
-
-def _pointer_to(kind: Any) -> Any:
-    """Return a function for compiled code that turns an integer into an address."""
-
-    @intrinsic
-    def pointer(typing_context, address):  # type: ignore[no-untyped-def]
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-        return numba.types.CPointer(kind)(address), generate
-
-    return pointer
 
 
 def _call_at(typing_context, address, dim, x, gradient, value, table):  # type: ignore[no-untyped-def]
@@ -201,33 +210,8 @@ def _call_at(typing_context, address, dim, x, gradient, value, table):  # type: 
 
 _call: Any = intrinsic(_call_at)
 
-_float_pointer = _pointer_to(numba.types.float64)
-_integer_pointer = _pointer_to(numba.types.int64)
-
-
-@numba.njit(inline="always")
-def _floats(table, n):  # type: ignore[no-untyped-def]
-    return carray(_float_pointer(table[CARD * n]), (table[CARD * n + 1],))
-
-
-@numba.njit(inline="always")
-def _integers(table, n):  # type: ignore[no-untyped-def]
-    return carray(_integer_pointer(table[CARD * n]), (table[CARD * n + 1],))
-
-
-@numba.njit(inline="always")
-def _places(table, n):  # type: ignore[no-untyped-def]
-    shape = (table[CARD * n + 1], table[CARD * n + 2], table[CARD * n + 3])
-    return carray(_integer_pointer(table[CARD * n]), shape)
-
-
-@numba.njit(inline="always")
-def _operations(table, n):  # type: ignore[no-untyped-def]
-    shape = (table[CARD * n + 1], table[CARD * n + 2])
-    return carray(_integer_pointer(table[CARD * n]), shape)
-
-
-@numba.njit(inline="always")
-def _masks(table, n):  # type: ignore[no-untyped-def]
-    shape = (table[CARD * n + 1], table[CARD * n + 2])
-    return carray(_float_pointer(table[CARD * n]), shape)
+_floats: Any = from_card(numba.types.float64, 1, CARD)
+_integers: Any = from_card(numba.types.int64, 1, CARD)
+_operations: Any = from_card(numba.types.int64, 2, CARD)
+_places: Any = from_card(numba.types.int64, 3, CARD)
+_masks: Any = from_card(numba.types.float64, 2, CARD)

@@ -11,6 +11,7 @@ its gradient, while its rows are in the processor's cache.
 
 import numpy as np
 
+from assay.likelihood.arrays import all_false, empty, zeros
 from assay.likelihood.compiling import at, compiled, linked
 from assay.likelihood.hard_truths import entries, hard_prevalence
 
@@ -27,9 +28,9 @@ def row_chances(response):  # type: ignore[no-untyped-def]
     Shapes are (row, difficulty * state) twice, and (row,).
     """
     classes, rows, states = response.shape
-    chance = np.empty((rows, classes * states))
-    log_chance = np.empty((rows, classes * states))
-    height = np.empty(rows)
+    chance = empty((rows, classes * states))
+    log_chance = empty((rows, classes * states))
+    height = empty(rows)
     for row in range(rows):
         top = -1e300
         for d in range(classes):
@@ -48,8 +49,8 @@ def row_chances(response):  # type: ignore[no-untyped-def]
 def rows_of_chances(response):  # type: ignore[no-untyped-def]
     """Return what :func:`row_chances` does, from probabilities; logs are empty until needed."""
     classes, rows, states = response.shape
-    chance = np.empty((rows, classes * states))
-    height = np.empty(rows)
+    chance = empty((rows, classes * states))
+    height = empty(rows)
     for row in range(rows):
         top = TINY
         for d in range(classes):
@@ -60,7 +61,7 @@ def rows_of_chances(response):  # type: ignore[no-untyped-def]
         for d in range(classes):
             for s in range(states):
                 chance[row, d * states + s] = response[d, row, s] * shrink
-    return chance, np.empty((0, classes * states)), height
+    return chance, empty((0, classes * states)), height
 
 
 @compiled(inline="always")
@@ -168,9 +169,9 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
     chance = rows[0]
     cells, classes, states = data.cell_context.shape[0], difficulty.shape[1], data.masks.shape[1]
     length = classes * states
-    evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
-    height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
-    looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
+    evidence, parts = zeros((cells, states)), empty((cells, length))
+    height, vanished = empty(cells), all_false(cells)
+    looks, highs, afresh = empty(length), empty(classes), empty(states)
     start = evidence_without_ratings(difficulty, data.masks)
     by_context = difficulty.shape[0] > 1
     class_chance = np.exp(difficulty)
@@ -222,8 +223,8 @@ def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
     Probabilities of difficulty classes are left out if they differ between contexts.
     """
     known, states = masks.shape
-    start = np.empty((known, difficulty.shape[1] * states))
-    alike = difficulty[0] if difficulty.shape[0] == 1 else np.zeros(difficulty.shape[1])
+    start = empty((known, difficulty.shape[1] * states))
+    alike = difficulty[0] if difficulty.shape[0] == 1 else zeros(difficulty.shape[1])
     for mask in range(known):
         logs_without_ratings(start[mask], alike, masks[mask])
         for k in range(start.shape[1]):
@@ -297,8 +298,8 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
     chance = rows[0]
     cells, states = along.shape[0], data.masks.shape[1]
     classes = along.shape[1] // states
-    looks, highs, afresh = np.empty(classes * states), np.empty(classes), np.empty(states)
-    pull, mixed = np.empty(classes * states), np.empty(states)
+    looks, highs, afresh = empty(classes * states), empty(classes), empty(states)
+    pull, mixed = empty(classes * states), empty(states)
     kinds_of_look = layer.shape[1] - classes
     for cell in range(cells):
         for view in range(data.view_start[cell], data.view_start[cell + 1]):
@@ -380,16 +381,16 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     """
     chance, _, row_height = rows
     weight = cell_weights(data)
-    by_rows, length = np.zeros(chance.shape), chance.shape[1]
+    by_rows, length = zeros(chance.shape), chance.shape[1]
     before = _for_each_difficulty(prevalence, length, hard_truth)
     states, by_context = prevalence.shape[1], difficulty.shape[0] > 1
     if by_context:
         for g in range(before.shape[0]):
             for k in range(length):
                 before[g, k] *= np.exp(difficulty[g, k // states])
-    alike = np.zeros(difficulty.shape[1]) if by_context else difficulty[0]
-    by_before, by_part = np.zeros(before.shape), np.zeros((difficulty.shape[0], length))
-    parts = np.empty(length)
+    alike = zeros(difficulty.shape[1]) if by_context else difficulty[0]
+    by_before, by_part = zeros(before.shape), zeros((difficulty.shape[0], length))
+    parts = empty(length)
     start = evidence_without_ratings(difficulty, data.masks)
     value = 0.0
     for cell in range(weight.shape[0]):
@@ -427,7 +428,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
 def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-untyped-def]
     """Return the prevalence of states by difficulty class, (context, difficulty * state)."""
     contexts, states, _ = prevalence.shape
-    found = np.empty((contexts, length))
+    found = empty((contexts, length))
     for g in range(contexts):
         for k in range(length):
             found[g, k] = prevalence[g, k % states, 0]
@@ -443,7 +444,7 @@ def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-unt
 def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untyped-def]
     """Propagate the gradient by ``_for_each_difficulty`` to prevalence and ``hard_truth``."""
     contexts, states, _ = prevalence.shape
-    by_prevalence, by_hard_truth = np.zeros(prevalence.shape), np.zeros(hard_truth.shape)
+    by_prevalence, by_hard_truth = zeros(prevalence.shape), zeros(hard_truth.shape)
     alike = states if hard_truth.shape[0] > 0 else by_before.shape[1]
     start, column, chance = entries(hard_truth)
     for g in range(contexts):
@@ -471,7 +472,7 @@ def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
 @linked()
 def cell_weights(data):  # type: ignore[no-untyped-def]
     """Return the number of items of each cell, (cell,)."""
-    weight = np.zeros(data.cell_context.shape[0])
+    weight = zeros(data.cell_context.shape[0])
     for b in range(data.bundle_weight.shape[0]):
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
             weight[at(data.bundle_cells[k])] += data.bundle_counts[k] * data.bundle_weight[b]

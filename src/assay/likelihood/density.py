@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.likelihood.arrays import empty, zeros
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
 from assay.likelihood.cells import TINY, row_chances, rows_of_chances
 from assay.likelihood.compiling import at, compiled, linked
-from assay.likelihood.marginal import value_of_rows
+from assay.likelihood.marginal import full_value_of_rows, plain_value_of_rows
 
 
 @linked()
@@ -52,21 +53,24 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
     buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
     rows = rows_of_chances(response) if places.chances else row_chances(response)
     value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
-        value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
+        full_value_of_rows(
+            prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+        )
     )
-    gradient = _carry_back(
-        buffer,
-        by_prevalence,
-        by_response,
-        by_difficulty,
-        by_layer,
-        by_hard_truth,
-        by_mixing,
-        tape,
-        places,
-        x.shape[0],
+    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
+    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
+
+
+@linked()
+def plain_log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
+    """Return what :func:`log_density` does, with one node and without perception layers."""
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
+    rows = rows_of_chances(response) if places.chances else row_chances(response)
+    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
+        plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
     )
-    return value + buffer[places.prior], gradient
+    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
+    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
 
 
 @compiled()
@@ -84,16 +88,18 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
 @linked()
 def _tables(x, tape, places):  # type: ignore[no-untyped-def]
     """Run the tape; return its buffer and the tables as recorded."""
-    buffer = tape.constants.copy()
+    buffer = empty(tape.constants.shape[0])
+    for n in range(buffer.shape[0]):
+        buffer[n] = tape.constants[n]
     for n in range(x.shape[0]):
         buffer[n] = x[n]
     play_forwards(buffer, tape.operations, tape.positions)
-    prevalence = np.empty(places.prevalence.shape)
-    response = np.empty(places.response.shape)
-    difficulty = np.empty(places.difficulty.shape)
-    layer = np.empty(places.layer.shape)
-    hard_truth = np.empty(places.hard_truth.shape)
-    mixing = np.empty(places.mixing.shape)
+    prevalence = empty(places.prevalence.shape)
+    response = empty(places.response.shape)
+    difficulty = empty(places.difficulty.shape)
+    layer = empty(places.layer.shape)
+    hard_truth = empty(places.hard_truth.shape)
+    mixing = empty(places.mixing.shape)
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
@@ -104,20 +110,10 @@ def _tables(x, tape, places):  # type: ignore[no-untyped-def]
 
 
 @linked()
-def _carry_back(  # type: ignore[no-untyped-def]
-    buffer,
-    by_prevalence,
-    by_response,
-    by_difficulty,
-    by_layer,
-    by_hard_truth,
-    by_mixing,
-    tape,
-    places,
-    size,
-):
+def _carry_back(buffer, by_table, tape, places, size):  # type: ignore[no-untyped-def]
     """Return the gradient by the first ``size`` numbers of the buffer, with the prior's."""
-    adjoint = np.zeros(buffer.shape)
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = by_table
+    adjoint = zeros(buffer.shape[0])
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)
     if places.chances:
@@ -129,7 +125,7 @@ def _carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.hard_truth, by_hard_truth)
     _scatter_square(adjoint, places.mixing, by_mixing)
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
-    gradient = np.empty(size)
+    gradient = empty(size)
     for n in range(size):
         gradient[n] = adjoint[n]
     return gradient

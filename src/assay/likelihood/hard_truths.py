@@ -1,7 +1,6 @@
 """States of hard items: a sparse table for each class of hard items."""
 
-import numpy as np
-
+from assay.likelihood.arrays import empty, empty_integers, zero_integers, zeros
 from assay.likelihood.compiling import at, linked
 
 
@@ -13,9 +12,9 @@ def entries(hard_truth):  # type: ignore[no-untyped-def]
     given the state that it has if it is easy.
     """
     classes, states, _ = hard_truth.shape
-    start = np.zeros(classes * states + 1, np.int64)
-    column = np.empty(hard_truth.size, np.int64)
-    chance = np.empty(hard_truth.size)
+    start = zero_integers(classes * states + 1)
+    column = empty_integers(hard_truth.size)
+    chance = empty(hard_truth.size)
     count = 0
     for d in range(classes):
         for s in range(states):
@@ -32,7 +31,7 @@ def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
     """Return the state probabilities of hard items, (hard class, context, state, node)."""
     contexts, states, nodes = prevalence.shape
     classes = hard_truth.shape[0]
-    found = np.zeros((classes, contexts, states, nodes))
+    found = zeros((classes, contexts, states, nodes))
     start, column, chance = entries(hard_truth)
     for d in range(classes):
         for g in range(contexts):

@@ -1,7 +1,6 @@
 """The marginal likelihood: states, difficulty, perception and cluster effects summed out."""
 
-import numpy as np
-
+from assay.likelihood.arrays import empty, zeros
 from assay.likelihood.bundles import bundle_shares, cell_chances, panel_chances, panel_pulls
 from assay.likelihood.cells import (
     cell_evidence,
@@ -40,21 +39,47 @@ def value_of_rows(  # type: ignore[no-untyped-def]
     prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
     """Return the log-likelihood and its gradients, with rows from :func:`row_chances`."""
-    by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
-    by_mixing = np.zeros(mixing.shape)
+    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
+        return plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
+    return full_value_of_rows(
+        prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+    )
+
+
+@linked(fastmath={"reassoc", "contract"})
+def plain_value_of_rows(  # type: ignore[no-untyped-def]
+    prevalence, rows, difficulty, layer, hard_truth, mixing, data
+):
+    """Return what :func:`value_of_rows` does, with one node and without perception layers.
+
+    What it calls inherits ``fastmath``.
+    """
+    value, by_prevalence, by_rows, by_part, by_hard_truth = plain_value_and_gradient(
+        prevalence, rows, difficulty, hard_truth, data
+    )
+    classes = difficulty.shape[1]
+    by_response = _by_class(by_rows, (classes, rows[0].shape[0], prevalence.shape[1]))
+    by_difficulty, by_layer, by_mixing = (
+        _sums(by_part, classes),
+        zeros(layer.shape),
+        zeros(mixing.shape),
+    )
+    return value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
+
+
+@linked(fastmath={"reassoc", "contract"})
+def full_value_of_rows(  # type: ignore[no-untyped-def]
+    prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+):
+    """Return what :func:`value_of_rows` does, for any model."""
+    by_layer, by_hard_truth = zeros(layer.shape), zeros(hard_truth.shape)
+    by_mixing = zeros(mixing.shape)
     kinds, classes = difficulty.shape
     shape = classes, rows[0].shape[0], prevalence.shape[1]
-    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
-        plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
-            prevalence, rows, difficulty, hard_truth, data
-        )
-        by_response = _by_class(by_rows, shape)
-        by_difficulty = _sums(by_part, classes)
-        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
-    pull = np.zeros((cells, nodes))
+    pull = zeros((cells, nodes))
     total = 0.0
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     weight, counts = data.bundle_weight, data.bundle_counts
@@ -63,7 +88,9 @@ def value_of_rows(  # type: ignore[no-untyped-def]
         for b in range(value.shape[0]):
             total += weight[b] * value[b]
         shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
-        value, weight = np.zeros(shares.shape[0]), np.ones(shares.shape[0])
+        value, weight = zeros(shares.shape[0]), empty(shares.shape[0])
+        for p in range(weight.shape[0]):
+            weight[p] = 1.0
         counts, start, members = data.panel_counts, data.panel_start, data.panel_cells
     for b in range(value.shape[0]):
         total += weight[b] * value[b]
@@ -72,9 +99,9 @@ def value_of_rows(  # type: ignore[no-untyped-def]
             scale = counts[k] * weight[b]
             for q in range(nodes):
                 pull[cell, q] += scale * shares[b, q]
-    by_prevalence = np.zeros(prevalence.shape)
-    by_rows, by_part = np.zeros(rows[0].shape), np.zeros((kinds, parts.shape[1]))
-    along, reach = np.empty(parts.shape[1]), np.empty(states)
+    by_prevalence = zeros(prevalence.shape)
+    by_rows, by_part = zeros(rows[0].shape), zeros((kinds, parts.shape[1]))
+    along, reach = empty(parts.shape[1]), empty(states)
     start, column, redrawn = entries(hard_truth)
     for cell in range(cells):
         g = at(data.cell_context[cell])
@@ -114,7 +141,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
     start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
     if mixing.shape[0] == 0:
         value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
-        return value, shares, np.empty((0, 0)), np.empty((0, 0))
+        return value, shares, empty((0, 0)), empty((0, 0))
     inner, outer, top = panel_chances(mixing, chance, height, data)
     value, shares = bundle_shares(log_weight, outer, top, start, members, counts)
     return value, shares, inner, outer
@@ -124,7 +151,7 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
 def _sums(by_part, classes):  # type: ignore[no-untyped-def]
     """Sum numbers (context, difficulty * state) over the states."""
     contexts, length = by_part.shape
-    found, states = np.zeros((contexts, classes)), length // classes
+    found, states = zeros((contexts, classes)), length // classes
     for g in range(contexts):
         for k in range(length):
             found[g, k // states] += by_part[g, k]
@@ -135,7 +162,7 @@ def _sums(by_part, classes):  # type: ignore[no-untyped-def]
 def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
     """Reshape a table (row, difficulty * state) to (difficulty, row, state)."""
     classes, rows, states = shape
-    by_response = np.empty(shape)
+    by_response = empty(shape)
     for d in range(classes):
         for row in range(rows):
             for s in range(states):

@@ -1,7 +1,6 @@
 """Draws of the states given the parameters."""
 
-import numpy as np
-
+from assay.likelihood.arrays import empty, empty_integers
 from assay.likelihood.bundles import pick
 from assay.likelihood.compiling import at, compiled
 
@@ -34,8 +33,8 @@ def recover_draw(  # type: ignore[no-untyped-def]
     probabilities, difficulties : sums over draws (item, state), (item, difficulty)
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]
-    chance, evidence = np.empty(count), np.empty(count)
-    node, pull = np.empty(nodes), np.empty(nodes)
+    chance, evidence = empty(count), empty(count)
+    node, pull = empty(nodes), empty(nodes)
     apart = hard.shape[0]
     alike = parts.shape[1] - apart
     for c in range(share_of.shape[0]):
@@ -81,7 +80,7 @@ def recover_draw(  # type: ignore[no-untyped-def]
 @compiled()
 def draw_nodes(shares, cluster_bundle, by_cluster):  # type: ignore[no-untyped-def]
     """Draw the node of each cluster, (cluster,)."""
-    drawn = np.empty(cluster_bundle.shape[0], np.int64)
+    drawn = empty_integers(cluster_bundle.shape[0])
     for c in range(cluster_bundle.shape[0]):
         drawn[c] = pick(shares[at(cluster_bundle[c])], by_cluster[c])
     return drawn

@@ -192,7 +192,7 @@ def decide(
         if not sign:
             raise ArgumentError(
                 f"{name} has no direction, so no change is a gain; say in the task file which "
-                "classes of its label are good, with `better = \"higher\"` or `\"lower\"`, and fit "
+                'classes of its label are good, with `better = "higher"` or `"lower"`, and fit '
                 "again; or register a metric with `better=` (assay.metric)",
                 code="metric-direction",
             )

@@ -1,5 +1,6 @@
 """Tables as Markdown, and as LaTeX with booktabs."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,6 +9,7 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 """Decimals of numbers in these tables."""
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -46,7 +48,9 @@ def markdown(cells: Cells) -> str:
 
 
 def _escaped(cells: Sequence[str]) -> list[str]:
-    return [cell.replace("|", r"\|").replace("\n", " ") for cell in cells]
+    """Escape what splits cells, and what a page of HTML would hide as a tag."""
+    texts = [cell.replace("|", r"\|").replace("\n", " ") for cell in cells]
+    return [TAG.sub(r"\<", text) for text in texts]
 
 
 def latex(cells: Cells) -> str:
@@ -60,6 +64,9 @@ def latex(cells: Cells) -> str:
 
 def _latex_line(cells: Sequence[str], columns: int) -> str:
     texts = [latex_text(cell) for cell in cells]
+    if texts[0].startswith(("[", "*")):
+        # The line above ends in a command that would take these as its argument.
+        texts[0] = f"{{}}{texts[0]}"
     if len(texts) == 1 < columns:
         texts = [rf"\multicolumn{{{columns}}}{{l}}{{{texts[0]}}}"]
     return " & ".join(texts) + r" \\"

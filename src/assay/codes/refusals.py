@@ -132,8 +132,8 @@ REFUSALS = {
         "consensus. See assay.group_misperception."
     ),
     "metric-direction": (
-        "A metric does not define whether larger values are better. Choose another metric, or "
-        "register one with `better=`."
+        "A metric does not define whether larger values are better. Set `better` of its label in "
+        "the task file and fit again, choose another metric, or register one with `better=`."
     ),
     "metric-file": "A file of metrics cannot be loaded. Correct it; the message has an example.",
     "metric-function": (

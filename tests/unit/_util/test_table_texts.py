@@ -21,3 +21,17 @@ def test_headings_of_rows_span_the_table() -> None:
     assert markdown(cells).splitlines()[2:] == ["| **nDCG** |  |", "| A | 0.5 |"]
     assert "\\midrule\n\\multicolumn{2}{l}{nDCG} \\\\\nA & 0.5 \\\\\n" in latex(cells)
     assert "multicolumn" not in latex(Cells(["one"], [["a"]], [False]))
+
+
+def test_a_line_that_begins_like_an_argument_is_text() -> None:
+    """LaTeX takes ``[1]`` and ``*`` behind the end of a line as arguments of that command."""
+    text = latex(Cells(["a", "b"], [["[1] x", "1"], ["*y", "2"], ["z [1]", "3"]], [False, True]))
+    assert [line for line in text.splitlines() if "&" in line] == [
+        r"a & b \\", r"{}[1] x & 1 \\", r"{}*y & 2 \\", r"z [1] & 3 \\",
+    ]  # fmt: skip
+
+
+def test_markdown_shows_a_name_that_looks_like_a_tag() -> None:
+    assert markdown(Cells(["a"], [["<unk>"], ["<0.01"]], [False])).splitlines()[2:] == [
+        r"| \<unk> |", "| <0.01 |",
+    ]  # fmt: skip

@@ -191,9 +191,9 @@ def decide(
     for name, sign in signs.items():
         if not sign:
             raise ArgumentError(
-                f"{name} has no direction, so no change is a gain; say in the task file which "
-                'classes of its label are good, with `better = "higher"` or `"lower"`, and fit '
-                "again; or register a metric with `better=` (assay.metric)",
+                f'{name} has no direction, so no change is a gain. Set `better = "higher"` or '
+                '`"lower"` for its label in the task file, and fit again. Or register a metric with '
+                "`better=` (assay.metric)",
                 code="metric-direction",
             )
     draws = metrics(view, estimand=estimand, by="system", metric=names)

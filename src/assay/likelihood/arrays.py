@@ -47,7 +47,7 @@ def _compile(function: Callable[..., Any], dtype: Any, *, fill: bool) -> None:
     @type_callable(function)
     def type_of(_context: Any) -> Any:
         def found(shape: Any) -> Any:
-            lengths = shape.types if isinstance(shape, types.BaseTuple) else (shape,)
+            lengths: Any = shape if isinstance(shape, types.BaseTuple) else (shape,)
             if all(isinstance(length, types.Integer) for length in lengths):
                 return types.Array(dtype, len(lengths), "C")
             return None
@@ -57,7 +57,7 @@ def _compile(function: Callable[..., Any], dtype: Any, *, fill: bool) -> None:
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (kind,), (given,), made = signature.args, arguments, signature.return_type
         several = isinstance(kind, types.BaseTuple)
-        kinds = kind.types if several else (kind,)
+        kinds = kind if several else (kind,)
         lengths = cgutils.unpack_tuple(builder, given) if several else (given,)
         shape = [
             context.cast(builder, length, its, types.intp)
@@ -105,8 +105,7 @@ def _array(  # type: ignore[no-untyped-def]
     return array._getvalue()
 
 
-@intrinsic
-def vector(typing_context, pointer, length):  # type: ignore[no-untyped-def]
+def _vector_at(typing_context, pointer, length):  # type: ignore[no-untyped-def]
     """Return the numbers at a pointer as a vector."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -114,6 +113,9 @@ def vector(typing_context, pointer, length):  # type: ignore[no-untyped-def]
         return _array(context, builder, signature.return_type, arguments[0], [size])
 
     return types.Array(pointer.dtype, 1, "C")(pointer, length), generate
+
+
+vector: Any = intrinsic(_vector_at)
 
 
 def from_card(dtype: Any, axes: int, card: int) -> Any:

@@ -192,8 +192,8 @@ def decide(
         if not sign:
             raise ArgumentError(
                 f'{name} has no direction, so no change is a gain. Set `better = "higher"` or '
-                '`"lower"` for its label in the task file, and fit again. Or register a metric with '
-                "`better=` (assay.metric)",
+                '`"lower"` for its label in the task file, and fit again. Or register a metric '
+                "with `better=` (assay.metric)",
                 code="metric-direction",
             )
     draws = metrics(view, estimand=estimand, by="system", metric=names)

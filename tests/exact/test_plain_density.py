@@ -1,4 +1,4 @@
-"""Models with one node and no perception layer have an own density, equal to the full one."""
+"""With one node and no perception layer there is a plain density, equal to the full one."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def test_the_plain_density_is_the_full_one(raters: str, classes: int) -> None:
         np.testing.assert_allclose(gradient, by_full, rtol=1e-9, atol=1e-9)
 
 
-def test_clusters_have_the_full_density() -> None:
+def test_cluster_effects_have_the_full_density() -> None:
     ratings = assay.simulate("retrieval", n_items=60, n_raters=4, n_clusters=12, rng=3)
     assert not make_density(build_structure(ratings, make_spec("hierarchical"))).plain
 
 
 def test_perception_has_the_full_density() -> None:
-    ratings = assay.simulate("retrieval", n_items=60, n_raters=4, n_clusters=None, gold=0.5, rng=3)
+    ratings = assay.simulate("single", classes=["no", "yes"], n_items=60, n_raters=4, rng=3)
     spec = make_spec("hierarchical + perception", reference="gold", prevalence="dirichlet")
     assert not make_density(build_structure(ratings, spec)).plain

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from assay.cli.arguments import SEVERAL, is_option
+from assay.cli.garbage import collect_rarely
 from assay.cli.shell import TYPED, TYPED_SOURCES, in_words
 
 
@@ -144,6 +145,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         # End silently when the reader of a pipe goes away (`| head`).
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         _forgive(stream)
     app()

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import active_children, get_context
 
+from assay.cli.garbage import collect_rarely
+
 
 def load(*modules: str) -> None:
     """Import modules, so that a side process has them when it needs them."""
@@ -14,15 +16,20 @@ def load(*modules: str) -> None:
         import_module(module)
 
 
+def _begin() -> None:
+    """Set up the second process."""
+    # Ctrl-C reaches both processes; the first one ends the second, which would print a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
+
+
 @contextmanager
 def side_process() -> Iterator[ProcessPoolExecutor]:
     """Yield a process that takes one job at a time; an error or Ctrl-C ends it at once."""
-    # Ctrl-C reaches both processes; the first one ends the second, which would print a traceback.
     pool = ProcessPoolExecutor(
         1,
         mp_context=get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=_begin,
     )
     before = active_children()
     with pool:

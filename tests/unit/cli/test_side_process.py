@@ -1,11 +1,13 @@
 """A second process: it works beside the first one, and never outlives it."""
 
+import gc
 import os
 import time
 from multiprocessing import active_children
 
 import pytest
 
+from assay.cli.garbage import THRESHOLDS
 from assay.cli.side_process import side_process
 
 
@@ -15,6 +17,11 @@ def test_it_works_in_another_process_one_job_at_a_time() -> None:
         found = {place.result() for place in places}
     assert len(found) == 1
     assert os.getpid() not in found
+
+
+def test_it_searches_for_garbage_rarely() -> None:
+    with side_process() as other:
+        assert other.submit(gc.get_threshold).result() == THRESHOLDS
 
 
 def end_while_it_works(error: type[BaseException]) -> None:

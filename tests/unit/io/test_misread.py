@@ -16,6 +16,7 @@ from assay.cli import app
 from assay.data.metric_names import SHIPPED
 from assay.data.ratings import Ratings
 from assay.data.task import Label
+from assay.evaluation import registry
 from assay.io import read_ratings
 from assay.io.multi_select import joined_answers
 
@@ -461,7 +462,10 @@ class TestMetrics:
         BASE.assign(ok=["yes", "no"] * 12).to_csv(tmp_path / "r.csv", index=False)
         typed = ["check", str(tmp_path / "r.csv"), "--task", str(task)]
         typed += ["--metric-file", str(tmp_path / "own.py")]
-        assert CliRunner().invoke(app, typed).exit_code == 0
+        try:
+            assert CliRunner().invoke(app, typed).exit_code == 0
+        finally:
+            registry._METRICS.pop("my_share_of_misread_tests")
 
     def test_a_metric_that_lacks_its_labels_is_refused_when_the_task_loads(
         self, tmp_path: Path

@@ -19,6 +19,7 @@ from assay._util.typing import Floats, Ints
 from assay.fits.answer_draws import pick
 from assay.likelihood.bundles import panel_nodes
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
+from assay.likelihood.compiling_ahead import wait_for_draws
 from assay.likelihood.data import Data
 from assay.likelihood.marginal import bundle_nodes
 from assay.likelihood.partition import cores, in_threads, runs, shares, take_bundles
@@ -48,6 +49,7 @@ def sample_states(
     structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
 ) -> StatePosterior:
     """Draw the states of all items for every draw of the parameters (draw, ...)."""
+    wait_for_draws()
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
@@ -150,9 +152,9 @@ def _recover_piece(
     before = None
     for d, by_state in enumerate(tables, start=first):
         if by_state is not before:
-            arguments: Any = (*by_state, log_weight, piece.data)
+            prevalence, *others, mixing = by_state
+            arguments: Any = (prevalence, *_used(others, mixing), log_weight, piece.data)
             value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
-            prevalence, mixing = by_state[0], by_state[-1]
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
@@ -178,6 +180,18 @@ def _recover_piece(
             found.probabilities,
             found.difficulty,
         )
+
+
+def _used(others: Sequence[Floats], mixing: Floats) -> list[Floats | None]:
+    """Return response, difficulty, layer, hard truth and mixing as :func:`bundle_nodes` takes them.
+
+    If there are neither layers nor panels, they are None: Numba then leaves out their code, and
+    compiles in two thirds of the time.
+    """
+    response, difficulty, layer, hard_truth = others
+    if len(layer) or len(mixing):
+        return [*others, mixing]
+    return [response, difficulty, None, hard_truth, None]
 
 
 def _draw_panels(

@@ -54,6 +54,7 @@ from assay.inference.settings import (
 )
 from assay.inference.stray_chains import without_stray_chains
 from assay.inference.to_datatree import assemble, attributes
+from assay.likelihood.compiling_ahead import compile_ahead
 from assay.likelihood.partition import cores
 from assay.modelling.copying import require_raters
 from assay.modelling.layers.reference import check_reference
@@ -372,6 +373,8 @@ def _draw(
     executor, show, spread = effort.executor, effort.progress, None
     if executor is not None and method != "nuts":
         spread = hold_pieces(executor, structure, density)
+    if executor is None:
+        compile_ahead(plain=not (structure.perception.groups or structure.prevalence.has_panels))
     with waiting("seeking modes", show=show, unit="passes"):
         density, modes = _seek(
             structure, density, search,

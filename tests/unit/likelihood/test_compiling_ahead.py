@@ -93,7 +93,9 @@ def test_it_does_not_start_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(compiling_ahead, "parent_process", lambda: None)
     (tmp_path / "likelihood").mkdir()
     (tmp_path / "likelihood" / "marginal.bundle_nodes-170.py312.nbi").touch()
-    monkeypatch.setattr(compiling_ahead.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    monkeypatch.setattr(
+        compiling_ahead.subprocess, "Popen", lambda *_, **__: pytest.fail("started")
+    )
     compile_ahead(plain=True)
 
 

@@ -197,19 +197,25 @@ def test_a_prior_can_be_given_where_it_changes_the_model_and_nowhere_else(task: 
     reasons |= {k: v for entry in entries for k, v in entry.get("idle_if", {}).items()}
     used = used_priors(plain)
     assert set(used) <= set(known)
-    for prior, value in known.items():
-        named = {prior: another(parse_prior(value))}
-        changed = build_structure(ratings, make_spec(**spec_of(name), priors=named))
-        assert alike(numbers(plain), numbers(changed)) == (prior not in used)
-        if prior in used:
-            refuse_idle(changed, named)
-        else:
-            with pytest.raises(
-                ModelError,
-                match=re.escape(reasons.get(prior, REPEATS)),
-                check=refusal("prior-unused"),
-            ):
-                refuse_idle(changed, named)
+    given = {prior: another(parse_prior(value)) for prior, value in known.items()}
+
+    def changed(names: set[str]) -> Structure:
+        priors = {name: given[name] for name in names}
+        return build_structure(ratings, make_spec(**spec_of(name), priors=priors))
+
+    for prior in used:
+        assert not alike(numbers(plain), numbers(changed({prior})))
+    refuse_idle(changed(set(used)), {prior: given[prior] for prior in used})
+    # All at once: the numbers stay as they are, so that no prior has changed any of them.
+    idle = changed(set(known) - set(used))
+    assert alike(numbers(plain), numbers(idle))
+    for prior in set(known) - set(used):
+        with pytest.raises(
+            ModelError,
+            match=re.escape(reasons.get(prior, REPEATS)),
+            check=refusal("prior-unused"),
+        ):
+            refuse_idle(idle, {prior: given[prior]})
 
 
 @pytest.mark.parametrize("name", RATERS)

@@ -1,5 +1,6 @@
 """Fixtures that several folders of tests share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,16 @@ def departures_unsought() -> Iterator[None]:
     """Fit without the tests of independent raters, for tests that look at no warning."""
     with without_departures():
         yield
+
+
+def pytest_configure() -> None:
+    """Search for garbage in cycles rarely: a worker holds a million objects until its end."""
+    gc.set_threshold(50_000, 20, 100)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported by now out of each search."""
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -422,14 +422,19 @@ def measure_here(name: str, side: str, times: int | None = None) -> Cost:
     return Cost(seconds=min(seconds), megabytes=max(0.0, peak_megabytes() - before))
 
 
-def measure_apart(name: str, side: str, times: int | None = None) -> Cost:
-    """Do a side of a step in a process of its own, on one core for each of its threads."""
+def measure_apart(side: str, times: Mapping[str, int | None]) -> dict[str, Cost]:
+    """Do a side of steps, one after the other, in a process of its own.
+
+    Each of its threads has one core. ``times`` has how often each step is done; None: as it says.
+    """
+    asked = [f"{name}={count or 0}" for name, count in times.items()]
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), "--one", name, side, str(times or 0)],
+        [sys.executable, str(Path(__file__).resolve()), "--side", side, *asked],
         check=True, capture_output=True, text=True,
         env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     )  # fmt: skip
-    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+    told = json.loads(done.stdout.splitlines()[-1])
+    return {name: Cost(**cost) for name, cost in told.items()}
 
 
 def measure(name: str, turns: int = TURNS, times: int | None = None) -> dict[str, Any]:
@@ -440,7 +445,7 @@ def measure(name: str, turns: int = TURNS, times: int | None = None) -> dict[str
     found: dict[str, list[Cost]] = {"run": [], "reference": []}
     for _ in range(turns):
         for side, costs in found.items():
-            costs.append(measure_apart(name, side, times))
+            costs.append(measure_apart(side, {name: times})[name])
     ours, theirs = (min(cost.seconds for cost in costs) for costs in found.values())
     memory, their_memory = (min(cost.megabytes for cost in costs) for costs in found.values())
     return {
@@ -494,12 +499,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="what CI holds")
     parser.add_argument("--write", action="store_true", help="into ledger.csv and docs/speed.md")
-    parser.add_argument("--one", nargs=3, metavar=("STEP", "SIDE", "TIMES"), help=argparse.SUPPRESS)
+    parser.add_argument("--side", choices=["run", "reference"], help=argparse.SUPPRESS)
     parser.add_argument("steps", nargs="*", help="all, if none is named")
     given = parser.parse_args()
-    if given.one:
-        name, side, times = given.one
-        sys.stdout.write(f"{json.dumps(vars(measure_here(name, side, int(times))))}\n")
+    if given.side:
+        asked = dict(one.split("=") for one in given.steps)
+        costs = {n: vars(measure_here(n, given.side, int(times))) for n, times in asked.items()}
+        sys.stdout.write(f"{json.dumps(costs)}\n")
         return
     lines = measure_all(given.steps or [n for n in STEPS if STEPS[n].short or not given.short])
     if given.write:

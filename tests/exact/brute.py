@@ -18,7 +18,7 @@ from assay.modelling.structure import Structure
 
 __all__ = [
     "MISSING", "NOT_ASKED", "Rater", "Scores", "Vector", "clusters", "difficulty_probabilities",
-    "holds", "log_likelihoods", "nodes", "paths", "prevalences", "speaker",
+    "evidence", "holds", "log_likelihoods", "nodes", "paths", "prevalences", "speaker",
     "state_probabilities", "states", "voices",
 ]  # fmt: skip
 RIGHT, WRONG, SOME_WRONG = 1, 0, -2
@@ -172,12 +172,22 @@ def clusters(structure: Structure) -> list[list[int]]:
     return [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
 
 
-def log_likelihoods(structure: Structure, values: dict, *, adaptive: bool = False) -> list[float]:
+Evidence = tuple[np.ndarray, list[Callable[[float], np.ndarray]]]
+
+
+def evidence(structure: Structure, values: dict) -> Evidence:
+    """What ratings and prevalence say of each item; both functions below need it."""
+    return parts(structure, values), by_difficulty(structure, values)
+
+
+def log_likelihoods(
+    structure: Structure, values: dict, *, adaptive: bool = False, known: Evidence | None = None
+) -> list[float]:
     """Log-likelihood of each cluster.
 
     The cluster effect is summed over the model's own nodes, or integrated adaptively.
     """
-    given, prior = parts(structure, values), by_difficulty(structure, values)
+    given, prior = known or evidence(structure, values)
 
     def at(u: float, items: list[int]) -> float:
         return math.prod(math.fsum((prior[i](u) * given[i]).ravel()) for i in items)
@@ -204,9 +214,9 @@ def _integral(function: Callable[[float], float]) -> float:
     return math.fsum(pieces) * scale
 
 
-def posterior(structure: Structure, values: dict) -> np.ndarray:
+def posterior(structure: Structure, values: dict, *, known: Evidence | None = None) -> np.ndarray:
     """P(difficulty, state | all ratings) by Bayes' rule: (item, difficulty, state)."""
-    table, prior = parts(structure, values), by_difficulty(structure, values)
+    table, prior = known or evidence(structure, values)
     found = np.zeros_like(table)
     here = list(nodes(structure)) if structure.prevalence.has_clusters else [(0.0, 1.0)]
     for items in clusters(structure):

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from brute_prevalence import contexts, terms
+from brute_prevalence import contexts, terms, unknowns
 from brute_responses import Vector, states
 
 from assay.modelling.structure import Structure
@@ -40,12 +40,13 @@ def degrees(structure: Structure) -> np.ndarray:
     return np.array([0.0, *((1 + np.linalg.eigvalsh(matrix)) / 2), 1.0])
 
 
-def degree_weights(where: np.ndarray, mean: float) -> np.ndarray:
+@cache
+def degree_weights(where: tuple[float, ...], mean: float) -> np.ndarray:
     """Weights with which powers have their means under Beta(mean / 2, (1 - mean) / 2).
 
     In fractions: powers of many nodes are nearly collinear, and doubles leave 8 digits.
     """
-    nodes, half = [Fraction(float(x)) for x in where], Fraction(mean) / 2
+    nodes, half = [Fraction(x) for x in where], Fraction(mean) / 2
     rows, moment = [], Fraction(1)
     for power in range(len(nodes)):
         rows.append([x**power for x in nodes] + [moment])
@@ -100,9 +101,9 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.
         return [(0.0, 1 - split.sum(axis=0)), *hard]
     if not set(DEGREES) & set(layers):
         return [(0.0, np.ones(len(structure.ratings.items)))]
-    where = degrees(structure)
+    where = tuple(degrees(structure).tolist())
     weights = [degree_weights(where, mean) for (mean,) in hard_shares(structure, values)]
-    return list(zip(where.tolist(), np.transpose(weights), strict=True))
+    return list(zip(where, np.transpose(weights), strict=True))
 
 
 def at_label(position: Position, label: int) -> float:
@@ -212,7 +213,7 @@ def misperceiving(structure: Structure, values: dict, layer: int, position: floa
     name = layered(structure)[layer]
     if "item_difficulty" not in (recipe if isinstance(recipe, str) else recipe[name]):
         return chance
-    names = next(p for p in structure.parameters() if p.name == "misperceived_loading").coords
+    names = next(p for p in unknowns(structure) if p.name == "misperceived_loading").coords
     place = names["troubled_layer"].index(name)
     odds = chance / (1 - chance) * math.exp(values["misperceived_loading"][place] * position)
     return odds / (1 + odds)
@@ -222,9 +223,7 @@ def looks(
     structure: Structure, values: dict, layer: int, prevalence: list[float], true: int
 ) -> list[float]:
     """What a misperceived item of one state looks like: the prevalence, tilted."""
-    names = next(
-        p.coords["appearance"] for p in structure.parameters() if p.name == "appearance_tilt"
-    )
+    names = next(p.coords["appearance"] for p in unknowns(structure) if p.name == "appearance_tilt")
     tilt = dict(zip(names, values["appearance_tilt"][layer], strict=True))
     every = states(structure.ratings.task)
     own = values["appearance_by_state"][layer][true] if 3 <= len(every) <= 8 else [0] * len(every)

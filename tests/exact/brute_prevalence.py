@@ -2,13 +2,21 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from brute_responses import NOT_ASKED, Vector, obeying_paths, states
 
 from assay.data.task import Task
+from assay.modelling.parameters import Parameter
 from assay.modelling.structure import Structure
 
 BEND = 2.5
+
+
+@lru_cache(maxsize=1)
+def unknowns(structure: Structure) -> tuple[Parameter, ...]:
+    """Parameters of a model: the loops ask for their names again and again."""
+    return tuple(structure.parameters())
 
 
 def corner(classes: int, code: int) -> list[float]:
@@ -64,7 +72,7 @@ def shifts(structure: Structure, values: dict) -> list[dict[str, float]]:
     if structure.spec.formula is None:
         return [{} for _ in range(len(items))]
     assert structure.spec.formula == FORMULA
-    terms = next(p for p in structure.parameters() if p.name == "main").coords["term"]
+    terms = next(p for p in unknowns(structure) if p.name == "main").coords["term"]
     languages, sources = sorted(set(items["language"])), sorted(set(items["source"]))
     lengths = [float(x) for x in items["length"]]
     mean = math.fsum(lengths) / len(lengths)
@@ -94,7 +102,7 @@ class Scores:
         shift: dict[str, float] | None = None,
     ):
         task = structure.ratings.task
-        coords = {p.name: p.coords for p in structure.parameters()}
+        coords = {p.name: p.coords for p in unknowns(structure)}
         self.intercept, self.slope = [], []
         self.cache: dict[float, list[float]] = {}
         for state in states(task):

@@ -20,6 +20,7 @@ from brute_confusions import (
     tilted,
 )
 from brute_layers import Position, bias, system_of, walk
+from brute_prevalence import unknowns
 from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
 
@@ -48,7 +49,7 @@ class Voice:
 def voices(structure: Structure, values: dict) -> list[Voice]:
     """Read the recipe of each rater, and give it the parameters of its part."""
     groups = [str(g) for g in structure.ratings.raters["group"]]
-    levels = {dim: names for p in structure.parameters() for dim, names in p.coords.items()}
+    levels = {dim: names for p in unknowns(structure) for dim, names in p.coords.items()}
     recipe = structure.spec.raters
     found = []
     for j, group in enumerate(groups):

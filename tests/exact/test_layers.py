@@ -65,11 +65,12 @@ def check(ratings: Ratings, seed: int, **spec: object) -> Structure:
     """Likelihood of each cluster, states and difficulty: as Bayes' rule has them."""
     structure = build_structure(ratings, make_spec(**spec))
     values = draw_values(structure, seed)
-    by_cluster = brute.log_likelihoods(structure, values)
+    known = brute.evidence(structure, values)
+    by_cluster = brute.log_likelihoods(structure, values, known=known)
     assert structure.log_likelihood(values) == pytest.approx(sum(by_cluster), rel=1e-11, abs=1e-9)
     found = sample_states(structure, stacked(values), np.random.default_rng(1))
     np.testing.assert_allclose(found.log_likelihood[0], by_cluster, rtol=1e-11, atol=1e-9)
-    expected = brute.posterior(structure, values)
+    expected = brute.posterior(structure, values, known=known)
     np.testing.assert_allclose(found.probabilities, expected.sum(axis=1), atol=1e-9)
     np.testing.assert_allclose(found.difficulty, expected.sum(axis=2), atol=1e-9)
     return structure

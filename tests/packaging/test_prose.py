@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,7 @@ def texts(corpus: str) -> list[tuple[str, str]]:
     return list(pages(corpus))
 
 
+@cache
 def written(corpus: str) -> list[tuple[str, str]]:
     """Place and sentence, for all sentences of a corpus."""
     return [(place, one) for place, text in texts(corpus) for one in sentences(text)]

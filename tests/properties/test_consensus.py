@@ -4,6 +4,7 @@ Parameters are random, nothing is fitted. Raters are exchangeable where it says 
 parameters of the first.
 """
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -97,8 +98,8 @@ def test_who_of_exchangeable_raters_says_what_does_not_matter(recipe: str):
     ratings = votes([2, 4], 5)
     turned = votes([2, 4], 5)
     turned.answers[:5], turned.answers[5:] = ratings.answers[:5][::-1], ratings.answers[5:][::-1]
+    first, second = (build_structure(r, make_spec(recipe)) for r in (ratings, turned))
     for seed in SEEDS[:5]:
-        first, second = (build_structure(r, make_spec(recipe)) for r in (ratings, turned))
         values = drawn(first, seed, alike=True)
         np.testing.assert_allclose(
             log_bayes_factors(first, values), log_bayes_factors(second, values), atol=1e-9
@@ -217,8 +218,8 @@ def contrasts(table: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
     """Of every rater, adversaries too; at last they do not depend on the truth."""
+    structure = structure_of(task, recipe)
     for seed in SEEDS[:10]:
-        structure = structure_of(task, recipe, seed)
         values = drawn(structure, seed, alike=False)
         places = np.unique(structure.difficulty.positions)  # of items that are hard on all labels
         by = [rows(structure, values, x) for x in places[:: max(1, len(places) // 6)]]
@@ -254,9 +255,11 @@ def endless(values: Values) -> Values:
     )
 
 
-def structure_of(task: str, recipe: str, seed: int) -> Structure:
+@cache
+def structure_of(task: str, recipe: str) -> Structure:
+    """A model of few ratings; what is looked at depends on its parameters alone."""
     options = {"classes": ("no", "yes")} if task == "single" else {}
-    ratings = assay.simulate(task, n_items=6, n_raters=3, ratings_per_item=2, rng=seed, **options)
+    ratings = assay.simulate(task, n_items=6, n_raters=3, ratings_per_item=2, rng=0, **options)
     return build_structure(ratings, make_spec(recipe))
 
 
@@ -264,10 +267,9 @@ def structure_of(task: str, recipe: str, seed: int) -> Structure:
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if "mace" not in r])
 def test_what_is_recorded_of_the_hardest_items_does_not_depend_on_the_truth(recipe: str, task: str):
     """Behind an interface that blocks answers; under gates, of items that are asked the same."""
-    states = states_of(task)
+    states, structure = states_of(task), structure_of(task, recipe)
+    (part,) = structure.parts
     for seed in SEEDS[:3]:
-        structure = structure_of(task, recipe, seed)
-        (part,) = structure.parts
         values = stacked(endless(drawn(structure, seed, alike=False)))
         chance = part.label_chances(values, part.tilt(values, 1.0, np))[0]
         asked = states != NOT_ASKED
@@ -288,9 +290,9 @@ def test_the_sign_of_what_is_recorded_is_kept(recipe: str):
         if (states[a] != states[b]).sum() == 1 and states[a, n] == 1
     ]
     assert pairs
+    structure = structure_of("retrieval", recipe)
+    (part,) = structure.parts
     for seed in SEEDS[:10]:
-        structure = structure_of("retrieval", recipe, seed)
-        (part,) = structure.parts
         values = stacked(drawn(structure, seed, alike=False))
         places = structure.difficulty.positions
         if not structure.difficulty.has_classes:

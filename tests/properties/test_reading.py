@@ -50,7 +50,9 @@ def facts(ratings: Ratings) -> set[tuple[object, ...]]:
 
 @RELAXED
 @given(rows=ROWS)
-def test_every_row_is_accounted_for(rows: list[tuple[int, int, str, str, str]]) -> None:
+def test_every_row_is_accounted_for_and_what_is_kept_can_be_recorded(
+    rows: list[tuple[int, int, str, str, str]],
+) -> None:
     ratings = read(table_of(rows))
     if ratings is None:
         return
@@ -59,16 +61,6 @@ def test_every_row_is_accounted_for(rows: list[tuple[int, int, str, str, str]]) 
     assert account.rows_used + len(account.set_aside) == account.rows_read
     assert sum(account.reasons.values()) == len(account.set_aside)
     assert len(ratings.answers) == account.rows_used
-
-
-@RELAXED
-@given(rows=ROWS)
-def test_what_is_kept_can_be_recorded_and_what_is_not_cannot(
-    rows: list[tuple[int, int, str, str, str]],
-) -> None:
-    ratings = read(table_of(rows))
-    if ratings is None:
-        return
     space = state_space(ratings.task)
     allowed = space.paths[~space.blocked]
 
@@ -77,34 +69,32 @@ def test_what_is_kept_can_be_recorded_and_what_is_not_cannot(
 
     assert all(possible(a) for a in ratings.answers)
     codes = {"yes": 1, "no": 0, "": MISSING}
-    aside = set(ratings.accounting.set_aside["line"])
+    aside = set(account.set_aside["line"])
     for line, row in enumerate(rows):
         assert possible(np.array([codes[v] for v in row[2:]])) == (line not in aside)
 
 
 @RELAXED
-@given(rows=ROWS, random=st.randoms(use_true_random=False))
-def test_row_order_changes_nothing(
-    rows: list[tuple[int, int, str, str, str]], random: Random
+@given(
+    rows=ROWS, random=st.randoms(use_true_random=False), separator=st.sampled_from([",", ";", "\t"])
+)
+def test_row_order_and_shape_change_nothing_and_a_file_says_the_same(
+    rows: list[tuple[int, int, str, str, str]], random: Random, separator: str, tmp_path: Path
 ) -> None:
-    shuffled = list(rows)
+    shuffled, table, path = list(rows), table_of(rows), tmp_path / "ratings.csv"
     random.shuffle(shuffled)
-    one, two = read(table_of(rows)), read(table_of(shuffled))
-    assert (one is None) == (two is None)
-    if one is not None and two is not None:
-        assert facts(one) == facts(two)
-        assert one.accounting.reasons == two.accounting.reasons
-
-
-@RELAXED
-@given(rows=ROWS)
-def test_one_label_a_row_says_the_same(rows: list[tuple[int, int, str, str, str]]) -> None:
-    table = table_of(rows)
-    long = table.melt(["item", "rater"], list(LABELS), "label", "value")
-    one, two = read(table), read(long)
-    assert (one is None) == (two is None)
-    if one is not None and two is not None:
-        assert facts(one) == facts(two)
+    one, other = read(table), read(table_of(shuffled))
+    long = read(table.melt(["item", "rater"], list(LABELS), "label", "value"))
+    assert (one is None) == (other is None) == (long is None)
+    if one is None or other is None or long is None:
+        return
+    assert facts(one) == facts(other) == facts(long)
+    assert one.accounting.reasons == other.accounting.reasons
+    table.to_csv(path, index=False, sep=separator)
+    file = read_ratings(path, task="retrieval")
+    assert facts(one) == facts(file)
+    lines = file.accounting.set_aside["line"].tolist()
+    assert lines == [line + 2 for line in one.accounting.set_aside["line"]]
 
 
 UNIT = st.one_of(st.none(), st.floats(0, 1).map(lambda x: round(x, 6)))
@@ -148,25 +138,6 @@ def test_scores_sessions_audits_and_times_stay_with_their_rating(
     assert (one.abstained == ~told.any(axis=1)).all()
     tables[0].to_csv(tmp_path / "r.csv", index=False)
     assert extra_facts(read_ratings(tmp_path / "r.csv", task="retrieval")) == extra_facts(one)
-
-
-@RELAXED
-@given(rows=ROWS, separator=st.sampled_from([",", ";", "\t"]))
-def test_a_file_says_the_same_as_the_table(
-    rows: list[tuple[int, int, str, str, str]],
-    separator: str,
-    tmp_path: Path,
-) -> None:
-    table = table_of(rows)
-    path = tmp_path / "ratings.csv"
-    table.to_csv(path, index=False, sep=separator)
-    one = read(table)
-    if one is None:
-        return
-    two = read_ratings(path, task="retrieval")
-    assert facts(one) == facts(two)
-    lines = two.accounting.set_aside["line"].tolist()
-    assert lines == [line + 2 for line in one.accounting.set_aside["line"]]
 
 
 @RELAXED

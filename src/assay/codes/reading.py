@@ -133,8 +133,8 @@ READING = {
         "say which rating counts."
     ),
     "same-names": (
-        "Different items or raters get the same name when parts are joined. Replace the slash in "
-        "the names by another sign."
+        "Two keys of several columns get the same name when their parts are joined. They may name "
+        "items, raters, clusters or lists. Replace the slash in the names by another sign."
     ),
     "score-and-confidence": (
         "`score=` and `confidence=` name a column for the same label. Give one of them."

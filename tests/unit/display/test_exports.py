@@ -100,7 +100,7 @@ def test_predicted_probabilities_are_of_one_label(fit: xr.DataTree, tmp_path: Pa
         assay.export_labels(fit, tmp_path / "p.csv", to="cleanlab", label="mislead")
     path = assay.export_labels(fit, tmp_path / "p.csv", to="cleanlab", label="misleading")
     table = pd.read_csv(path)
-    assert list(table.columns) == ["item", "label", "no", "yes"]
+    assert list(table.columns) == ["item", "question", "doc", "place", "label", "no", "yes"]
     assert table[["no", "yes"]].sum(axis=1).to_numpy() == pytest.approx(1)
     assert (table["label"] == (table["yes"] > table["no"])).all()
 

@@ -72,6 +72,16 @@ def test_a_table_comes_back_from_each_format(suffix: str, tmp_path: Path) -> Non
     pd.testing.assert_frame_equal(found, frame)
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_addresses_are_readable_in_json(suffix: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": ["https://a.org/b", "back\\/slash", 'quo"/te']})
+    write_table(frame, tmp_path / f"t{suffix}")
+    text = (tmp_path / f"t{suffix}").read_text(encoding="utf-8")
+    assert "https://a.org/b" in text
+    lines = json.loads(text) if suffix == ".json" else map(json.loads, text.splitlines())
+    assert [line["item"] for line in lines] == frame["item"].tolist()
+
+
 def test_formulas_stay_text_in_a_sheet(tmp_path: Path) -> None:
     write_table(pd.DataFrame({"rater": ["=1+1"]}), tmp_path / "t.xlsx")
     assert pd.read_excel(tmp_path / "t.xlsx", engine="openpyxl")["rater"].tolist() == ["'=1+1"]

@@ -138,10 +138,11 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
         match path.suffix:
             case ".parquet":
                 frame.to_parquet(unfinished, index=False)
-            case ".json":
-                frame.to_json(unfinished, orient="records", double_precision=15, indent=1)
-            case ".jsonl":
-                frame.to_json(unfinished, orient="records", double_precision=15, lines=True)
+            case ".json" | ".jsonl":
+                lines: dict[str, Any] = {"indent": 1} if path.suffix == ".json" else {"lines": True}
+                text = frame.to_json(orient="records", double_precision=15, **lines)
+                # pandas escapes each slash, which no reader needs and makes addresses unreadable.
+                unfinished.write_text(text.replace(r"\/", "/"), encoding="utf-8")
             case ".md":
                 unfinished.write_text(markdown(cells_of(frame)), encoding="utf-8")
             case ".tex":

@@ -58,6 +58,10 @@ READING = {
         "complete records with `set_aside=True`."
     ),
     "json-shape": "The JSON has no records. Write an object for each rating.",
+    "label-direction": (
+        "`better` of a label names no class, or an end of classes without an order. Name the good "
+        "class in the task file, or write its classes in their order with `ordered = true`."
+    ),
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "lfs-pointer": (
         "The file is a pointer of Git LFS, not the data. Fetch the data with git lfs pull."
@@ -133,8 +137,8 @@ READING = {
         "say which rating counts."
     ),
     "same-names": (
-        "Different items or raters get the same name when parts are joined. Replace the slash in "
-        "the names by another sign."
+        "Two keys of several columns get the same name when their parts are joined. They may name "
+        "items, raters, clusters or lists. Replace the slash in the names by another sign."
     ),
     "score-and-confidence": (
         "`score=` and `confidence=` name a column for the same label. Give one of them."

@@ -22,8 +22,12 @@ from assay._util.typing import Floats
 from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
 from assay.comparison.decisions import chance_said
+from assay.data.directions import way_to_direct
+from assay.data.generic_metrics import parse_generic
+from assay.data.task import Task
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
+from assay.evaluation.registry import Metric
 from assay.evaluation.select import choose_metrics
 from assay.evaluation.titles import metric_titles
 from assay.fits.view import Fit, FitView
@@ -188,12 +192,12 @@ def decide(
     names = list(dict.fromkeys([*weights, *margins]))
     chosen = choose_metrics(ratings.task, names)
     signs = {one.name: SIGNS.get(one.better, 0) for one in chosen}
-    for name, sign in signs.items():
-        if not sign:
+    for one in chosen:
+        if not signs[one.name]:
             raise ArgumentError(
-                f'{name} has no direction, so no change is a gain. Set `better = "higher"` or '
-                '`"lower"` for its label in the task file, and fit again. Or register a metric '
-                "with `better=` (assay.metric)",
+                f"{one.name} has no direction, so no change is a gain. Write "
+                f"{_way(one, ratings.task)} below its label in the task file, and fit again. Or "
+                "register a metric with `better=` (assay.metric)",
                 code="metric-direction",
             )
     draws = metrics(view, estimand=estimand, by="system", metric=names)
@@ -220,6 +224,13 @@ def decide(
         baseline=baseline, weights=weights, guardrails=margins, sure=sure, level=level,
         titles=metric_titles(draws),
     )  # fmt: skip
+
+
+def _way(metric: Metric, task: Task) -> str:
+    """Say what to write below the label of a metric so that it has a direction."""
+    read = parse_generic(metric.name, task.label_names)
+    label = next((one for one in task.labels if one.name in (metric.labels or ())), task.labels[0])
+    return way_to_direct(label, read.word if read is not None else "")
 
 
 def _amounts(name: str, given: object, *, positive: bool) -> dict[str, float]:

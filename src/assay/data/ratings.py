@@ -164,8 +164,11 @@ class Ratings:
         (``SOME_WRONG``).
     seconds : ndarray of float (rating,)
         Duration of the rating; NaN where it is unknown.
+    keys : pandas.DataFrame
+        One line per item: its cells in the columns of the source that name it, its cluster,
+        stratum, panel, system and rank. Strings, ``""`` where an item has several or none.
 
-    The last five are optional.
+    The last six are optional.
     """
 
     task: Task
@@ -187,6 +190,7 @@ class Ratings:
     sessions: tuple[str, ...] = ()
     audit: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     seconds: Floats = field(default_factory=lambda: np.zeros(0))
+    keys: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __post_init__(self) -> None:
         """Fill in omitted fields, and refuse fields of the wrong shape."""
@@ -206,6 +210,8 @@ class Ratings:
                 )
             # A frozen dataclass can only be completed this way.
             object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
+        if self.keys.columns.empty:
+            object.__setattr__(self, "keys", pd.DataFrame(index=self.items.index))
         named = [str(s) for s in pd.unique(self.session) if s]
         object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
         unlisted = [name for name in named if name not in self.sessions]

@@ -24,7 +24,8 @@ class Label:
 
     classes : empty if they come from the data
     asked_if : the gate, a rule over other labels; empty if the label is always asked
-    better : ``higher`` or ``lower`` if shares and means of the label have a direction
+    better : ``higher`` or ``lower`` if shares and means of the label have a direction: which end of
+        its classes is good; or the good class; ``neither`` if all are alike
     """
 
     name: str

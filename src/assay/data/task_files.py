@@ -13,9 +13,9 @@ from assay._util.errors import TaskError, UnknownNameError, nearest, suggest
 from assay._util.text import counted
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
+from assay.data.directions import direction_problem
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
-    DIRECTIONS,
     MAX_CLASSES,
     RESPONSE_STRENGTHS,
     ROLES,
@@ -156,13 +156,18 @@ def _read_task(data: Entry, *, source: str, stored: bool = False) -> Task:
     reader = _Reader(stored=stored)
     task = reader.task(data)
     reader.check_expressions(task)
+    undirected: list[str] = []
     if not stored and task.labels:
         reader.problems += lacking_labels(task)
+        undirected += [
+            "; ".join(told) for told in filter(None, map(direction_problem, task.labels))
+        ]
+        reader.problems += undirected
     if reader.problems:
         lines = "\n".join(f"  - {p}" for p in reader.problems)
         raise TaskError(
             f"{counted(len(reader.problems), 'problem')} in {source}:\n{lines}",
-            code="task-file",
+            code="label-direction" if reader.problems == undirected else "task-file",
             numbers={"problems": len(reader.problems)},
         )
     return task
@@ -277,11 +282,9 @@ class _Reader:
             self._text(fields, key, where)
         if not isinstance(fields.get("ordered", False), bool):
             self.problems.append(f"{where}: ordered must be true or false")
-        if fields.get("better", "") not in DIRECTIONS:
-            allowed = ", ".join(DIRECTIONS[:-1])
-            self.problems.append(
-                f"{where}: better = {written(fields['better'])}; allowed: {allowed}"
-            )
+        if isinstance(fields.get("better"), int):
+            fields["better"] = str(fields["better"])  # a class
+        fields["better"] = self._text(fields, "better", where)
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(

@@ -14,7 +14,7 @@ from assay._util.files import draft, require_place
 from assay._util.validation import path_given, require_choice
 from assay.data.ratings import Ratings
 from assay.data.task import Label
-from assay.display.frames import key_columns
+from assay.display.frames import columns_of_roles, key_columns
 from assay.display.score_report import score_report
 from assay.fits.labels import label_probabilities, state_probabilities
 from assay.fits.view import Fit, FitView
@@ -46,11 +46,12 @@ def export_labels(
     to : {"huggingface", "cleanlab", "argilla", "qrels", "pragmata"}
         ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``, with the code and
         the name of each label's most probable class. ``<label>_soft`` has the probabilities in
-        the order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column
-        for each class (the array ``pred_probs``). ``argilla``: JSON of records with the labels as
-        suggestions and their probabilities as scores. ``qrels``: a line ``query 0 document grade
-        probability`` for every possible grade. ``pragmata``: the score report
-        (``<task>_scores.json``) of the tasks retrieval, grounding and generation.
+        the order of the classes. ``cleanlab``: CSV with ``item``, its key columns,
+        ``label`` (code), and last a column for each class (the array ``pred_probs``).
+        ``argilla``: JSON of records with the labels as suggestions and their probabilities as
+        scores. ``qrels``: a line ``query 0 document grade probability`` for every possible grade.
+        ``pragmata``: the score report (``<task>_scores.json``) of the tasks retrieval, grounding
+        and generation.
     label : str, optional
         Which label, if there are several, for ``cleanlab``, and for ``qrels`` except in the task
         retrieval.
@@ -124,18 +125,18 @@ def _chances(view: FitView, label: Label) -> xr.DataArray:
     return label_probabilities(view).sel({"label": label.name, "class": list(label.classes)})
 
 
-def _keys(ratings: Ratings) -> list[dict[str, Any]]:
-    """Return the item and its key columns, for JSON."""
-    table = key_columns(ratings).astype(object)
-    table = table.where(table.notna(), None)
-    lines = table.to_dict("records")
+def _keys(ratings: Ratings, *taken: str) -> list[dict[str, Any]]:
+    """Return the item and its key columns, for JSON; other columns have the ``taken`` names."""
+    table = key_columns(ratings, ("item", *taken)).astype(object)
+    lines = table.where(table.notna(), None).to_dict("records")
     names = ratings.items.index.astype(str)
-    return [{"item": n} | {str(k): v for k, v in line.items()}
-            for n, line in zip(names, lines, strict=True)]  # fmt: skip
+    return [{"item": name} | {str(k): v for k, v in line.items()}
+            for name, line in zip(names, lines, strict=True)]  # fmt: skip
 
 
 def _huggingface(view: FitView, _: str | None) -> str:
-    lines = _keys(view.ratings)
+    taken = (f"{name}{end}" for name in view.task.label_names for end in ("", "_text", "_soft"))
+    lines = _keys(view.ratings, *taken)
     for label in view.task.labels:
         for line, chance in zip(lines, _chances(view, label).to_numpy(), strict=True):
             known = np.isfinite(chance).all()
@@ -154,8 +155,8 @@ def _cleanlab(view: FitView, name: str | None) -> str:
     label = _of_label(view.ratings, name)
     chance = _chances(view, label).to_numpy()
     known = np.isfinite(chance).all(axis=1)
-    names = view.ratings.items.index.astype(str)[known]
-    keys = pd.DataFrame({"item": names, "label": chance[known].argmax(axis=1)})
+    keys = key_columns(view.ratings, ("item", "label", *label.classes))[known].reset_index()
+    keys["label"] = chance[known].argmax(axis=1)
     # Joined, since a class may be called like one of these columns.
     table = pd.concat([keys, pd.DataFrame(chance[known], columns=list(label.classes))], axis=1)
     return table.to_csv(index=False)
@@ -215,7 +216,12 @@ def _grades(view: FitView, name: str | None) -> xr.DataArray:
 
 
 def _documents(ratings: Ratings) -> list[str]:
-    """Name each item within its query."""
-    names = ratings.items.index.astype(str)
-    queries = ratings.items["cluster"].astype(str)
-    return [n.removeprefix(f"{q}/") for n, q in zip(names, queries, strict=True)]
+    """Name each item within its query: by its key without the query's columns."""
+    roles, keys = columns_of_roles(ratings), ratings.keys
+    of_query = [c for c in keys if any(f": {told}".endswith(f": {c}") for told in roles["cluster"])]
+    own = [c for c in roles["item"] if c in keys and c not in of_query]
+    names, queries = ratings.items.index.astype(str), ratings.items["cluster"].astype(str)
+    if not own or len(own) == len(roles["item"]):
+        return [n.removeprefix(f"{q}/") for n, q in zip(names, queries, strict=True)]
+    parts = map("/".join, keys[own].to_numpy(object))
+    return [part if part else name for part, name in zip(parts, names, strict=True)]

@@ -1,5 +1,7 @@
 """Results as data frames, for the command line and the report."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -134,26 +136,63 @@ def labels_frame(fit: Fit) -> pd.DataFrame:
     each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
     said = {"estimand": "finite", "reference": view.attrs["reference"]}  # these items
     whole = pd.concat([frame, each], axis=1).assign(**said)
-    keys = key_columns(view.ratings).loc[whole["item"]]
-    new = [name for name in keys if name not in whole]
-    for place, name in enumerate(new, 1):
-        whole.insert(place, name, keys[name].to_numpy())
+    keys = key_columns(view.ratings, taken=whole.columns).loc[whole["item"]]
+    for place, name in enumerate(keys, 1):
+        whole.insert(place, name, keys[name].array)
     return whole
 
 
-def key_columns(ratings: Ratings) -> pd.DataFrame:
+def key_columns(ratings: Ratings, taken: Iterable[str] = ("item",)) -> pd.DataFrame:
     """Return the columns of the source that identify an item: key, cluster, system, rank, stratum.
 
-    A key of several columns is one column each. An item in several lists has no system and no rank.
+    A key of several columns is one column each. Columns of numbers are numbers. An item in several
+    lists has no system and no rank. A column with a ``taken`` name is called ``key[name]``; a key
+    of one column called item is left out, since each export has it.
     """
-    roles = ratings.accounting.roles
-    named: dict[str, list[str]] = {}
+    named = columns_of_roles(ratings)
+    cells = _split_names(ratings, named) if ratings.keys.columns.empty else ratings.keys
+    found = {str(name): _numbers(column) for name, column in cells.items()}
+    for column in named["covariate"]:
+        if column in ratings.items:
+            found.setdefault(column, ratings.items[column])
+    if named["item"] == ["item"]:
+        found.pop("item", None)
+    used = set(taken)
+    return pd.DataFrame(
+        {f"key[{name}]" if name in used else name: column.array for name, column in found.items()},
+        index=ratings.items.index,
+    )
+
+
+def columns_of_roles(ratings: Ratings) -> dict[str, list[str]]:
+    """Return the columns of the source by their role; others have none.
+
+    A column of a side table has the name of its table and a colon before its own.
+    """
+    roles, named = ratings.accounting.roles, defaultdict[str, list[str]](list)
     for column, told in zip(roles["column"], roles["role"], strict=True):
         for role in str(told).split(", "):
-            named.setdefault(role, []).append(str(column))
+            named[role].append(str(column))
+    return named
+
+
+def _numbers(cells: "pd.Series[str]") -> pd.Series:
+    """Return numbers if all cells are numbers as they would be written; ``""`` is missing."""
+    told = cells.mask(cells == "")
+    if told.isna().all() or not cells.str.fullmatch(r"(-?\d+(\.\d+)?)?").all():
+        return told
+    numbers = pd.to_numeric(told)
+    if told.isna().any():
+        numbers = numbers.convert_dtypes()  # whole numbers stay whole beside missing ones
+    same = numbers.astype("str").str.removesuffix(".0").where(told.notna(), "") == cells
+    return numbers if same.all() else told
+
+
+def _split_names(ratings: Ratings, named: Mapping[str, list[str]]) -> pd.DataFrame:
+    """Return the key columns of a fit of earlier versions, which has them in names only."""
     names = ratings.items.index.astype(str)
     found: dict[str, object] = {}
-    key = named.get("item", [])
+    key = named["item"]
     parts = [name.split("/") for name in names]
     if len(key) == 1:
         found[key[0]] = names.to_numpy()
@@ -164,12 +203,9 @@ def key_columns(ratings: Ratings) -> pd.DataFrame:
     columns = {"cluster": ratings.items["cluster"], "stratum": ratings.items["stratum"],
                "system": lists["system"], "rank": lists["rank"].astype("Int64")}  # fmt: skip
     for role, values in columns.items():
-        for column in named.get(role, [])[:1]:
+        for column in named[role][:1]:
             found.setdefault(column, values.to_numpy())
-    for column in named.get("covariate", []):
-        if column in ratings.items:
-            found.setdefault(column, ratings.items[column].to_numpy())
-    return pd.DataFrame(found, index=ratings.items.index)
+    return pd.DataFrame(found, index=ratings.items.index).astype("str").fillna("")
 
 
 def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:

@@ -31,7 +31,7 @@ MANY_SHARES = 3
 """Shares of undefined draws that have a mark each; more share one."""
 MANY_CLASSES = 4
 """Classes that have a column each in a table of labels."""
-NEITHER = "Better is neither: the task does not say whether higher or lower values are good."
+NEITHER = "Better is neither: the task does not say that higher or lower values of it are good."
 ALIKE = (
     "Model-based: the model assumes the same difference between systems in all strata. To compare "
     "strata, use --estimand finite."

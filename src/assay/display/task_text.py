@@ -85,8 +85,10 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
         yield "# ordered = true  # if a later class is a higher one"
     if label.better:
         yield f"better = {_text(label.better)}"
-    else:
+    elif graded(label):
         yield '# better = "higher"  # or "lower": which classes are better'
+    else:
+        yield f"# better = {_text(label.classes[0])}  # the good class, if one is"
     yield f"description = {_text(label.description)}"
     if label.asked_if:
         yield f"asked_if = {_text(label.asked_if)}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ModelError, nearest
 from assay._util.text import fixed
 from assay._util.typing import Bools, Floats
+from assay.data.directions import good_end
 from assay.data.generic_metrics import (
     GenericName,
     generic_names,
@@ -112,7 +113,8 @@ def _event(read: GenericName, label: Label) -> str:
 def _direction(read: GenericName, label: Label, codes: Chosen) -> Better:
     """Return which values are better, by the metric's kind and the label's own direction."""
     found = share_direction(label, codes)
-    if found != "neither" or read.kind in ("rate", "prevalence") or label.better == "neither":
+    named = label.better in label.classes or label.better == "neither"
+    if found != "neither" or read.kind in ("rate", "prevalence") or named:
         return found
     return "higher"
 
@@ -129,7 +131,7 @@ def _ndcg(name: str, read: GenericName, label: Label) -> Metric:
             f"gain; mean over lists. The gain is 2^grade - 1, with the grades of {label.name} "
             f"from 0 ({label.classes[0]}) to {top} ({label.classes[top]})."
         ),
-        better="lower" if label.better == "lower" else "higher",
+        better="lower" if good_end(label) == "lower" else "higher",
         title=f"nDCG{'' if read.cut is None else f'@{read.cut}'} of {label.name}",
         unit="share of the best order's gain",
     )
@@ -145,7 +147,7 @@ def _mean(name: str, label: Label) -> Metric:
         labels=(label.name,),
         description=f"Mean of {label.name} over the items, where it applies.",
         limits=(low, high),
-        better=label.better or "neither",  # type: ignore[arg-type]
+        better=good_end(label),
         additive=True,
         title=f"Mean {label.name}",
         unit=f"points from {fixed(low, 0)} to {fixed(high, 0)}"

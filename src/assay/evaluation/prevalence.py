@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from assay._util.typing import Bools, Ints
 from assay.data.class_words import no_before_yes
+from assay.data.directions import good_class, good_end
 from assay.data.task import Label, Task
 from assay.evaluation.registry import Better, Metric
 from assay.evaluation.shares import in_classes
@@ -30,14 +31,23 @@ def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Bools], 
 
 
 def share_direction(label: Label, codes: frozenset[int]) -> Better:
-    """Return which shares of these classes are better, if the label says which end is the good one.
+    """Return which shares of these classes are better, if the label says which class is good.
 
-    Classes in between, and both ends together, are better neither way.
+    Of ordered classes, those in between, and both ends together, are better neither way. Of
+    classes without an order, the good one and all others together have a direction.
     """
-    top, bottom = len(label.classes) - 1 in codes, 0 in codes
-    if label.better not in ("higher", "lower") or top == bottom:
+    good, end = good_class(label), good_end(label)
+    if good is None:
         return "neither"
-    return "higher" if (label.better == "higher") == top else "lower"
+    top, bottom = len(label.classes) - 1 in codes, 0 in codes
+    if end != "neither":
+        told, up = top != bottom, (end == "higher") == top
+    else:
+        told, up = len(codes) in (1, len(label.classes) - 1), good in codes
+        told &= up == (len(codes) == 1)
+    if not told:
+        return "neither"
+    return "higher" if up else "lower"
 
 
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:

@@ -51,6 +51,7 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
             "place_system": ("place", places["system"]),
             "place_cluster": ("place", places["cluster"]),
         }
+        | {f"item_key_{n}": ("item", column) for n, (_, column) in enumerate(ratings.keys.items())}
     )
     constant = xr.Dataset(
         {
@@ -77,7 +78,11 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
             "state": list(space.state_names),
         },
     )
-    return observed, constant.assign(_optional_variables(ratings))
+    found = _optional_variables(ratings)
+    for n, name in enumerate(ratings.keys):
+        found[f"item_key_{n}"] = texts[f"item_key_{n}"]
+        found[f"item_key_{n}"].attrs["column"] = name
+    return observed, constant.assign(found)
 
 
 def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Variable]:
@@ -212,10 +217,12 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
     def column(name: str) -> NDArray[Any]:
         return np.asarray(data[name].values)
 
-    kept = [str(name) for name in data.data_vars if str(name).startswith("item_covariate_")]
+    def numbered(start: str) -> dict[str, NDArray[Any]]:
+        found = (str(name) for name in data.data_vars if str(name).startswith(start))
+        return {data[name].attrs["column"]: column(name) for name in found}
+
     items = pd.DataFrame(
-        {k: column(f"item_{k}") for k in ITEM_COLUMNS}
-        | {data[name].attrs["column"]: column(name) for name in kept},
+        {k: column(f"item_{k}") for k in ITEM_COLUMNS} | numbered("item_covariate_"),
         index=pd.Index(column("item"), name="item"),
     )
     raters = pd.DataFrame(
@@ -238,6 +245,7 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
         partial=fit.attrs["partial"],
         resolve=fit.attrs["resolve"],
         accounting=accounting_of(fit.attrs["accounting"]),
+        keys=pd.DataFrame(numbered("item_key_"), index=items.index),
         **_optional_fields(data),
     )
 

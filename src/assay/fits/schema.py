@@ -58,6 +58,8 @@ OPTIONAL: Mapping[str, tuple[Dims, str]] = {
     "rating_seconds": (RATING, "number"), "design": (("item", "design_column"), "finite"),
 }  # fmt: skip
 """Variables of ``constant_data`` that may be missing; others are covariates, or are not read."""
+COLUMNS = ("item_covariate_", "item_key_")
+"""Starts of the names of variables of ``constant_data`` that are columns of the items."""
 OTHERS: Mapping[str, Mapping[str, tuple[Dims, str]]] = {
     "observed_data": {"answers": (("rating", "label"), "codes")},
     "labels": {
@@ -223,7 +225,7 @@ def _variables(fit: xr.DataTree, task: Task, problems: list[str]) -> None:
     for name in ("item", "rater"):
         if len(set(constant[name].to_numpy().tolist())) < sizes[name]:
             problems.append(f"two {name}s have one name")
-    for name in (str(n) for n in constant.data_vars if str(n).startswith("item_covariate_")):
+    for name in (str(n) for n in constant.data_vars if str(n).startswith(COLUMNS)):
         column = constant[name]
         if column.dims != ITEM or not isinstance(column.attrs.get("column"), str):
             problems.append(f"{name} is no column of the items")

@@ -22,6 +22,7 @@ def take_items(ratings: Ratings, items: Ints) -> Ratings:
         taken,
         item=place[taken.item],
         items=ratings.items.iloc[items],
+        keys=ratings.keys.iloc[items],
         truth=ratings.truth[items],
         panels=panels.assign(item=place[panels["item"].to_numpy()]).reset_index(drop=True),
         simulated=None,
@@ -56,6 +57,7 @@ def join_ratings(sets: Sequence[Ratings]) -> Ratings:
     return replace(
         moved[0],
         items=pd.concat([ratings.items for ratings in moved]),
+        keys=pd.concat([ratings.keys for ratings in moved]),
         truth=np.concatenate([ratings.truth for ratings in moved]),
         panels=pd.concat([ratings.panels for ratings in moved], ignore_index=True),
         **joined,

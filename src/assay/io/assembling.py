@@ -24,6 +24,7 @@ from assay.io.items import (
     rater_table,
     with_covariates,
 )
+from assay.io.key_tables import key_table, require_apart
 from assay.io.larger_units import find_larger_units
 from assay.io.layout import Layout, account_for
 from assay.io.reading_log import NO_RATER, Ledger, find_silence
@@ -80,6 +81,7 @@ def assemble(
         seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
         truth=truth, panels=panels, partial=partial, resolve=resolve,
         accounting=account_for(layout, gold, None if side is None else places, covariates),
+        keys=key_table(item_frame.index, own, None if side is None else places),
     )  # fmt: skip
     return ratings if layout.table.part else _with_unused(ratings, layout, item)
 
@@ -167,6 +169,9 @@ def _places_of(
         finder, side.frame, task=task, asked={**named, "item": keys}, defaults={}, taken=(),
         ledger=ledger,
     )  # fmt: skip
+    for role, found in roles.items():
+        own = [(layout.table, layout.item_columns)] if role == "item" and len(keys) > 1 else []
+        require_apart(role, ledger, *own, (side, found.columns))
     names = joined_ids(side.frame, keys)
     listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
     unlisted = int((~items.isin(listed)).sum())

@@ -253,7 +253,8 @@ def _likely_key(
     free = [str(c) for c in ledger.table.frame.columns if c not in used]
     parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    found = likely_key(ledger.table.frame, free, parts, beside) if "rater" in roles else []
+    frame, named = ledger.table.frame, "rater" in roles
+    found = likely_key(frame, free, parts, beside, wide=not half) if named else []
     criteria = len(answers) > 1 and "rater" in roles and roles["rater"].columns == (NUMBERED,)
     return found or ([] if half else _most_distinct(free, ledger, rows_are_items=criteria))
 

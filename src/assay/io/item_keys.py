@@ -16,7 +16,7 @@ from assay.io.identifiers import joined_ids
 from assay.io.layout import Layout
 from assay.io.names import KEY_PARTS, squash
 
-MOST_CLASH = 0.5
+MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""
 MOST_ADDED = 3
 MOST_COLUMNS = 12

@@ -298,7 +298,33 @@ def _panel_names(
         panel = cluster
     else:
         panel = own
-    return panel.where(system == "", system + "/" + panel)
+    joined = panel.where(system == "", system + "/" + panel)
+    _require_own_names(joined, panel, system, places, rows, ledger)
+    return joined
+
+
+def _require_own_names(
+    joined: "pd.Series[str]",
+    panel: "pd.Series[str]",
+    system: "pd.Series[str]",
+    places: Places,
+    rows: Ints,
+    ledger: Ledger,
+) -> None:
+    """Add a problem if two lists of systems get one name."""
+    first, _ = unique_rows(pd.factorize(panel)[0], pd.factorize(system)[0])
+    alike = joined.iloc[first]
+    twice = first[alike.duplicated(keep=False)]
+    if len(twice):
+        pair = twice[(joined.iloc[twice] == joined.iloc[twice[0]]).to_numpy(bool)][:2]
+        keys = [f"{system.iloc[n]!r} and {panel.iloc[n]!r}" for n in pair]
+        ledger.problem(
+            "same-names",
+            "two keys of the panel get one name when system and list are joined by '/': "
+            f"{keys[0]}, {keys[1]}",
+            where=places.table.where(rows[pair]),
+            mend="write another sign for '/' in these columns",
+        )
 
 
 def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "Ints | None":

@@ -18,9 +18,10 @@ from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
 from assay.io.formats import Export, pragmata
-from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
+from assay.io.identifiers import clean_ids, codes_of, joined_ids
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
+from assay.io.key_tables import require_apart
 from assay.io.opening import read_beside
 from assay.io.reading_log import Ledger
 from assay.io.replicates import BY_ROW, replicate_order
@@ -200,8 +201,8 @@ def find_layout(
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
         for role in ("item", "rater", "replicate")
     }
-    for role in ("item", "rater"):
-        _check_names(role, roles, table, ledger)
+    for role, found in roles.items():
+        require_apart(role, ledger, (table, found.columns))
     periods = find_sessions(table, roles, sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
     used = {*taken, *(c for role in roles.values() for c in role.columns)}
@@ -233,21 +234,6 @@ def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
         for role in ("session", "rater")
     )
     return bool(session.max() > 0) and same_groups(session, rater)
-
-
-def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Ledger) -> None:
-    """Add a problem if different composite keys give the same name."""
-    columns = roles[role].columns if role in roles else ()
-    rows = like_named(table.frame, columns)
-    if len(rows):
-        keys = [" and ".join(map(repr, table.frame.loc[n, list(columns)])) for n in rows]
-        ledger.problem(
-            "same-names",
-            f"different {role}s get one name when their parts are joined by '/': "
-            f"{keys[0]}, {keys[1]}",
-            where=table.where(rows, ", ".join(columns)),
-            mend="write another sign for '/' in these columns",
-        )
 
 
 def without_nameless(layout: Layout, task: Task) -> Layout:

@@ -18,6 +18,8 @@ FIRST_ROWS = 2000
 MOST_CLASSES = 12
 MOST_FREE = 12
 """Most columns tried for each of the three."""
+MIN_SHARED = 2
+"""Fewest ratings of an item, on average, for a key of columns that nothing else recommends."""
 LONGEST_NAME = 60
 """Characters beyond which most cells of a column are texts and no names."""
 MOST_STATES = 256
@@ -76,16 +78,29 @@ def likely_answers(
 
 
 def likely_key(
-    frame: pd.DataFrame, free: Sequence[str], parts: Sequence[str], beside: Sequence[str]
+    frame: pd.DataFrame,
+    free: Sequence[str],
+    parts: Sequence[str],
+    beside: Sequence[str],
+    *,
+    wide: bool = False,
 ) -> list[str]:
     """Guess the columns that together name the item: the smallest key without repeated ratings.
 
     At most one column is ``free``; ``parts`` may belong to the key by name (system, rank);
-    ``beside`` distinguish ratings of one item. Empty if there is none.
+    ``beside`` distinguish ratings of one item. Failing that, if ``wide``, the two or three free
+    columns with the fewest items. Empty if there is none.
     """
     head = frame.head(FIRST_ROWS).drop_duplicates()
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
     several = [c for c in free if c and 1 < len(np.unique(codes[c])) < len(head)][:MOST_FREE]
+
+    def items_of(key: Sequence[str]) -> int:
+        """Return the number of items under a key; 0 if a rater repeats one, or none is shared."""
+        items = len(unique_rows(*(codes[c] for c in key))[0])
+        pairs = len(unique_rows(*(codes[c] for c in (*key, *beside)))[0])
+        return items if pairs == len(head) > items else 0
+
     keys = [
         (*start, *more)
         for size in range(len(parts) + 1)
@@ -94,11 +109,12 @@ def likely_key(
         if len(start) + size > 1
     ]
     for key in sorted(keys, key=len):
-        items = len(unique_rows(*(codes[c] for c in key))[0])
-        pairs = len(unique_rows(*(codes[c] for c in (*key, *beside)))[0])
-        if pairs == len(head) > items:
+        if items_of(key):
             return [c for c in codes if c in key]
-    return []
+    wider = [key for size in (2, 3) if wide for key in combinations(several, size)]
+    counts = {key: items for key in wider if 0 < MIN_SHARED * (items := items_of(key)) <= len(head)}
+    best = min(counts, key=lambda key: (counts[key], len(key)), default=())
+    return [c for c in codes if c in best]
 
 
 def free_answers(frame: pd.DataFrame) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
 from assay.io.delimited import ROW_NAME
 from assay.io.formats import Export
-from assay.io.likely_columns import are_numbers
+from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
 from assay.io.names import RECOGNISED, words_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
@@ -204,7 +205,7 @@ def with_items(
     elif not item:
         item = next((c for c in rest if table.frame[c].nunique() == len(table.frame)), "")
     if not item:
-        table, item = _with_numbers(table, "item")
+        table, item = _with_numbers(table, "item", _unique_key(table.frame, rest))
     return table, {"item": _key_of_rows(table.frame, item, rest)}
 
 
@@ -222,6 +223,16 @@ def _key_of_rows(frame: pd.DataFrame, item: str, rest: Sequence[str]) -> tuple[s
     return next((key for key in keys if not frame.duplicated(list(key)).any()), (item,))
 
 
+def _unique_key(frame: pd.DataFrame, rest: Sequence[str]) -> tuple[str, ...]:
+    """Return the first two or three columns that differ in each row together; empty if none do."""
+    head = frame.head(FIRST_ROWS)
+    named = [c for c in rest if c in frame and head[c].nunique() > 1][:MOST_FREE]
+    for key in (key for size in (2, 3) for key in combinations(named, size)):
+        if not head.duplicated(list(key)).any() and not frame.duplicated(list(key)).any():
+            return key
+    return ()
+
+
 def _with_row_names(table: Table) -> Table:
     """Name the nameless column, if it holds a name of each row and not its number."""
     names = table.frame.get("")
@@ -230,12 +241,13 @@ def _with_row_names(table: Table) -> Table:
     return replace(table, frame=table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)}))
 
 
-def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
-    """Name each row by its number."""
+def _with_numbers(table: Table, role: str, key: Sequence[str] = ()) -> tuple[Table, str]:
+    """Name each row by its number; the columns of a ``key`` could name it."""
     name = free_name(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
-        f"no column names the {role}s, so each row is one, called by its number",
+        f"no column names the {role}s, so each row is one, called by its number"
+        + f"; `{role}={list(key)!r}` names them" * bool(key),
         code="rows-numbered",
         level="note",
     )

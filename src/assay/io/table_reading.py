@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from assay.data.directions import direction_problem
 from assay.data.ratings import RETRIEVER_SCORE, Ratings
 from assay.data.task import Task
 from assay.io.answer_words import (
@@ -124,6 +125,8 @@ def read_rows(
         base, found_in_data, written, rows.item, rows.answers.astype(np.int64), ledger,
         asked=given.ordered, guess=guess_order,
     )  # fmt: skip
+    for wrong in filter(None, map(direction_problem, base.labels)):
+        ledger.problem("label-direction", wrong[0], mend=wrong[1])
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)

@@ -22,6 +22,7 @@ from assay.io.answers import AnswerColumns, LabelsArg, find_answers
 from assay.io.cells import EMPTY, decode
 from assay.io.columns import ColumnFinder, PerLabel, column_of_each, one_column, recognised_of_each
 from assay.io.identifiers import codes_of, joined_ids
+from assay.io.key_tables import require_apart
 from assay.io.list_cells import single_elements
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.io.near_names import folded
@@ -236,7 +237,7 @@ def find_truth(
         )
         return None
     side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
-    other = _from_table(side, item_columns, task, labels, ledger)
+    other = _from_table(side, table, item_columns, task, labels, ledger)
     return None if other is None else _in_classes(other, words)
 
 
@@ -247,13 +248,20 @@ def _in_classes(source: TruthSource, words: Words) -> TruthSource:
 
 
 def _from_table(
-    side: Table, item_columns: tuple[str, ...], task: Task, labels: LabelsArg, ledger: Ledger
+    side: Table,
+    table: Table,
+    item_columns: tuple[str, ...],
+    task: Task,
+    labels: LabelsArg,
+    ledger: Ledger,
 ) -> TruthSource | None:
     """Take the truth from a table whose columns have the names of those of the ratings."""
     finder = ColumnFinder(list(side.frame.columns))
     keys = finder.all_of(item_columns)
     if len(keys) < len(item_columns):
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
+    else:
+        require_apart("item", ledger, (table, item_columns), (side, keys))
     aside = Ledger(side)
     if not keys:
         if item_columns:  # else the missing column of the item is already a problem

@@ -19,8 +19,8 @@ from assay.display.terminal import binary_heading
 from assay.fits.view import Fit, FitView
 from assay.plots.style import (
     COLOURS,
+    HANDLE,
     LETTERS,
-    MARKERS,
     RC,
     SERIES,
     WIDTH,
@@ -28,8 +28,10 @@ from assay.plots.style import (
     axes_of,
     doubt_marks,
     doubt_note,
+    draw_curve,
     figure_of,
     forest,
+    legend_below,
     new_figure,
     panel_grid,
     require_axes,
@@ -101,37 +103,41 @@ def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH, ax: Any = Non
     """
     import matplotlib as mpl
 
-    curves = list(table.groupby(["rater", "label"], sort=False))[:SHOWN_CURVES]
+    every = list(table.groupby(["rater", "label"], sort=False))
+    curves = every[:SHOWN_CURVES]
     with mpl.rc_context(RC):
         figure, panels = panel_grid(
-            len(curves), width, ratio=1, extra=0.2, label="probability of the class", ax=ax
+            len(curves), width, ratio=1.15, extra=0.2, label="probability of the class", ax=ax
         )
         for axes, ((rater, label), part) in zip(panels, curves, strict=True):
             axes.set_title(f"{short(rater)}\n{short(label)}")
             _draw_curves(axes, part)
             axes.set_xlabel("score")
+        named = [axes.get_legend_handles_labels()[1] for axes in panels]
+        some_left_out = ax is None and len(curves) < len(every)
+        left_out = f"the first {len(curves)} of {len(every)} panels" * some_left_out
+        if ax is None and len(named[0]) > 1 and all(names == named[0] for names in named):
+            legend_below(figure, panels[0], left_out)
+            return figure
+        for axes, names in zip(panels, named, strict=True):
+            if len(names) > 1:
+                axes.legend(handlelength=HANDLE)
+        if left_out:
+            figure.supxlabel(left_out, fontsize=LETTERS)
     return figure
 
 
 def _draw_curves(axes: "Axes", part: pd.DataFrame) -> None:
     """Draw each class of one rater and label over the middles of its bins."""
-    several = part["class"].nunique() > 1
-    if not several:
+    if part["class"].nunique() == 1:
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, zorder=0)
     for n, (name, line) in enumerate(part.groupby("class", sort=False, observed=True)):
-        colour = COLOURS[SERIES[n % len(SERIES)]]
         x = np.asarray((line["lowest_score"] + line["highest_score"]) / 2)
-        axes.fill_between(x, line["lower"], line["upper"], color=colour, alpha=0.25, linewidth=0)
-        axes.plot(
-            x, line["mean"], f"{MARKERS[n % len(MARKERS)]}-", color=colour, markersize=4,
-            linewidth=1.4, label=str(name),
-        )  # fmt: skip
+        draw_curve(axes, x, line["mean"], line["lower"], line["upper"], n, str(name))
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
     axes.grid()
-    if several:
-        axes.legend()
 
 
 SHOWN_RATERS = 24
@@ -460,11 +466,12 @@ def plot_drift(fit: Fit, *, level: float = 0.95, width: float = WIDTH, ax: Any =
         for axes, label in zip(panels, labels, strict=True):
             _draw_walks(axes, table.sel(label=label, rater=shown), level)
             axes.set_title(short(label))
-        lines, names = panels[0].get_legend_handles_labels()
         if ax is None:
-            figure.legend(lines, names, loc="outside lower center", ncols=len(names))
+            cut = len(shown) < means.sizes["rater"]
+            title = f"the {len(shown)} of {means.sizes['rater']} raters that change most" * cut
+            legend_below(figure, panels[0], title)
         else:
-            panels[0].legend()
+            panels[0].legend(handlelength=HANDLE)
     return axes_of(figure, ax)
 
 
@@ -474,12 +481,7 @@ def _draw_walks(axes: "Axes", table: xr.DataArray, level: float) -> None:
     for n, rater in enumerate(table["rater"].values):
         draws = table.sel(rater=rater).transpose("session", "sample").values
         lower, upper = interval_ends(draws, level)
-        colour = COLOURS[SERIES[n]]
-        axes.fill_between(x, lower, upper, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(
-            x, draws.mean(axis=1), f"{MARKERS[n]}-", color=colour, markersize=4, linewidth=1.4,
-            label=short(rater),
-        )  # fmt: skip
+        draw_curve(axes, x, draws.mean(axis=1), lower, upper, n, short(rater))
     shown = x[:: ceil(len(x) / TICKS)]
     axes.set_xticks(shown, [short(table["session"].values[n], 12) for n in shown])
     axes.set_ylim(0, 1)

@@ -33,7 +33,9 @@ COLOURS = {
 The report replaces each by a variable of its page, so that figures follow its theme.
 """
 SERIES = ("first", "second", "third", "fourth")
-MARKERS = ("o", "D", "s", "^")
+MARKERS = ("o", "s", "^", "D")
+LINES: Any = ("-", (0, (4, 1.6)), (0, (1, 1.2)), (0, (5, 1.4, 1, 1.4)))
+"""Styles of curves: solid, dashed, dotted, dash-dotted."""
 HATCHES = ("", "///", "...", "xx")
 """Hatches of bars, which are distinct in grey."""
 DPI = 150
@@ -65,6 +67,31 @@ RC: Any = {
     "text.parse_math": False,
     "axes.unicode_minus": True,
 }
+
+
+HANDLE = 3.2
+"""Length of a curve in a legend, which shows its dashes."""
+
+
+def point_style(n: int) -> dict[str, Any]:
+    """Return colour and marker of the series ``n``; each second marker is hollow, as for print."""
+    colour, hollow = COLOURS[SERIES[n % len(SERIES)]], (n + n // len(SERIES)) % 2
+    return {
+        "color": colour, "marker": MARKERS[n % len(MARKERS)], "markersize": 4.2,
+        "markerfacecolor": COLOURS["paper"] if hollow else colour,
+    }  # fmt: skip
+
+
+def draw_curve(axes: "Axes", x: Any, mean: Any, lower: Any, upper: Any, n: int, name: str) -> None:
+    """Draw the curve of the series ``n`` in its band, whose edges have the style of the line."""
+    from matplotlib.colors import to_rgba
+
+    style, line = point_style(n), LINES[n % len(LINES)]
+    shade = to_rgba(style["color"], 0.18)
+    axes.fill_between(
+        x, lower, upper, facecolor=shade, edgecolor=style["color"], linestyle=line, linewidth=0.6
+    )
+    axes.plot(x, mean, linestyle=line, linewidth=1.4, label=name, **style)
 
 
 DOUBTED = " *"
@@ -226,12 +253,27 @@ def add_legend(figure: "Figure", names: Sequence[str], ax: "Axes | None" = None)
     if ax is not None:
         ax.legend()
         return
-    letters = sum(len(name) + 6 for name in names)
-    wide = _inches(letters) < figure.get_figwidth()
     figure.legend(
-        loc="outside upper left", ncols=len(names) if wide else 1, handletextpad=0.3,
-        handlelength=1.0, borderpad=0.1, labelspacing=0.2,
+        loc="outside upper left", ncols=legend_columns(names, figure.get_figwidth()),
+        handletextpad=0.3, handlelength=1.0, borderpad=0.1, labelspacing=0.2,
     )  # fmt: skip
+
+
+def legend_below(figure: "Figure", axes: "Axes", title: str = "") -> None:
+    """Add the legend of one panel below a figure, in as many columns as fit."""
+    lines, names = axes.get_legend_handles_labels()
+    columns = legend_columns(names, figure.get_figwidth(), room=10)
+    figure.legend(
+        lines, names, title=title, loc="outside lower center", ncols=columns, handlelength=HANDLE
+    )
+
+
+def legend_columns(names: Sequence[str], width: float, room: int = 6) -> int:
+    """Return how many names stand side by side; each line or marker takes ``room`` letters."""
+    letters = [len(name) + room for name in names]
+    return (
+        len(names) if _inches(sum(letters)) < width else max(1, int(width / _inches(max(letters))))
+    )
 
 
 Line = tuple[str, str]
@@ -307,9 +349,7 @@ def _draw(axes: "Axes", one: Series, heights: dict[Line, int], *, shift: float, 
     y = np.array([heights[str(h), str(n)] for h, n in values.index], float) + shift
     colour = COLOURS[SERIES[n % len(SERIES)]]
     axes.hlines(y, values["lower"], values["upper"], color=colour, linewidth=1.6)
-    axes.plot(
-        values["mean"], y, MARKERS[n % len(MARKERS)], color=colour, markersize=4, label=one.name
-    )
+    axes.plot(values["mean"], y, linestyle="", label=one.name, **point_style(n))
 
 
 def _name_lines(axes: "Axes", heights: dict[Line, int], headings: dict[str, int]) -> None:

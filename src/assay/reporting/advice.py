@@ -9,6 +9,7 @@ from assay._util.text import called, counted, does, lines_of, some
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
+from assay.data.directions import way_to_direct
 from assay.data.ratings import Ratings
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
@@ -24,11 +25,6 @@ GETS = {
     "raters": "add one more rater",
 }
 """Steps that narrow intervals, by what limits them."""
-DIRECT = (
-    'set `better = "higher"` or `"lower"` in the task file (`assay task init` drafts one) and fit '
-    "again"
-)
-"""Step without which no system can be called best."""
 MARGIN = 0.01
 """Share by which more data have to narrow an interval to be mentioned."""
 
@@ -143,7 +139,7 @@ def next_step(material: Material, findings: Sequence[Finding]) -> str:
     more = _more_data(material)
     talk = [f"discuss the errors of {one.rater}" for one in material.talks[:1]]
     truth = ["find the truth of some items"] * (not material.n_known)
-    steps += [DIRECT] if _lacks_direction(material) else []
+    steps += [_direct(material)] if _lacks_direction(material) else []
     # What makes an answer possible precedes what makes it more precise.
     first = bool(material.claims) or _untold(material)
     steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
@@ -165,6 +161,12 @@ def _lacks_direction(material: Material) -> bool:
         return False
     told = any(label.better for label in material.ratings.task.labels)
     return not told and not material.comparison.pairs["better"].isin(SIGNS).any()
+
+
+def _direct(material: Material) -> str:
+    """State the step without which no system can be called best."""
+    way = way_to_direct(material.ratings.task.labels[0])
+    return f"set {way} in the task file (`assay task init` drafts one) and fit again"
 
 
 def _more_data(material: Material) -> list[str]:

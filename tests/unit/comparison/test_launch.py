@@ -101,6 +101,28 @@ def test_a_metric_without_a_direction_is_no_gain() -> None:
         decide(tree, gain=str(name), baseline="system_1")
 
 
+def test_the_direction_that_a_message_advises_makes_a_gain(tmp_path) -> None:
+    classes = ["rude", "plain", "kind"]
+    made = assay.simulate("single", n_items=60, n_systems=2, classes=classes, rng=1)
+    table = made.to_frame().assign(system=made.panels["system"].to_numpy()[made.item])
+    file, task, name = (
+        tmp_path / "own.toml",
+        'labels = [{name = "label"%s}]',
+        "prevalence[label=kind]",
+    )
+
+    def tree(better: str = "") -> xr.DataTree:
+        file.write_text(task % f", classes = []{better}", encoding="utf-8")
+        ratings = assay.read_ratings(table, task=file)
+        return assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+
+    with pytest.raises(ArgumentError, check=refusal("metric-direction")) as caught:
+        decide(tree(), gain=name, baseline="system_1")
+    advised = re.search("`(better = [^`]*)`", str(caught.value))
+    assert advised is not None
+    assert decide(tree(f", {advised[1]}"), gain=name, baseline="system_1").verdict
+
+
 def test_the_command_says_what_to_launch(fit: xr.DataTree, tmp_path) -> None:
     assay.save(fit, tmp_path / "fit.nc")
     typed = ["decide", str(tmp_path / "fit.nc"), "--baseline", "system_1", "--gain", "ndcg_at_k=2",

@@ -1,3 +1,5 @@
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,6 +7,7 @@ from refusals import refusal
 
 from assay._util.errors import TaskError, UnknownNameError
 from assay.data.task_files import catalogue_entry, catalogue_names, load_task, task_from_json
+from assay.evaluation.select import choose_metrics, metrics_for
 
 SHIPPED = ["ais", "generation", "grounding", "relevance", "retrieval", "single"]
 
@@ -86,6 +89,38 @@ def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     text = "[[labels]]\nname='a'\nclasses=['x']\n[[rules]]\nexpression='a -> b'\n"
     with pytest.raises(TaskError, check=refusal("task-file", problems=2)):
         load_task(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("better", ["higher", "lower", "knd"])
+def test_a_better_end_of_classes_without_an_order_is_refused(better: str, tmp_path: Path) -> None:
+    text = "[[labels]]\nname='tone'\nclasses=['rude', 'plain', 'kind']\nbetter = {}\n"
+    with pytest.raises(TaskError, check=refusal("label-direction")) as caught:
+        load_task(written(tmp_path, text.format(f"'{better}'")))
+    if better == "knd":
+        assert "did you mean kind?" in str(caught.value)
+        return
+    advised = re.search(r'such as better = ("\w+")', str(caught.value))
+    assert advised is not None
+    task = load_task(written(tmp_path, text.format(advised[1])))
+    assert choose_metrics(task, "prevalence[tone=rude]")[0].better == "higher"
+    ordered = load_task(written(tmp_path, text.format(f"'{better}'\nordered = true")))
+    assert choose_metrics(ordered, "prevalence[tone=kind]")[0].better == better
+    # A stored fit of an earlier version has no direction instead.
+    old = replace(task, labels=(replace(task.labels[0], better=better),))
+    assert choose_metrics(task_from_json(old.to_json()), "prevalence[tone=kind]")[0].better == (
+        "neither"
+    )
+
+
+def test_a_class_called_higher_is_a_class(tmp_path: Path) -> None:
+    text = "[[labels]]\nname='a'\nclasses=['higher', 'lower', 'same']\nbetter='higher'\n"
+    task = load_task(written(tmp_path, text))
+    better = {m.name: m.better for m in metrics_for(task)}
+    assert better == {
+        "prevalence[a=higher]": "higher",
+        "prevalence[a=lower]": "neither",
+        "prevalence[a=same]": "neither",
+    }
 
 
 def test_an_unknown_name_shows_the_nearest(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_a_table_comes_back_from_each_format(suffix: str, tmp_path: Path) -> Non
     pd.testing.assert_frame_equal(found, frame)
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_addresses_are_readable_in_json(suffix: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": ["https://a.org/b", "back\\/slash", 'quo"/te']})
+    write_table(frame, tmp_path / f"t{suffix}")
+    text = (tmp_path / f"t{suffix}").read_text(encoding="utf-8")
+    assert "https://a.org/b" in text
+    lines = json.loads(text) if suffix == ".json" else map(json.loads, text.splitlines())
+    assert [line["item"] for line in lines] == frame["item"].tolist()
+
+
 def test_formulas_stay_text_in_a_sheet(tmp_path: Path) -> None:
     write_table(pd.DataFrame({"rater": ["=1+1"]}), tmp_path / "t.xlsx")
     assert pd.read_excel(tmp_path / "t.xlsx", engine="openpyxl")["rater"].tolist() == ["'=1+1"]
@@ -100,7 +110,7 @@ def test_predicted_probabilities_are_of_one_label(fit: xr.DataTree, tmp_path: Pa
         assay.export_labels(fit, tmp_path / "p.csv", to="cleanlab", label="mislead")
     path = assay.export_labels(fit, tmp_path / "p.csv", to="cleanlab", label="misleading")
     table = pd.read_csv(path)
-    assert list(table.columns) == ["item", "label", "no", "yes"]
+    assert list(table.columns) == ["item", "question", "doc", "place", "label", "no", "yes"]
     assert table[["no", "yes"]].sum(axis=1).to_numpy() == pytest.approx(1)
     assert (table["label"] == (table["yes"] > table["no"])).all()
 

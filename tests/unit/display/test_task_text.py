@@ -90,7 +90,7 @@ def test_suggestions_hold_as_they_are_written(support, tmp_path):
     task = assay.load_task(target)
     assert [rule.expression for rule in task.rules] == ["solved -> tone != rude"]
     assert task.labels[1].asked_if == "understood"
-    assert {label.better for label in task.labels} == {"higher"}
+    assert {la.better for la in task.labels} == {"higher", "kind"}
 
 
 def test_ranked_lists_and_stars_are_written_out(tmp_path):

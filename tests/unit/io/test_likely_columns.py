@@ -1,5 +1,8 @@
 import pandas as pd
+import pytest
 
+from assay._util.errors import RatingsError
+from assay.io import read_ratings
 from assay.io.likely_columns import likely_answers, likely_columns, likely_key
 
 
@@ -23,3 +26,30 @@ def test_the_smallest_unique_key_is_guessed() -> None:
     rows = [(q, m, r) for q in "pqs" for m in "AB" for r in "xy"]
     frame = pd.DataFrame(rows, columns=["Thema", "model", "rater"])
     assert likely_key(frame, ["Thema"], ["model"], ["rater"]) == ["Thema", "model"]
+
+
+def test_a_key_of_several_columns_is_found_that_no_name_recommends() -> None:
+    rows = [
+        (f"https://a.org/{n // 4}", f"{n // 8}/2/2025", ("intro", "api")[n % 2], f"{n % 4}", rater,
+         f"{n * k}" if n % 3 else "", "xyz"[(n + k) % 3])
+        for n in range(48) for k, rater in enumerate(("ann", "ben", "cat")) if (n + k) % 5
+    ]  # fmt: skip
+    columns = ["url", "date", "section", "place", "rater", "comment", "verdict"]
+    frame = pd.DataFrame(rows, columns=columns, dtype="str")
+    free = ["url", "date", "section", "place", "comment"]
+    assert likely_key(frame, free, [], ["rater"], wide=True) == ["url", "place"]
+    assert likely_key(frame, free[:3], [], ["rater"], wide=True) == []
+    assert likely_key(frame, free, [], ["rater"]) == []
+
+
+def test_a_message_names_all_columns_of_the_item() -> None:
+    rows = [
+        (f"https://a.org/{n // 4}", f"part {n % 4}", rater, "xyz"[(n + k) % 3])
+        for n in range(48) for k, rater in enumerate(("ann", "ben", "cat")) if (n + k) % 5
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["url", "section", "reviewer", "verdict"])
+    for given in ({}, {"item": "url"}):
+        with pytest.raises(RatingsError) as caught:
+            read_ratings(frame, **given)
+        assert caught.value.go_on["item"] == ["url", "section"]
+        assert len(read_ratings(frame, **caught.value.go_on).items) == 48

@@ -128,6 +128,16 @@ def instead(**more: object) -> Callable[[str, Call, Path], Call]:
     return lambda said, before, folder: {**before, **more}
 
 
+DIRECTED = 'labels = [{{name = "label", classes = [], better = {}}}]'
+
+
+def _with_good_class(said: str, call: Call, folder: Path) -> Call:
+    """Write the class that a message names into the task file."""
+    named = re.search(r"such as better = (\"[^\"]*\")", said)
+    assert named is not None, said
+    return {**call, "task": _written(folder, DIRECTED.format(named[1]))}
+
+
 DAMAGED = '[{"id": 1, "data": {}, "annotations": [{"id": 1, "completed_by": 1}]}]'
 EMPTY = '[{"id": 1, "data": {}, "annotations": []}]'
 
@@ -515,6 +525,17 @@ KINDS = [
         },
     ),
     Kind(
+        code="label-direction",
+        call=lambda folder: call(task=_written(folder, DIRECTED.format('"higher"')))(folder),
+        mend=_with_good_class,
+        right=lambda r: r.task.labels[0].better == "x",
+    ),
+    Kind(
+        code="label-direction",
+        call=lambda folder: call(task=_written(folder, DIRECTED.format('"Y"')))(folder),
+        mend=instead(task=None),
+    ),
+    Kind(
         code="minus-one",
         call=call(table(label=["0", "1", "-1"] * 8)),
         mend=argument("classes"),
@@ -674,6 +695,7 @@ BY_HAND = {
     "folder-without-task": "the folder holds no table",
     "json-file": "no record in it is whole",
     "json-shape": "it holds no records",
+    "label-direction": "only a person knows which class is good",
     "lfs-pointer": "git has to fetch the file",
     "nested-cells": "only a person knows which part of a dictionary is the answer",
     "no-answer-given": "there is nothing to read",

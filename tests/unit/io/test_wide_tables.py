@@ -1,6 +1,7 @@
 import pandas as pd
 
 from assay.data.task import Label
+from assay.io import read_ratings
 from assay.io.wide_tables import _called_alike, answer_columns, names_people, vote_columns
 
 
@@ -26,3 +27,16 @@ def test_columns_of_people_are_known_by_name() -> None:
 def test_columns_of_steady_sums_are_votes() -> None:
     frame = pd.DataFrame({"unit": ["1", "2", "3"], "a": ["3", "0", "2"], "b": ["0", "3", "1"]})
     assert vote_columns(frame) == ["a", "b"]
+
+
+def test_rows_without_a_name_are_told_which_columns_name_them() -> None:
+    frame = pd.DataFrame({"url": list("aabbcc"), "part": list("xyxyxy"), "Ann": list("pqpqpp"),
+                          "Ben": list("ppqqpq")})  # fmt: skip
+    ratings = read_ratings(frame, wide=["Ann", "Ben"])
+    said = next(note for note in ratings.accounting.notes if "called by its number" in note)
+    assert said.endswith("; `item=['url', 'part']` names them")
+    named = read_ratings(frame, wide=["Ann", "Ben"], item=["url", "part"])
+    assert named.items.index.tolist() == ["a/x", "a/y", "b/x", "b/y", "c/x", "c/y"]
+    alike = frame.assign(part="x")
+    notes = read_ratings(alike, wide=["Ann", "Ben"]).accounting.notes
+    assert any(note.endswith("called by its number") for note in notes)

@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -327,6 +328,67 @@ def test_bars_are_told_apart_in_grey(fit: xr.DataTree) -> None:
     for axes in (plots.plot_budget(fit), plots.plot_labels(fit)):
         hatches = {bar.get_hatch() or "" for bar in axes.patches}
         assert len(hatches) > 1
+
+
+def looks(line: Any) -> tuple[object, ...]:
+    """Return what distinguishes a line in grey: its marker, whether it is hollow, its dashes."""
+    hollow = line.get_markerfacecolor() != line.get_color()
+    return line.get_marker(), hollow, str(line._dash_pattern)
+
+
+def test_series_are_told_apart_in_grey(fit: xr.DataTree) -> None:
+    observed, expected = plots.plot_agreement(agreement(ratings_of(fit), fit=fit)).lines[:2]
+    assert looks(observed)[1] != looks(expected)[1]
+    values = pd.DataFrame({"mean": 0.5, "lower": 0.4, "upper": 0.6}, index=[("a", "b")])
+    many = [Series(name=str(n), values=values) for n in range(8)]
+    drawn = [line for line in forest(many, label="x").axes[0].lines if line.get_marker() != "None"]
+    assert len({looks(line)[:2] for line in drawn}) == 8
+
+
+def long_names(ratings: Any) -> Any:
+    names = [f"annotator of the second vendor, number {n}" for n in range(len(ratings.raters))]
+    return replace(ratings, raters=ratings.raters.set_index(pd.Index(names, name="rater")))
+
+
+def inside(figure: Any) -> bool:
+    """Return whether a figure holds all that is drawn on it."""
+    figure.canvas.draw()
+    box = figure.get_tightbbox().padded(-0.01)
+    return bool((box.min >= 0).all() and (box.max <= figure.get_size_inches()).all())
+
+
+@pytest.mark.parametrize("count", [2, 8, 25])
+def test_walks_are_told_apart_in_grey_below_any_names(count: int) -> None:
+    ratings = simulate("single", raters="dawid_skene + drift", classes=["no", "yes"], sessions=3,
+                       n_items=40, n_raters=count, ratings_per_item=2, rng=1)  # fmt: skip
+    few = assay.fit(long_names(ratings), raters="dawid_skene + drift", method="map", draws=4,
+                    chains=1, starts=1, rng=1)  # fmt: skip
+    axes = plots.plot_drift(few)
+    assert len({looks(line)[2] for line in axes.lines}) == len(axes.lines) == min(count, 4)
+    bands = {str(band.get_linestyle()) for band in axes.collections}
+    assert len(bands) == min(count, 4)
+    assert inside(axes.figure)
+    said = f"the 4 of {count} raters that change most"
+    assert (said in words(axes)) == (count > 4)
+
+
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+@pytest.mark.parametrize("count", [2, 8])
+def test_curves_are_told_apart_in_grey_below_any_names(count: int) -> None:
+    ratings = simulate(
+        "relevance", raters="scored", n_items=60, n_raters=count, ratings_per_item=2, rng=1
+    )
+    few = assay.fit(long_names(ratings), raters="scored", method="map", draws=4, chains=1,
+                    starts=1, rng=1)  # fmt: skip
+    panels = plots.plot_calibration(few)
+    for axes in panels:
+        assert len({looks(line)[2] for line in axes.lines}) == 2
+        assert axes.get_legend() is None
+    figure = figure_of(panels[0])
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["partially", "yes"]
+    assert inside(figure)
+    assert ("the first 6 of 8 panels" in words(figure)) == (count == 8)
 
 
 @pytest.mark.parametrize("width", [4.0, 5.2, 9.0])

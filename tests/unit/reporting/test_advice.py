@@ -202,6 +202,16 @@ def test_page_one_says_how_to_give_a_direction_until_the_task_has_one() -> None:
     assert "no metric has a better direction" not in found["higher"]["Answer"]
 
 
+def test_page_one_names_a_class_where_classes_have_no_order() -> None:
+    study = assay.simulate("single", n_items=60, n_systems=2, classes=["a", "b", "c"], rng=1)
+    fit = assay.fit(study, method="map", draws=30, chains=1, starts=1, rng=1)
+    front = make_page(Material(fit=fit, budget=False, short=True)).front
+    assert front is not None
+    advice = dict(front.sentences)["What to do next"]
+    assert 'set `better = "a"` or another class in the task file' in advice
+    assert len(advice.split()) <= MOST_WORDS
+
+
 def test_page_one_warns_without_parameters_and_references() -> None:
     rough = (
         "The effective sample size is as low as 46 (prevalence[system system_2, state yes]). Below "

@@ -17,11 +17,17 @@ from assay._util.text import counted
 from assay.io.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
 from assay.io.encodings import decode_text
 from assay.io.file_names import short_names
-from assay.io.file_paths import is_folder, read_bytes
+from assay.io.file_paths import (
+    is_archive,
+    is_folder,
+    packed_file,
+    packed_names,
+    read_bytes,
+    unpacked,
+)
 from assay.io.foreign_files import is_page, no_table, refuse_pointer
 from assay.io.html_tables import table_of_page
 from assay.io.json_records import looks_like_json, without_lone_surrogates
-from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
 from assay.io.source_folders import FilesSource, FolderSource
 from assay.io.sources import FrameSource, JsonSource, Source, TextSource
 from assay.io.spreadsheets import is_spreadsheet, read_sheet

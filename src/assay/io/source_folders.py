@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import final
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import listed
-from assay.io.file_names import SUFFIXES, is_table_name
+from assay.io.file_names import SUFFIXES, is_table_name, names_without_suffix, short_names
 from assay.io.sources import Kind, Source
 from assay.io.tables import AGAIN, Table
 
@@ -127,3 +127,34 @@ class FilesSource(Source):
             mend="give one of them",
             go_on={"source": self.paths[first[0]]} if first and first[0] in self.paths else {},
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """One file of a data set.
+
+    file : its name, with folders only where another file has the same name
+    stem : its name without suffix, which may name a rater
+    """
+
+    source: Source
+    file: str
+    stem: str
+
+
+def members_of(source: Source, *, any_name: bool = False) -> Iterator[Member]:
+    """Yield the source itself, or the files of a folder, archive or list.
+
+    Files that the caller did not name count only if they have records or rows by their name, unless
+    ``any_name``.
+    """
+    if not isinstance(source, FolderSource | FilesSource):
+        file = Path(source.name).name
+        yield Member(source=source, file=file, stem=file.split(".")[0])
+        return
+    every = any_name or (isinstance(source, FilesSource) and source.chosen)
+    kept = [file for file in source.files if every or is_table_name(file)]
+    names = short_names(kept)
+    stems = names_without_suffix(names.values())
+    for file, name in names.items():
+        yield Member(source=source.member(file), file=name, stem=stems[name])

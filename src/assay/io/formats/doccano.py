@@ -7,7 +7,7 @@ from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
+from assay.io.source_folders import members_of
 from assay.io.sources import Source
 
 COMMENTS = ("Comments", "comments", "annotation_approver")

@@ -10,7 +10,7 @@ from assay.data.task import Task
 from assay.io.annotation_answers import SUBMITTED, Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
+from assay.io.source_folders import members_of
 from assay.io.sources import Source
 
 TASK, INPUT = "_task_hash", "_input_hash"

@@ -8,8 +8,7 @@ from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
-from assay.io.source_folders import FilesSource, FolderSource
+from assay.io.source_folders import FilesSource, FolderSource, members_of
 from assay.io.sources import Source, TextSource
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")

@@ -14,12 +14,12 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted, listed, some
-from assay.io.column_names import told_apart
 from assay.io.file_names import FILE, SUFFIXES, is_table_name
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.source_folders import FilesSource, FolderSource
 from assay.io.sources import FIRST_RECORDS, FrameSource, JsonSource, Source
+from assay.io.tables import told_apart
 
 HIDDEN = (".", "_")
 """How files and folders begin that programs keep for themselves."""

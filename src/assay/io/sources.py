@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from assay._util.errors import RatingsError
 from assay._util.text import counted
-from assay.io.column_names import told_apart
 from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
@@ -23,7 +22,7 @@ from assay.io.json_records import (
     records_of,
 )
 from assay.io.json_stream import sound_records, stream_records
-from assay.io.tables import Table, rows_of, table_of
+from assay.io.tables import Table, rows_of, table_of, told_apart
 
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50

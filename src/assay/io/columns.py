@@ -14,9 +14,8 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.file_names import FILE
 from assay.io.identifiers import joined_ids
-from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
+from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, key_in_lists
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
-from assay.io.list_keys import key_in_lists
 from assay.io.names import (
     ASKED,
     COUNT_NAMES,

@@ -1,6 +1,7 @@
 """Sheets of Excel and OpenDocument files as tables, with the number of each row."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,6 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
-from assay.io.merged_cells import filled as with_merged
-from assay.io.merged_cells import hidden_sheets, merged_ranges
 from assay.io.names import RECOGNISED, squash
 from assay.io.tables import AGAIN
 
@@ -57,7 +56,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     filled = {name: cells for name, cells in sheets.items() if not cells.empty}
     if not filled:
         raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
-    hidden = [name for name in hidden_sheets(data, list(sheets)) if name in filled]
+    hidden = [name for name in _hidden_sheets(data, list(sheets)) if name in filled]
     shown = [name for name in filled if name not in hidden]
     if sheet is None and len(shown) != 1:
         raise _several(filled, hidden, source)
@@ -74,7 +73,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             mend=suggest(name, list(filled)),
             go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
         )
-    cells, merged = with_merged(filled[name], merged_ranges(data, list(sheets).index(name)))
+    cells, merged = _with_merged(filled[name], _merged_ranges(data, list(sheets).index(name)))
     read = from_header(cells, source)
     text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
     note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
@@ -207,3 +206,86 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
             )
         ]
     return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))
+
+
+SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
+SHEET_ID = re.compile(rb"\br:id=\"([^\"]*)\"")
+HIDDEN = re.compile(rb"\bstate=\"(?:veryH|h)idden\"")
+RELATION = re.compile(rb"<Relationship\b[^>]*>")
+ID, TARGET = re.compile(rb"\bId=\"([^\"]*)\""), re.compile(rb"\bTarget=\"([^\"]*)\"")
+MERGED = re.compile(rb"<mergeCell\b[^>]*\bref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
+MOST_CELLS = 1_000_000
+"""Larger ranges are whole rows or columns of a layout."""
+NO_EXCEL = (KeyError, IndexError, zipfile.BadZipFile, OSError, RuntimeError)
+"""What files other than of Excel since 2007 raise."""
+Range = tuple[int, int, int, int]
+
+
+def _merged_ranges(data: bytes, position: int) -> list[Range]:
+    """Return first row, last row, first and last column of merged cells of a sheet, each from 0.
+
+    The readers of Excel do not tell them.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            text = archive.read(_file_of(archive, position))
+    except NO_EXCEL:
+        return []
+    found = [
+        (int(top) - 1, int(bottom) - 1, _column(left), _column(right))
+        for left, top, right, bottom in MERGED.findall(text)
+    ]
+    return [one for one in found if (one[1] - one[0] + 1) * (one[3] - one[2] + 1) <= MOST_CELLS]
+
+
+def _hidden_sheets(data: bytes, names: Sequence[str]) -> list[str]:
+    """Return the hidden sheets."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = SHEET_TAG.findall(archive.read("xl/workbook.xml"))
+    except NO_EXCEL:
+        return []
+    return [name for name, sheet in zip(names, sheets, strict=False) if HIDDEN.search(sheet)]
+
+
+def _file_of(archive: zipfile.ZipFile, position: int) -> str:
+    """Return the file of a sheet."""
+    sheet = SHEET_TAG.findall(archive.read("xl/workbook.xml"))[position]
+    wanted = SHEET_ID.findall(sheet)[0]
+    for relation in RELATION.findall(archive.read("xl/_rels/workbook.xml.rels")):
+        if ID.findall(relation) == [wanted]:
+            target = TARGET.findall(relation)[0].decode().lstrip("/")
+            return target if target.startswith("xl/") else f"xl/{target}"
+    raise KeyError(wanted)
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column, from 0.
+
+    >>> _column(b"A"), _column(b"AB")
+    (0, 27)
+    """
+    number = 0
+    for letter in letters.decode():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _with_merged(cells: pd.DataFrame, ranges: list[Range]) -> tuple[pd.DataFrame, int]:
+    """Return the cells with the value of each merged range in all its rows, and how many it filled.
+
+    Ranges over several columns are titles: only ranges of one column are filled.
+    """
+    grid = cells.to_numpy(object, copy=True)
+    rows = {int(row): n for n, row in enumerate(cells.index)}
+    columns = {int(column): n for n, column in enumerate(cells.columns)}
+    count = 0
+    for top, bottom, left, right in ranges:
+        if left != right or left not in columns or top not in rows:
+            continue
+        column, value = columns[left], grid[rows[top], columns[left]]
+        for row in range(top + 1, bottom + 1):
+            if row in rows and pd.isna(grid[rows[row], column]):
+                grid[rows[row], column] = value
+                count += 1
+    return pd.DataFrame(grid, index=cells.index, columns=cells.columns), count

@@ -3,9 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -16,7 +15,6 @@ from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
 from assay.io.names import composed, note_apart
-from assay.io.open_quotes import require_closed, without_open_quotes
 from assay.io.tables import AGAIN, SET_ASIDE
 
 ROW_NAME = "row name"
@@ -59,11 +57,26 @@ class _BadRow:
         return 1 + self.text.count("\n")
 
 
-def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimited:
-    """Parse delimited text with a header; ragged rows are refused, or lost if ``lenient``."""
-    if lenient:
-        return without_open_quotes(raw, partial(_parsed, source=source, lenient=True))
-    return _parsed(raw, source=source, lenient=False)
+def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimited:
+    """Parse delimited text with a header.
+
+    Ragged rows, and lines whose quotes are not closed, are refused, or lost if ``lenient``.
+    """
+    lost: list[int] = []
+    while True:
+        try:
+            parsed = _parsed(text, source=source, lenient=lenient)
+        except RatingsError as error:  # of an open quote, it has the line
+            line = int(error.numbers.get("line", 0))
+            if not lenient or line in (0, *lost) or len(lost) == MOST_OPEN:
+                raise
+            lost.append(line)
+            text = _blanked(text, line)
+            continue
+        return replace(
+            parsed, lost=tuple(sorted((*parsed.lost, *lost))),
+            blank_lines=max(parsed.blank_lines - len(lost), 0),
+        )  # fmt: skip
 
 
 def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
@@ -85,7 +98,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     lines = offset + _line_numbers(text, frame, bad)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
     texts = {int(line): row.text for line, row in zip(lines[wrong], bad, strict=True)}
-    require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
+    _require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
     if bad and not lenient:
         raise RatingsError([_ragged(bad, lines, len(header))], source)
     lost = tuple(lines[wrong].tolist())
@@ -274,3 +287,82 @@ def _ragged(bad: list[_BadRow], begins: Ints, columns: int) -> Problem:
         go_on=SET_ASIDE,
         numbers={"rows": len(bad), "fields": columns},
     )
+
+
+FEWEST_FIELDS, FEWEST_LINES = 3, 2
+"""Fewest columns of a table, and fewest lines in a cell for the lines to be rows."""
+SHOWN_CHARACTERS = 60
+MOST_OPEN = 100
+"""Most rows that are set aside for their quotes; beyond, the file is of another kind."""
+
+
+def _require_closed(
+    text: str,
+    frame: pd.DataFrame,
+    lines: Ints,
+    wrong: Mapping[int, str],
+    offset: int,
+    separator: str,
+    source: str,
+) -> None:
+    """Refuse a quote that is closed rows later, or never, so that rows become part of a cell.
+
+    ``text`` is the table from its header on, after ``offset`` lines. ``frame`` has its records, the
+    header included, and ``lines`` the first line of each; ``wrong`` has those with a wrong number
+    of fields, by their first line.
+    """
+    if '"' not in text or frame.empty:
+        return
+    found: dict[int, str] = {}
+    several = text.count("\n") > len(frame) + len(wrong)
+    for record, column in _long_cells(frame) if several else ():
+        inner = LINE_END.split(str(frame.iat[record, column]))[1:-1]
+        if len(inner) >= FEWEST_LINES and all(_is_row(line, separator, frame) for line in inner):
+            found[int(lines[record])] = f"closed at line {lines[record] + len(inner) + 1} only"
+    for line, torn in wrong.items():
+        if any(_is_row(one, separator, frame) for one in LINE_END.split(torn)[1:]):
+            found[line] = "not closed in its row"
+    last = str(frame.iat[-1, -1]).replace('"', '""')
+    if text.endswith(f'"{last}' if last else (f'{separator}"', '\n"')):
+        found[int(lines[-1])] = "never closed"
+    if found:
+        raise _open_quote(text, min(found), offset, found[min(found)], source)
+
+
+def _is_row(line: str, separator: str, frame: pd.DataFrame) -> bool:
+    """Whether a line has as many fields as the table has columns."""
+    return line.count(separator) + 1 == frame.shape[1] > 1
+
+
+def _long_cells(frame: pd.DataFrame) -> list[tuple[int, int]]:
+    """Return the records and columns of cells of several lines, if there are enough columns."""
+    if frame.shape[1] < FEWEST_FIELDS:
+        return []
+    return [
+        (int(record), column)
+        for column in range(frame.shape[1])
+        for record in (frame.iloc[:, column].str.count("\n") > FEWEST_LINES).to_numpy().nonzero()[0]
+    ]
+
+
+def _open_quote(text: str, line: int, offset: int, end: str, source: str) -> RatingsError:
+    shown = LINE_END.split(text)[line - offset - 1][:SHOWN_CHARACTERS]
+    is_header = line == offset + 1
+    rest = "" if is_header else f"; or leave the line out: {as_code(SET_ASIDE)}"
+    problem = Problem(
+        code="unparsed-file",
+        what=f"the quote that opens in line {line} is {end}, so that the lines after it would be "
+        f"one cell: {shown}",
+        mend=f"close the quote in that line, or write it twice if it belongs to the text{rest}",
+        go_on={} if is_header else SET_ASIDE,
+        numbers={"line": line},
+    )
+    return RatingsError([problem], source)
+
+
+def _blanked(text: str, line: int) -> str:
+    """Empty a line of a text."""
+    ends = [(0, 0), *((found.start(), found.end()) for found in LINE_END.finditer(text))]
+    start = ends[line - 1][1]
+    end = ends[line][0] if line < len(ends) else len(text)
+    return text[:start] + text[end:]

@@ -1,4 +1,4 @@
-"""Parse delimited text into a table of strings, with the line of each row."""
+"""Parse delimited text, which may lack a header, as strings with the line of each row."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import pandas as pd
 from assay._util.errors import Note, Problem, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
-from assay.io.names import composed, note_apart
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
 from assay.io.tables import AGAIN, SET_ASIDE
 
 ROW_NAME = "row name"
@@ -366,3 +366,59 @@ def _blanked(text: str, line: int) -> str:
     start = ends[line - 1][1]
     end = ends[line][0] if line < len(ends) else len(text)
     return text[:start] + text[end:]
+
+
+FIRST_LINES = 100
+SEEN_ROWS = 5000
+COLUMN_NAMES = {squash(n) for names in RECOGNISED.values() for n in names} | set(ANSWER_COLUMNS)
+BLANKS = re.compile(r"[ \t]+")
+
+
+def with_tabs(text: str) -> str | None:
+    """Return the text with tabs for spaces, if each line has as many words; else None."""
+    lines = text.splitlines()
+    first = [line for line in lines if line.strip()][:FIRST_LINES]
+    if any(sign in first[0] for sign in SEPARATORS):
+        return None
+    words = _quoted_words if '"' in text else str.split
+    head, *fields = [len(words(line)) for line in first]
+    same = set(fields) or {head}
+    # Tables of R have one name less than columns: rows begin with their names.
+    if len(same) != 1 or max(same) < FEWEST_FIELDS:
+        return None
+    if max(same) - head not in ((0, 1) if len(fields) > 1 else (0,)):
+        return None
+    if words is str.split:
+        return "\n".join(BLANKS.sub("\t", line.strip()) for line in lines)
+    written = io.StringIO()
+    csv.writer(written, delimiter="\t", lineterminator="\n").writerows(map(words, lines))
+    return written.getvalue()
+
+
+def _quoted_words(line: str) -> list[str]:
+    """Split at spaces outside of quotes."""
+    return [w for w in next(csv.reader([line.strip()], delimiter=" "), []) if w]
+
+
+def lacks_header(frame: pd.DataFrame) -> bool:
+    """Whether the header is a row: no name is known, and half of them recur in their column."""
+    names = [str(c) for c in frame.columns]
+    if any(squash(name) in COLUMN_NAMES for name in names):
+        return False
+    below = [
+        name
+        for n, name in enumerate(names)
+        if name and bool((frame.iloc[:SEEN_ROWS, n] == name).any())
+    ]
+    words = any(not _is_number(name) for name in below) or not _counts_up(names)
+    return bool(below) and 2 * len(below) >= len(names) and words
+
+
+def _counts_up(names: Sequence[str]) -> bool:
+    """Whether names are numbers of columns: 0, 1, 2, ... or 1, 2, 3, ..."""
+    places = range(len(names))
+    return list(names) in ([str(n) for n in places], [str(n + 1) for n in places])
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+([.,]\d+)?", text) is not None

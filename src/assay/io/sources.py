@@ -11,10 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import RatingsError
+from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
-from assay.io.delimited import Delimited, parse_delimited, read_header
-from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
+from assay.io.delimited import (
+    Delimited,
+    lacks_header,
+    parse_delimited,
+    read_header,
+    with_tabs,
+)
 from assay.io.json_records import (
     flat_frame,
     flattened,
@@ -145,13 +150,16 @@ class TextSource(Source):
         spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
         if spaced is not None:
             text, parsed = spaced, self._parse(spaced)
-            notes.append(note_spaces())
+            notes.append(Note("spaces separate the columns", code="spaces", level="note"))
         if lacks_header(parsed.frame):
-            head = parsed.separator.join(numbered(len(parsed.frame.columns)))
-            parsed = self._parse(f"{head}\n{text}")
+            head = (f"column {n}" for n in range(1, len(parsed.frame.columns) + 1))
+            parsed = self._parse(f"{parsed.separator.join(head)}\n{text}")
             lost = tuple(line - 1 for line in parsed.lost)
             parsed = replace(parsed, lines=parsed.lines - 1, lost=lost)
-            notes.append(note_numbers())
+            said = (
+                "the first line is a row and not a header, so columns are called by their numbers"
+            )
+            notes.append(Note(said, code="no-header", level="note"))
         return self._as_table(parsed, notes)
 
     def _parse(self, text: str) -> Delimited:

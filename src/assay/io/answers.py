@@ -46,13 +46,7 @@ from assay.io.reading_log import Ledger
 from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import (
-    answer_columns,
-    are_criteria,
-    item_of,
-    report_wide,
-    rows_are_items,
-)
+from assay.io.wide_tables import answer_columns, are_criteria, item_of, report_wide, rows_are_items
 
 MOST_LISTED = 64
 """Most different elements of lists for them to be options, and no names or words of texts."""

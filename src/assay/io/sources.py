@@ -13,20 +13,15 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
-from assay.io.delimited import (
-    Delimited,
-    lacks_header,
-    parse_delimited,
-    read_header,
-    with_tabs,
-)
+from assay.io.delimited import Delimited, lacks_header, parse_delimited, read_header, with_tabs
 from assay.io.json_records import (
     flat_frame,
     flattened,
     parse_json,
     records_of,
+    sound_records,
+    stream_records,
 )
-from assay.io.json_stream import sound_records, stream_records
 from assay.io.tables import Table, rows_of, table_of, told_apart
 
 STANDARD_INPUT = "-"

@@ -22,13 +22,7 @@ from assay.io.columns import ColumnFinder, named_columns
 from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
-from assay.io.layout import (
-    Layout,
-    fill_classes,
-    find_layout,
-    find_tables,
-    without_nameless,
-)
+from assay.io.layout import Layout, fill_classes, find_layout, find_tables, without_nameless
 from assay.io.list_cells import (
     explode_ratings,
     named_by_lists,

@@ -14,10 +14,7 @@ from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY, spellings
 from assay.io.columns import ColumnFinder, named_columns
 from assay.io.formats import Export
-from assay.io.names import (
-    QUESTION_COLUMNS,
-    squash,
-)
+from assay.io.names import QUESTION_COLUMNS, squash
 from assay.io.one_label import named_labels, one_label_task
 from assay.io.questions_in_rows import task_of_rows
 

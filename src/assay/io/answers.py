@@ -13,9 +13,8 @@ import pandas as pd
 from assay._util.errors import as_code, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
-from assay.data.class_words import canonical
 from assay.data.task import Label, Task
-from assay.io.cells import EMPTY
+from assay.io.cells import empty_cells, words_in
 from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
@@ -143,7 +142,7 @@ def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
 
 def _varies(table: Table, column: str) -> bool:
     """Whether a column has several values."""
-    return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
+    return len(words_in(table.frame[column])) > 1
 
 
 def _without_texts(table: Table, columns: Sequence[str]) -> list[str]:
@@ -212,8 +211,7 @@ def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[
     if not rows_are_items(frame, [c for c in [item_of(finder.columns)] if c]):
         return False
     raters = answer_columns(frame, Label(name="label", classes=()), found.columns)
-    own = set(map(canonical, pd.unique(frame[found.columns[0]]))) - EMPTY
-    said = {canonical(str(w)) for c in raters for w in pd.unique(frame[c])} - EMPTY
+    own, said = words_in(frame[found.columns[0]]), {w for c in raters for w in words_in(frame[c])}
     return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
 
 
@@ -325,8 +323,7 @@ def _likely_one(
 
 def _is_filled(cells: "pd.Series[str]") -> bool:
     """Whether most cells are filled, unlike columns of remarks."""
-    empty = [word for word in pd.unique(cells) if canonical(str(word)) in EMPTY]
-    return bool(2 * cells.isin(empty).sum() < len(cells))
+    return bool(2 * empty_cells(cells).sum() < len(cells))
 
 
 def has_options(cells: "pd.Series[str]") -> bool:

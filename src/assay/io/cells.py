@@ -54,6 +54,17 @@ SHOWN = 10
 LONG = 60
 
 
+def words_in(column: "pd.Series[str]") -> set[str]:
+    """Return the distinct words of a column in canonical form, without those for nothing."""
+    return {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+
+
+def empty_cells(column: "pd.Series[str]") -> Bools:
+    """Return which cells are empty or hold a word for nothing."""
+    raw, distinct = pd.factorize(column)
+    return np.array([canonical(str(word)) in EMPTY for word in distinct], bool)[raw]
+
+
 def spellings(label: Label) -> dict[str, int]:
     """Return the code of every spelling of a label's classes; missing values are ``MISSING``."""
     table = dict.fromkeys(EMPTY, MISSING)

@@ -11,7 +11,7 @@ from assay._util.grouping import unique_rows
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
-from assay.io.cells import EMPTY
+from assay.io.cells import EMPTY, empty_cells, words_in
 from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
 
 FIRST_ROWS = 2000
@@ -168,8 +168,7 @@ def are_numbers(column: "pd.Series[str]") -> bool:
 
 def has_few(column: "pd.Series[str]") -> bool:
     """Whether a column has few values, as answers have."""
-    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
-    return 1 < len(words) <= MOST_CLASSES < len(column)
+    return 1 < len(words_in(column)) <= MOST_CLASSES < len(column)
 
 
 def repeats_names(column: "pd.Series[str]") -> bool:
@@ -189,9 +188,4 @@ def mark_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     >>> mark_columns(frame, list(frame))
     ['long', 'rude']
     """
-    found = []
-    for column in columns:
-        words = {canonical(str(word)) for word in pd.unique(frame[column])}
-        if len(words - EMPTY) == 1 and words & EMPTY:
-            found.append(column)
-    return found
+    return [c for c in columns if len(words_in(frame[c])) == 1 and empty_cells(frame[c]).any()]

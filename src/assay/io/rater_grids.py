@@ -8,9 +8,8 @@ import pandas as pd
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted, listed
-from assay.data.class_words import canonical
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY
+from assay.io.cells import empty_cells
 from assay.io.formats import Export
 from assay.io.rater_names import LABEL, RATER, few_values, parts_of
 from assay.io.reshaping import free_name, with_items
@@ -85,6 +84,6 @@ def _melted(
         held = [nothing if c is None else table.frame[c] for c in columns]
         frame[name] = pd.Series(np.column_stack(held).ravel(), dtype="str")
     said = frame[[names[label] for label in answers]]
-    empty = np.all([said[c].map(lambda word: canonical(word) in EMPTY) for c in said], axis=0)
+    empty = np.all([empty_cells(said[c]) for c in said], axis=0)
     frame = frame[~empty].reset_index(drop=True)
     return replace(table, frame=frame, lines=table.lines[order][~empty]), int(empty.sum())

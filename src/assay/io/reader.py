@@ -18,10 +18,14 @@ from assay.io.file_names import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
 from assay.io.list_cells import named_singly, single_elements
-from assay.io.mark_columns import with_marks
 from assay.io.opening import open_source
-from assay.io.option_rows import OPTIONS, gather_options
-from assay.io.option_tables import with_named_options, with_options
+from assay.io.option_tables import (
+    OPTIONS,
+    gather_options,
+    with_marks,
+    with_named_options,
+    with_options,
+)
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
 from assay.io.rater_grids import raters_apart

@@ -10,7 +10,7 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
-from assay.io.cells import EMPTY
+from assay.io.cells import EMPTY, empty_cells
 from assay.io.names import COUNT_NAMES, RECOGNISED, squash
 from assay.io.reading_log import Ledger
 
@@ -64,7 +64,7 @@ def shares_of(column: "pd.Series[str]") -> Floats | None:
     ):
         return None
     words = column.str.strip()
-    words = words.where(~words.map(lambda word: canonical(word) in EMPTY), "0")
+    words = words.mask(empty_cells(words), "0")
     percent = words.str.endswith("%")
     values = words.str.rstrip("% ").str.replace(",", ".").astype(float).to_numpy()
     if values.max(initial=0) > 100:

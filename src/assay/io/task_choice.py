@@ -11,7 +11,7 @@ from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY, spellings
+from assay.io.cells import spellings, words_in
 from assay.io.columns import ColumnFinder, named_columns
 from assay.io.formats import Export
 from assay.io.names import QUESTION_COLUMNS, squash
@@ -104,5 +104,5 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
 
 def _holds(column: "pd.Series[str]", label: Label) -> bool:
     """Whether a column only has classes of a label."""
-    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+    words = words_in(column)
     return bool(words) and words <= {canonical(word) for word in spellings(label)}

@@ -9,7 +9,7 @@ from assay._util.errors import as_code
 from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
-from assay.io.cells import EMPTY, spellings
+from assay.io.cells import spellings, words_in
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
     COUNT_NAMES,
@@ -63,7 +63,7 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
     others = COUNT_NAMES | TRUTH_NAMES | SUMMARIES
     columns = [str(c) for c in frame.columns if squash(str(c)) not in others]
     columns = [c for c in columns if c not in taken]
-    held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
+    held = {c: words_in(frame[c]) for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]

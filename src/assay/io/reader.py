@@ -28,9 +28,8 @@ from assay.io.option_tables import (
 )
 from assay.io.questions_in_rows import NAME as QUESTIONS
 from assay.io.questions_in_rows import of_questions
-from assay.io.rater_grids import raters_apart
 from assay.io.replicates import BY_ROW
-from assay.io.reshaping import require_one_label, reshape
+from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import FALLBACK, choose_task

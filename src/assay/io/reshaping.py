@@ -1,6 +1,6 @@
-"""Tables of other shapes: columns are raters, items or classes."""
+"""Tables of other shapes: columns are raters, items or classes, or a rater and question each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -15,12 +15,13 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY
+from assay.io.cells import EMPTY, empty_cells
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
 from assay.io.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import are_numbers
 from assay.io.names import RECOGNISED, words_of
+from assay.io.rater_names import LABEL, RATER, few_values, parts_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
@@ -110,7 +111,7 @@ def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
 
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
-    table, item = with_items(table, columns, given)
+    table, item = _with_items(table, columns, given)
     return _melted(table, columns, "rater", task, given, roles=item)
 
 
@@ -137,12 +138,12 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         shared = [total.astype(np.int64) - shared[0], *shared]
     found = [_votes(table, c, columns) for c in columns] if shared is None else shared
     votes = np.column_stack(found)
-    table, roles = with_items(table, columns, given)
+    table, roles = _with_items(table, columns, given)
     classes = np.array(names, object)
     rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
     answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
     frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)
-    answer = free_name(task.label_names[0], frame)
+    answer = _free_name(task.label_names[0], frame)
     frame[answer] = pd.Series(answers, dtype="str")
     note = Note(
         f"{counted(len(frame), 'vote')} for {listed(classes.tolist())} were counted",
@@ -186,7 +187,7 @@ def _others(table: Table, columns: Sequence[str]) -> list[str]:
     return [str(c) for c in table.frame.columns if c not in columns]
 
 
-def with_items(
+def _with_items(
     table: Table, columns: Sequence[str], given: Arguments
 ) -> tuple[Table, dict[str, tuple[str, ...]]]:
     """Return the table with a column of the item: a recognised name, a unique column, or numbers.
@@ -227,12 +228,12 @@ def _with_row_names(table: Table) -> Table:
     names = table.frame.get("")
     if names is None or names.duplicated().any() or are_numbers(names):
         return table
-    return replace(table, frame=table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)}))
+    return replace(table, frame=table.frame.rename(columns={"": _free_name(ROW_NAME, table.frame)}))
 
 
 def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     """Name each row by its number."""
-    name = free_name(role, table.frame)
+    name = _free_name(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
         f"no column names the {role}s, so each row is one, called by its number",
@@ -243,7 +244,7 @@ def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     return replace(table, frame=frame, notes=(*table.notes, note)), name
 
 
-def free_name(name: str, frame: pd.DataFrame) -> str:
+def _free_name(name: str, frame: pd.DataFrame) -> str:
     """Return a name that no column has."""
     while name in frame.columns:
         name = f"{name}_"
@@ -270,7 +271,7 @@ def _melted(
     row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
     frame = rest.take(row).reset_index(drop=True)
-    named, said = free_name(role, frame), free_name(answer, frame)
+    named, said = _free_name(role, frame), _free_name(answer, frame)
     frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
     frame[said] = pd.Series(cells[row, column], dtype="str")
     empty = int(filled.size - filled.sum())
@@ -290,3 +291,72 @@ def _melted(
         title=f"a column for each {role}",
         notes=(note,),
     )
+
+
+def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
+    """Give each rating a row, if ``wide=`` is a pattern of names with a rater and a label.
+
+    Columns of few values become labels, unless the caller names some.
+    """
+    pattern = given.wide if isinstance(given.wide, str) else (given.wide or [""])[0]
+    if not given.wide or RATER not in pattern or LABEL not in pattern:
+        return export, given
+    table = export.table
+    places = parts_of([str(c) for c in table.frame.columns], pattern)
+    if not places:
+        raise RatingsError.of(
+            "unknown-column",
+            f"no column is called like {pattern}",
+            table.source,
+            mend=f"columns: {listed([str(c) for c in table.frame.columns])}",
+            go_on={"wide": None},
+        )
+    table, roles = _with_items(table, list(places.values()), given)
+    raters = list(dict.fromkeys(rater for rater, _ in places))
+    labels = list(dict.fromkeys(label for _, label in places))
+    rest = table.frame[[c for c in table.frame.columns if c not in places.values()]]
+    names = {label: _free_name(label, rest) for label in labels}
+    many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
+    answers = [label for label in labels if label not in many] or labels
+    table, kept = _melted_grid(table, rest, places, raters, names, answers)
+    who = str(table.frame.columns[len(rest.columns)])
+    note = Note(
+        f"{counted(len(places), 'column')} were read as the answers of "
+        f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
+        f"{counted(len(labels), 'question')} ({listed(labels)})"
+        + (f"; {counted(kept, 'pair')} of item and rater without an answer: left out" * bool(kept)),
+        code="columns-read", level="note",
+        numbers={"columns": len(places), "empty": kept},
+    )  # fmt: skip
+    made = replace(
+        export, table=table, roles={**export.roles, **roles, "rater": (who,)},
+        notes=(*export.notes, note), title="a column for each rater and question",
+    )  # fmt: skip
+    asked = given.labels if given.labels is not None else {n: names[n] for n in answers}
+    return made, replace(given, wide=None, labels=asked)
+
+
+def _melted_grid(
+    table: Table,
+    rest: pd.DataFrame,
+    places: Mapping[tuple[str, str], str],
+    raters: Sequence[str],
+    names: Mapping[str, str],
+    answers: Sequence[str],
+) -> tuple[Table, int]:
+    """Return a row for each item and rater with an answer, and the number of those without."""
+    rows = len(rest)
+    order = np.repeat(np.arange(rows), len(raters))
+    frame = rest.take(order).reset_index(drop=True)
+    frame[_free_name("rater", frame)] = pd.Series(
+        np.tile(np.array(raters, object), rows), dtype="str"
+    )
+    nothing = pd.Series("", index=table.frame.index, dtype="str")
+    for label, name in names.items():
+        columns = [places.get((rater, label)) for rater in raters]
+        held = [nothing if c is None else table.frame[c] for c in columns]
+        frame[name] = pd.Series(np.column_stack(held).ravel(), dtype="str")
+    said = frame[[names[label] for label in answers]]
+    empty = np.all([empty_cells(said[c]) for c in said], axis=0)
+    frame = frame[~empty].reset_index(drop=True)
+    return replace(table, frame=frame, lines=table.lines[order][~empty]), int(empty.sum())

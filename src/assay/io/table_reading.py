@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import TaskError, as_code
 from assay.data.ratings import RETRIEVER_SCORE, Ratings
+from assay.data.states import state_space
 from assay.data.task import Task
 from assay.io.answer_words import (
     apply_words,
@@ -15,7 +17,7 @@ from assay.io.answer_words import (
     words_said,
     words_written,
 )
-from assay.io.answers import find_answers, require_answers
+from assay.io.answers import AnswerColumns, find_answers, require_answers
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
@@ -39,8 +41,8 @@ from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
 from assay.io.skip_logic import fill_settled
-from assay.io.state_limit import require_states
 from assay.io.tables import Table
+from assay.io.task_choice import labels_within_reach
 from assay.io.truth import find_audits, find_truth
 from assay.io.truth_words import match_truth
 
@@ -107,7 +109,7 @@ def read_rows(
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
-    require_states(base, found, ledger)
+    _require_states(base, found, ledger)
     if any(problem.code in DECISIVE for problem in ledger.problems):
         ledger.raise_problems()
     base, discarded = apply_export(layout, base, response)
@@ -180,3 +182,30 @@ def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
     ):
         ledger.raise_problems()
     return layout
+
+
+def _require_states(task: Task, answers: AnswerColumns, ledger: Ledger) -> None:
+    """Add a problem if a task has too many states; it ends with the labels that fit.
+
+    Other faults of the task, such as rules that contradict each other, are raised as they are.
+    """
+    if ledger.problems or ledger.table.part:
+        return
+    try:
+        state_space(task)
+    except TaskError as error:
+        if error.code != "too-many-states":
+            raise
+        found = [label for label in task.labels if label.name in answers.by_label]
+        columns = {one.name: answers.by_label[one.name] for one in labels_within_reach(found)}
+        labels = columns if len(columns) > 1 else next(iter(columns.values()), None)
+        ledger.problem(
+            "too-many-states",
+            f"the {len(task.labels)} labels have more than {task.max_states:,} combinations of "
+            "classes, too many to be modelled together",
+            mend="read fewer labels"
+            + (f": {as_code({'labels': labels})} are those of the fewest classes" * bool(columns))
+            + "; or raise max_states in a task file",
+            numbers={"most": task.max_states},
+            go_on={"task": None, "label": None, "value": None, "labels": labels} if columns else {},
+        )

@@ -75,6 +75,16 @@ class AnswerColumns:
         """Whether a single column of answers was found by its name, and not by an argument."""
         return len(self.columns) == 1 and not self.evidence.startswith("named by")
 
+    def of(self, label: str) -> str:
+        """Return the column with the answers to a label, and perhaps to others; "" if none is."""
+        return self.by_label.get(label, self.value)
+
+    def of_each(self, task: Task) -> dict[str, str]:
+        """Return the column of each label of a task that no other label shares."""
+        shared = "" if len(task.labels) > 1 else self.value
+        found = {name: self.by_label.get(name, shared) for name in task.label_names}
+        return {name: column for name, column in found.items() if column}
+
     @property
     def columns(self) -> list[str]:
         """All these columns."""

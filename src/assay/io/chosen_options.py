@@ -70,7 +70,7 @@ def _never_alike(
 
 def _report(layout: Layout, task: Task, clash: Ints, pairs: int, why: str) -> None:
     label = task.labels[0]
-    column = layout.answers.by_label.get(label.name, layout.answers.value)
+    column = layout.answers.of(label.name)
     layout.ledger.problem(
         "multi-select-rows",
         f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "

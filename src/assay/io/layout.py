@@ -257,7 +257,7 @@ def without_nameless(layout: Layout, task: Task) -> Layout:
     """
     nameless = ((layout.item_names == "") | (layout.rater_names == "")).to_numpy(bool)
     open_labels = [label.name for label in task.labels if not label.classes]
-    columns = [layout.answers.by_label.get(name, layout.answers.value) for name in open_labels]
+    columns = [layout.answers.of(name) for name in open_labels]
     columns = [column for column in dict.fromkeys(columns) if column]
     if not columns or not nameless.any() or nameless.all():
         return layout
@@ -272,21 +272,18 @@ def without_nameless(layout: Layout, task: Task) -> Layout:
 def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
     """Take classes that the task leaves open from the answers and the truth."""
     frame = layout.table.frame
-    found = layout.answers
+    found, named = layout.answers, layout.answers.of_each(task)
     classes: dict[str, tuple[str, ...]] = {}
     for label in task.labels:
         if label.classes:
             continue
-        columns = [frame[found.by_label[label.name]]] if label.name in found.by_label else []
-        if found.value and len(task.labels) == 1:
-            columns.append(frame[found.value])
+        columns = [frame[named[label.name]]] if label.name in named else []
         if gold is not None and label.name in gold.by_label:
             columns.append(gold.table.frame[gold.by_label[label.name]])
         if columns:
-            named = found.evidence.startswith("named by")
-            classes[label.name] = classes_from_data(columns, label, ledger, named=named) or (
-                "no", "yes",
-            )  # fmt: skip
+            classes[label.name] = classes_from_data(
+                columns, label, ledger, named=found.evidence.startswith("named by")
+            ) or ("no", "yes")
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
             classes[label.name] = ("no", "yes")
             ledger.note(f"{label.name} has scores but no answers, so its classes are no and yes")

@@ -14,14 +14,17 @@ from assay.io.answer_words import (
     apply_words,
     check_words,
     note_idle_words,
+    note_missing_words,
+    with_words,
+    words_for_nothing,
     words_said,
+    words_with_points,
     words_written,
 )
 from assay.io.answers import AnswerColumns, find_answers, require_answers
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
-from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
 from assay.io.identifiers import codes_of, joined_ids
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables, without_nameless
@@ -33,7 +36,6 @@ from assay.io.list_cells import (
     without_nested,
     without_uneven_lists,
 )
-from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
 from assay.io.near_names import note_nameless, note_near_names
 from assay.io.number_scales import with_scales
@@ -172,9 +174,7 @@ def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
         table = replace(layout.table, frame=without_nested(layout.table.frame, answers, ledger))
         ledger.table = table
         layout = replace(layout, table=table)
-    columns = dict(found.by_label)
-    if found.value and len(task.labels) == 1:
-        columns[task.label_names[0]] = found.value
+    columns = {**found.by_label, **found.of_each(task)}
     labels = {label.name: label for label in task.labels}
     read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
     if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(

@@ -10,11 +10,10 @@ import pandas as pd
 from assay._util.text import counted
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Label, Task
-from assay.io.answer_words import OPEN, Words, apply_words
+from assay.io.answer_words import CODE, OPEN, Words, apply_words
 from assay.io.cells import EMPTY, NO_ANSWER
 from assay.io.layout import Layout
 from assay.io.list_cells import lists_of
-from assay.io.missing_words import CODE
 from assay.io.multi_select import joined_answers
 from assay.io.reading_log import Ledger
 from assay.io.truth import TruthSource
@@ -43,7 +42,7 @@ def match_truth(
             continue
         if _several(gold, label):
             continue
-        column = layout.answers.by_label.get(label.name) or layout.answers.value
+        column = layout.answers.of(label.name)
         if (
             layout.table.part
             or label.classes

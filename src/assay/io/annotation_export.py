@@ -27,10 +27,11 @@ from assay.io.annotation_answers import (
     cells_of,
     chosen,
     one_class,
+    open_to,
     split_answers,
     told_controls,
+    with_found_gates,
 )
-from assay.io.annotation_gates import open_to, with_found_gates
 from assay.io.formats.format import Export
 from assay.io.names import RECOGNISED, REMARKS, bare, squash
 

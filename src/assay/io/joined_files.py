@@ -14,7 +14,7 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted, listed, some
-from assay.io.file_names import FILE, SUFFIXES, is_table_name
+from assay.io.file_paths import FILE, SUFFIXES, is_table_name
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
 from assay.io.source_folders import FilesSource, FolderSource

@@ -16,13 +16,13 @@ from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.io.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
 from assay.io.encodings import decode_text
-from assay.io.file_names import short_names
 from assay.io.file_paths import (
     is_archive,
     is_folder,
     packed_file,
     packed_names,
     read_bytes,
+    short_names,
     unpacked,
 )
 from assay.io.foreign_files import is_page, no_table, refuse_pointer

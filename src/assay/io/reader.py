@@ -14,7 +14,7 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.file_names import FILE
+from assay.io.file_paths import FILE
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.joined_files import joined
 from assay.io.list_cells import named_singly, single_elements

@@ -17,12 +17,11 @@ from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.io.answers import question_codes
 from assay.io.cells import decode, has_numbers, numbers_within
-from assay.io.chosen_options import require_one_choice
 from assay.io.columns import BESIDE, ColumnFinder
 from assay.io.formats import pragmata
 from assay.io.identifiers import codes_of
 from assay.io.item_columns import other_items
-from assay.io.item_keys import require_own_key
+from assay.io.item_keys import require_one_choice, require_own_key
 from assay.io.layout import Layout
 from assay.io.reading_log import NO_RATER
 from assay.io.replicates import Joined, join_rows, number_within, settle_repeats

@@ -11,7 +11,7 @@ from typing import final
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import listed
-from assay.io.file_names import SUFFIXES, is_table_name, names_without_suffix, short_names
+from assay.io.file_paths import SUFFIXES, is_table_name, names_without_suffix, short_names
 from assay.io.sources import Kind, Source
 from assay.io.tables import AGAIN, Table
 

@@ -26,7 +26,7 @@ from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
 from assay.io.formats import Export
-from assay.io.identifiers import codes_of, joined_ids
+from assay.io.identifiers import codes_of, joined_ids, note_nameless, note_near_names
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables, without_nameless
 from assay.io.list_cells import (
     explode_ratings,
@@ -37,7 +37,6 @@ from assay.io.list_cells import (
     without_uneven_lists,
 )
 from assay.io.multi_select import require_one_answer
-from assay.io.near_names import note_nameless, note_near_names
 from assay.io.number_scales import with_scales
 from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras

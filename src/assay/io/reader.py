@@ -30,9 +30,9 @@ from assay.io.replicates import BY_ROW
 from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.sources import Source
 from assay.io.table_reading import read_rows
+from assay.io.tables import without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, of_questions
 from assay.io.truth import TruthArg
-from assay.io.under_header import without_import_rows
 from assay.io.unnamed_raters import counted_rows
 
 

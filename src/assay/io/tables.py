@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,12 @@ AGAIN = "export or download it again"
 """What to do about a file that is empty or damaged."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Types of cells with several values."""
+
+
+IMPORT = '{"ImportId"'
+"""How the cells of the last row begin that Qualtrics writes under the header."""
+MOST_ROWS = 3
+"""Rows that may stand between the header and the answers."""
 
 
 class Part(Path):
@@ -315,3 +321,20 @@ def _plain(value: object) -> object:
         case None | bool() | int() | float():
             return value
     return cell_text(value)
+
+
+def without_import_rows(table: Table) -> Table:
+    """Leave out the rows of questions and of identifiers under the header of a Qualtrics export."""
+    head = table.frame.head(MOST_ROWS)
+    starts = head.apply(lambda cells: cells.str.startswith(IMPORT)).sum(axis=1).to_numpy()
+    found = (2 * starts > head.shape[1]).nonzero()[0]
+    if not len(found):
+        return table
+    rows = int(found[-1]) + 1
+    note = Note(
+        f"{counted(rows, 'row', 'are')} left out under the header, with the questions and "
+        "identifiers of Qualtrics",
+        code="title-rows", level="note", numbers={"rows": rows},
+    )  # fmt: skip
+    frame = table.frame.iloc[rows:].reset_index(drop=True)
+    return replace(table, frame=frame, lines=table.lines[rows:], notes=(*table.notes, note))

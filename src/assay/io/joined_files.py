@@ -17,7 +17,7 @@ from assay._util.text import counted, listed, some
 from assay.io.file_paths import FILE, SUFFIXES, is_table_name
 from assay.io.json_records import flattened
 from assay.io.names import RECOGNISED, squash
-from assay.io.source_folders import FilesSource, FolderSource
+from assay.io.source_folders import FilesSource, FolderSource, SeveralFiles
 from assay.io.sources import FIRST_RECORDS, FrameSource, JsonSource, Source
 from assay.io.tables import told_apart
 
@@ -47,7 +47,7 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
     Source
         The source itself if it is one file, or if its files differ.
     """
-    if not isinstance(source, FolderSource | FilesSource):
+    if not isinstance(source, SeveralFiles):
         return source
     if isinstance(source, FolderSource) and any(f"{name}{s}" in source.files for s in SUFFIXES):
         return source
@@ -66,7 +66,7 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
     return _noted(_joined_tables(source, members, as_raters=as_raters), unread)
 
 
-def _members(source: FolderSource | FilesSource) -> dict[str, Source]:
+def _members(source: SeveralFiles) -> dict[str, Source]:
     """Return the tables by their names; those of folders inside, if no table stands above."""
     chosen = isinstance(source, FilesSource) and source.chosen
     files = [file for file in source.files if chosen or _is_table(file)]
@@ -105,9 +105,7 @@ def _noted(source: Source, notes: Sequence[Note]) -> Source:
     return replace(source, notes=(*source.notes, *notes))  # type: ignore[attr-defined, call-arg]
 
 
-def _joined_tables(
-    source: FolderSource | FilesSource, members: dict[str, Source], *, as_raters: bool
-) -> Source:
+def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_raters: bool) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
     names = max((list(frame.columns) for frame, *_ in parts.values()), key=len)
@@ -175,7 +173,7 @@ def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[str]]:
     return table.frame, table.lines, table.notes
 
 
-def _joined_records(source: FolderSource | FilesSource, members: dict[str, JsonSource]) -> Source:
+def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Source:
     """Put the records of files one after the other, if they have the same keys."""
     keys = {file: set(one.columns) for file, one in members.items()}
     most = max(keys.values(), key=len)

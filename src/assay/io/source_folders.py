@@ -2,32 +2,53 @@
 
 import zipfile
 import zlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import listed
 from assay.io.file_paths import SUFFIXES, is_table_name, names_without_suffix, short_names
-from assay.io.sources import Kind, Source
+from assay.io.sources import Source
 from assay.io.tables import AGAIN, Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralFiles(Source):
+    """Files that are opened by name."""
+
+    kind = "folder"
+
+    @property
+    @abstractmethod
+    def files(self) -> tuple[str, ...]:
+        """The names of the files."""
+
+    @abstractmethod
+    def _open(self, file: str) -> Source: ...
+
+    def member(self, file: str) -> Source:
+        """Open a file, once."""
+        if file not in self._opened:
+            self._opened[file] = replace(self._open(file), lenient=self.lenient)
+        return self._opened[file]
+
+    @cached_property
+    def _opened(self) -> dict[str, Source]:
+        return {}
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FolderSource(Source):
+class FolderSource(SeveralFiles):
     """A folder, whose files are opened by name with ``open_file``."""
 
     path: Path
     open_file: Callable[[Path], Source] = field(repr=False)
-
-    @property
-    def kind(self) -> Kind:
-        """A folder."""
-        return "folder"
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -41,15 +62,8 @@ class FolderSource(Source):
         shown = [p.as_posix() for p in paths if not any(part[0] in "._" for part in p.parts)]
         return tuple(sorted(filter(is_table_name, shown)))
 
-    def member(self, file: str) -> Source:
-        """Open a file, once."""
-        if file not in self._opened:
-            self._opened[file] = replace(self.open_file(self.path / file), lenient=self.lenient)
-        return self._opened[file]
-
-    @cached_property
-    def _opened(self) -> dict[str, Source]:
-        return {}
+    def _open(self, file: str) -> Source:
+        return self.open_file(self.path / file)
 
     def plain_table(self, name: str = "") -> Table:
         """Return the table in the file of this name, such as ``retrieval.csv``."""
@@ -76,7 +90,7 @@ class FolderSource(Source):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FilesSource(Source):
+class FilesSource(SeveralFiles):
     """Several files: those of an archive, or those of a list of paths.
 
     contents : reads the bytes of each file, by its name
@@ -91,29 +105,16 @@ class FilesSource(Source):
     chosen: bool = False
 
     @property
-    def kind(self) -> Kind:
-        """A folder."""
-        return "folder"
-
-    @property
     def files(self) -> tuple[str, ...]:
         """The names of the files."""
         return tuple(self.contents)
 
-    def member(self, file: str) -> Source:
-        """Open a file, once."""
-        if file not in self._opened:
-            try:
-                data = self.contents[file]()
-            except (OSError, zipfile.BadZipFile, zlib.error) as error:
-                raise RatingsError.of("damaged-file", str(error), self.name, mend=AGAIN) from None
-            opened = self.open_bytes(data, f"{self.name}/{file}")
-            self._opened[file] = replace(opened, lenient=self.lenient)
-        return self._opened[file]
-
-    @cached_property
-    def _opened(self) -> dict[str, Source]:
-        return {}
+    def _open(self, file: str) -> Source:
+        try:
+            data = self.contents[file]()
+        except (OSError, zipfile.BadZipFile, zlib.error) as error:
+            raise RatingsError.of("damaged-file", str(error), self.name, mend=AGAIN) from None
+        return self.open_bytes(data, f"{self.name}/{file}")
 
     def plain_table(self, name: str = "") -> Table:
         """Refuse to choose among the files."""
@@ -129,8 +130,7 @@ class FilesSource(Source):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Member:
+class Member(NamedTuple):
     """One file of a data set.
 
     file : its name, with folders only where another file has the same name
@@ -148,13 +148,13 @@ def members_of(source: Source, *, any_name: bool = False) -> Iterator[Member]:
     Files that the caller did not name count only if they have records or rows by their name, unless
     ``any_name``.
     """
-    if not isinstance(source, FolderSource | FilesSource):
+    if not isinstance(source, SeveralFiles):
         file = Path(source.name).name
-        yield Member(source=source, file=file, stem=file.split(".")[0])
+        yield Member(source, file, file.split(".")[0])
         return
     every = any_name or (isinstance(source, FilesSource) and source.chosen)
     kept = [file for file in source.files if every or is_table_name(file)]
     names = short_names(kept)
     stems = names_without_suffix(names.values())
     for file, name in names.items():
-        yield Member(source=source.member(file), file=name, stem=stems[name])
+        yield Member(source.member(file), name, stems[name])

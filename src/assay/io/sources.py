@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,6 @@ from assay.io.json_records import (
 )
 from assay.io.tables import Table, rows_of, table_of, told_apart
 
-STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
 """Number of records that a format may inspect to recognise itself."""
 FIRST_CHARACTERS = 1 << 16
@@ -36,21 +35,18 @@ Kind = Literal["table", "json", "folder"]
 class Source(ABC):
     """An opened input, as a format sees it.
 
+    kind : the kind of input
     name : path, for messages
     sha256 : hash of the bytes; empty for folders and tables in memory
     part : whether it is one file of a data set in several
     lenient : whether lines that are no rows are set aside
     """
 
+    kind: ClassVar[Kind]
     name: str
     sha256: str = ""
     part: bool = False
     lenient: bool = False
-
-    @property
-    @abstractmethod
-    def kind(self) -> Kind:
-        """The kind of input."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,7 +61,8 @@ class Source(ABC):
     @property
     def beginning(self) -> str:
         """The first characters of a text; else empty."""
-        return ""
+        text: str = getattr(self, "text", "")
+        return text[:FIRST_CHARACTERS]
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield all records or rows, with their places."""
@@ -106,13 +103,9 @@ class Source(ABC):
 class TextSource(Source):
     """Delimited text, parsed on demand."""
 
+    kind = "table"
     text: str = field(repr=False)
     notes: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> Kind:
-        """A table."""
-        return "table"
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -124,11 +117,6 @@ class TextSource(Source):
         """The first rows."""
         rows, _ = told_apart(self._parsed.frame.head(FIRST_RECORDS))
         return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
-
-    @property
-    def beginning(self) -> str:
-        """The first characters."""
-        return self.text[:FIRST_CHARACTERS]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -195,14 +183,10 @@ class TextSource(Source):
 class FrameSource(Source):
     """A table of typed cells: Parquet, Feather, an Excel sheet, a DataFrame."""
 
+    kind = "table"
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> Kind:
-        """A table."""
-        return "table"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -234,13 +218,9 @@ class FrameSource(Source):
 class JsonSource(Source):
     """JSON (one value, or a record a line), parsed on demand."""
 
+    kind = "json"
     text: str = field(repr=False)
     notes: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> Kind:
-        """JSON."""
-        return "json"
 
     @property
     def value(self) -> Any:
@@ -276,11 +256,6 @@ class JsonSource(Source):
         except RatingsError:
             return sound_records(self.text)
         return [], [], []
-
-    @property
-    def beginning(self) -> str:
-        """The first characters."""
-        return self.text[:FIRST_CHARACTERS]
 
     def plain_table(self, name: str = "") -> Table:
         """Return a row for each record, or for each element of its list of ratings."""

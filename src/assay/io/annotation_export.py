@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Problem, RatingsError, as_code
+from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted, listed
 from assay._util.typing import Bools
 from assay.data.questions import (
@@ -111,17 +111,13 @@ def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column
     if columns:
         return
     texts = ", ".join(controls)
-    raise RatingsError(
-        [
-            Problem(
-                code="no-answers",
-                what="no question of the export has answers that are classes"
-                + (f": {texts} hold texts, regions or measures" if texts else ""),
-                allowed="choices, grades, or choices of several",
-                mend="export a project whose annotators chose among classes",
-            )
-        ],
+    raise RatingsError.of(
+        "no-answers",
+        "no question of the export has answers that are classes"
+        + (f": {texts} hold texts, regions or measures" if texts else ""),
         study.source.name,
+        allowed="choices, grades, or choices of several",
+        mend="export a project whose annotators chose among classes",
     )
 
 

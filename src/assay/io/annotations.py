@@ -132,26 +132,24 @@ class Study:
                 text = f"left out: {problem.what} ({problem.where})"
                 self.note(text, code="places-left-out", **problem.numbers)
             return
-        if not problems and not self.places and self.regions:
-            problems = [
-                Problem(
-                    code="no-answers",
-                    what="the annotations mark parts of items, and choose no classes of whole ones",
-                    where=f"in {', '.join(sorted(self.regions))}",
-                    allowed="choices, grades, or choices of several",
-                    mend="export a project whose annotators chose among classes",
-                )
-            ]
-        if not problems and not self.places:
-            problems = [
-                Problem(
-                    code="no-ratings",
-                    what="the export holds no rating",
-                    mend="export it again with its annotations, once some are submitted",
-                )
-            ]
         if problems:
             raise RatingsError(problems, self.source.name)
+        if not self.places and self.regions:
+            raise RatingsError.of(
+                "no-answers",
+                "the annotations mark parts of items, and choose no classes of whole ones",
+                self.source.name,
+                where=f"in {', '.join(sorted(self.regions))}",
+                allowed="choices, grades, or choices of several",
+                mend="export a project whose annotators chose among classes",
+            )
+        if not self.places:
+            raise RatingsError.of(
+                "no-ratings",
+                "the export holds no rating",
+                self.source.name,
+                mend="export it again with its annotations, once some are submitted",
+            )
 
     def note_regions(self) -> None:
         """Note results about parts of items, which are not read."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, Problem, RatingsError, as_code
+from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
@@ -100,7 +100,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     texts = {int(line): row.text for line, row in zip(lines[wrong], bad, strict=True)}
     _require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
     if bad and not lenient:
-        raise RatingsError([_ragged(bad, lines, len(header))], source)
+        raise _ragged(bad, lines, len(header), source)
     lost = tuple(lines[wrong].tolist())
     lines = np.delete(lines, wrong)
     frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
@@ -273,13 +273,14 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> Ints:
     return np.asarray(begins, np.int64)
 
 
-def _ragged(bad: list[_BadRow], begins: Ints, columns: int) -> Problem:
+def _ragged(bad: list[_BadRow], begins: Ints, columns: int, source: str) -> RatingsError:
     """Report the lines with a wrong number of fields."""
     shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
-    return Problem(
-        code="ragged-rows",
-        what=f"{counted(len(bad), 'row')} with a wrong number of fields",
+    return RatingsError.of(
+        "ragged-rows",
+        f"{counted(len(bad), 'row')} with a wrong number of fields",
+        source,
         where=shown + more,
         allowed=f"{columns} fields, as in the header",
         mend="quote values that hold the separator, a quote or a line break; or leave such rows "
@@ -349,15 +350,15 @@ def _open_quote(text: str, line: int, offset: int, end: str, source: str) -> Rat
     shown = LINE_END.split(text)[line - offset - 1][:SHOWN_CHARACTERS]
     is_header = line == offset + 1
     rest = "" if is_header else f"; or leave the line out: {as_code(SET_ASIDE)}"
-    problem = Problem(
-        code="unparsed-file",
-        what=f"the quote that opens in line {line} is {end}, so that the lines after it would be "
-        f"one cell: {shown}",
+    return RatingsError.of(
+        "unparsed-file",
+        f"the quote that opens in line {line} is {end}, so that the lines after it would be one "
+        f"cell: {shown}",
+        source,
         mend=f"close the quote in that line, or write it twice if it belongs to the text{rest}",
         go_on={} if is_header else SET_ASIDE,
         numbers={"line": line},
     )
-    return RatingsError([problem], source)
 
 
 def _blanked(text: str, line: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 
-from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.errors import RatingsError, suggest
 from assay.io.spreadsheets import ZIP, is_spreadsheet
 from assay.io.tables import AGAIN
 
@@ -159,19 +159,12 @@ def _unread(path: Path, error: Exception) -> RatingsError:
         beside = sorted(one.name for one in path.parent.iterdir() if is_table_name(one.name))
     near = get_close_matches(path.name, beside, n=1) or (beside if len(beside) == 1 else [])
     locked = isinstance(error, PermissionError)
-    return RatingsError(
-        [
-            Problem(
-                code="unread-file",
-                what=f"the file cannot be read: {reason}",
-                mend=suggest(path.name, beside)
-                if beside
-                else "make it readable"
-                if locked
-                else "give the path of a file that is there",
-                go_on={"source": str(path.with_name(near[0]))} if near else {},
-                first=shlex.join(["chmod", "u+r", str(path)]) if locked else "",
-            )
-        ],
+    mend = "make it readable" if locked else "give the path of a file that is there"
+    return RatingsError.of(
+        "unread-file",
+        f"the file cannot be read: {reason}",
         str(path),
+        mend=suggest(path.name, beside) if beside else mend,
+        go_on={"source": str(path.with_name(near[0]))} if near else {},
+        first=shlex.join(["chmod", "u+r", str(path)]) if locked else "",
     )

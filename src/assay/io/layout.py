@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import RatingsError
 from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
@@ -42,17 +42,13 @@ def join_table(table: Table, side: Table) -> Table:
     keys = {c: mine for c, mine in shared.items() if mine is not None}
     added = [c for c in side.frame.columns if c not in keys]
     if not keys:
-        raise RatingsError(
-            [
-                Problem(
-                    code="panels-key",
-                    what="the table of panels has no column in common with the ratings",
-                    where=f"its columns: {', '.join(side.frame.columns)}",
-                    mend="give it the column that names a rating's panel",
-                    go_on=WITHOUT_PANELS,
-                )
-            ],
+        raise RatingsError.of(
+            "panels-key",
+            "the table of panels has no column in common with the ratings",
             side.source,
+            where=f"its columns: {', '.join(side.frame.columns)}",
+            mend="give it the column that names a rating's panel",
+            go_on=WITHOUT_PANELS,
         )
     side_key = _key(side.frame, list(keys))
     side_rows = pd.DataFrame({c: clean_ids(side.frame[c]) for c in added}).assign(key=side_key)
@@ -91,19 +87,14 @@ def _key(frame: pd.DataFrame, columns: list[str]) -> "pd.Series[str]":
 def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
     twice = rows["key"].duplicated(keep=False)
     if twice.any():
-        place = side.where(rows.index[twice].to_numpy(), ", ".join(keys))
-        raise RatingsError(
-            [
-                Problem(
-                    code="panels-repeat",
-                    what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
-                    where=place,
-                    mend="keep one row for each, or add the item's column",
-                    go_on=WITHOUT_PANELS,
-                    numbers={"keys": rows["key"][twice].nunique()},
-                )
-            ],
+        raise RatingsError.of(
+            "panels-repeat",
+            f"{rows['key'][twice].nunique()} keys stand in several different rows",
             side.source,
+            where=side.where(rows.index[twice].to_numpy(), ", ".join(keys)),
+            mend="keep one row for each, or add the item's column",
+            go_on=WITHOUT_PANELS,
+            numbers={"keys": rows["key"][twice].nunique()},
         )
 
 

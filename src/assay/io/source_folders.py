@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, final
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import RatingsError
 from assay._util.text import listed
 from assay.io.file_paths import SUFFIXES, is_table_name, names_without_suffix, short_names
 from assay.io.sources import Source
@@ -73,18 +73,13 @@ class FolderSource(SeveralFiles):
         held = list(filter(is_table_name, self.files))
         near = [*(get_close_matches(f"{name}.csv", held, n=1) if name else []), *held][:1]
         what = f"tables of different columns: {listed(held)}" if held else "no table"
-        raise RatingsError(
-            [
-                Problem(
-                    code="folder-without-task",
-                    what=f"the folder has {what}",
-                    allowed="tables of the same columns, or one table"
-                    + (f", or {name}.csv" if name else ""),
-                    mend="give the path of one file" if held else "export the ratings into it",
-                    go_on={"source": str(self.path / near[0])} if near else {},
-                )
-            ],
+        raise RatingsError.of(
+            "folder-without-task",
+            f"the folder has {what}",
             self.name,
+            allowed="tables of the same columns, or one table" + f", or {name}.csv" * bool(name),
+            mend="give the path of one file" if held else "export the ratings into it",
+            go_on={"source": str(self.path / near[0])} if near else {},
         )
 
 

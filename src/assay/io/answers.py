@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import as_code, suggest
+from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
 from assay.data.task import Label, Task
@@ -434,7 +434,7 @@ def _one(
                 "unknown-column",
                 f"`{role}={asked!r}` is no column",
                 mend=suggest(str(asked), finder.columns),
-                go_on={role: next(iter(get_close_matches(str(asked), finder.columns, n=1)), None)},
+                go_on={role: nearest(asked, finder.columns)},
             )
         return found or ""
     candidates = finder.all_of(names)

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import as_code, suggest
+from assay._util.errors import as_code, nearest, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
@@ -187,14 +186,9 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
                 f"`{role}={name!r}` is no column",
                 mend=suggest(name, finder.columns),
                 role=role,
-                go_on={role: _nearest(name, finder.columns) if len(names) == 1 else None},
+                go_on={role: nearest(name, finder.columns) if len(names) == 1 else None},
             )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
-
-
-def _nearest(name: str, columns: Sequence[str]) -> str | None:
-    """Return the column with the most similar name."""
-    return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
 def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:

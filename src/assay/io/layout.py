@@ -196,13 +196,13 @@ def find_layout(
     periods = find_sessions(table, roles, sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
     used = {*taken, *(c for role in roles.values() for c in role.columns)}
-    status = find_status(
+    status, withdrawn = find_status(
         [c for c in columns if c not in used], answers.columns, names["item"], ledger
     )
     return Layout(
         table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
-        withdrawn=status.withdrawn, status=status.column, ledger=ledger,
+        withdrawn=withdrawn, status=status, ledger=ledger,
     )  # fmt: skip
 
 

@@ -5,13 +5,12 @@ import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, RatingsError, as_code, suggest
+from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
 from assay.io.names import RECOGNISED, squash
@@ -71,7 +70,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             f"`sheet={name!r}` is not a sheet that holds cells",
             source,
             mend=suggest(name, list(filled)),
-            go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
+            go_on={"sheet": nearest(name, filled) or next(iter(filled))},
         )
     cells, merged = _with_merged(filled[name], _merged_ranges(data, list(sheets).index(name)))
     read = from_header(cells, source)

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import suggest
+from assay._util.errors import nearest, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does
 from assay._util.typing import Ints
@@ -98,18 +97,13 @@ def find_audits(
     return AuditColumns(by_label=found, evidence="named by `audit=`")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowAudits:
-    """Results of audits: of each answer (row, label), or of the whole row (row,)."""
-
-    cells: Marks
-    whole: Marks
-
-
 def read_audits(
     columns: AuditColumns, question: Ints | None, task: Task, ledger: Ledger
-) -> RowAudits:
-    """Read the audits of every row; unknown words are a problem."""
+) -> tuple[Marks, Marks]:
+    """Return the audits of each answer (row, label) and of the whole row (row,).
+
+    Unknown words are a problem.
+    """
     rows, labels = len(ledger.table.frame), len(task.labels)
     cells = np.full((rows, labels), NOT_AUDITED, np.int8)
     whole = np.full(rows, NOT_AUDITED, np.int8)
@@ -121,7 +115,7 @@ def read_audits(
         cells[known, question[known]] = _marks(columns.whole, ledger)[known]
     elif columns.whole:
         whole = _marks(columns.whole, ledger)
-    return RowAudits(cells=cells, whole=whole)
+    return cells, whole
 
 
 def rating_audits(
@@ -231,7 +225,7 @@ def find_truth(
             "truth-not-found",
             f"`truth={truth!r}` is neither a column nor a file",
             mend=suggest(truth, finder.columns),
-            go_on={"truth": next(iter(get_close_matches(truth, finder.columns, n=1)), None)},
+            go_on={"truth": nearest(truth, finder.columns)},
         )
         return None
     side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, suggest
+from assay._util.errors import Note, nearest, suggest
 from assay._util.text import counted, listed
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label, Task
@@ -47,12 +46,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
     by_name = {label.name: label for label in task.labels}
     for name, words in given.items():
         if name not in by_name:
-            ledger.problem(
-                "unknown-label",
-                f"`classes=` names {name!r}, which is no label of task {task.name}",
-                mend=suggest(str(name), task.label_names),
-                go_on=WITHOUT_WORDS,
-            )
+            ledger.unknown_label("classes", name, task, go_on=WITHOUT_WORDS)
         else:
             found[str(name)] = _checked(by_name[name], words, ledger)
     return found
@@ -73,12 +67,12 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
             )
             continue
         if text and known and canonical(text) not in known:
-            near = get_close_matches(text, label.classes, n=1)
+            near = nearest(text, label.classes) or ""
             ledger.problem(
                 "unknown-class",
                 f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
                 mend=suggest(text, label.classes),
-                go_on={"classes": {label.name: {word: near[0] if near else ""}}},
+                go_on={"classes": {label.name: {word: near}}},
             )
             continue
         found[canonical(str(word))] = known.get(canonical(text), text)

@@ -353,19 +353,10 @@ def _asked_labels(
     by_label: dict[str, str] = {}
     for name, column in pairs.items():
         if name not in task.label_names:
-            ledger.problem(
-                "unknown-label",
-                f"`labels=` names {name!r}, which is no label of task {task.name}",
-                mend=suggest(name, task.label_names),
-                go_on=LEFT_OUT,
-            )
+            ledger.unknown_label("labels", name, task, go_on=LEFT_OUT)
         elif not isinstance(column, str) or finder.get(column) is None:
-            ledger.problem(
-                "unknown-column",
-                f"`labels=` names {column!r}, which is no column",
-                mend=suggest(str(column), finder.columns),
-                go_on=LEFT_OUT | _nearly(pairs, finder.columns),
-            )
+            go_on = LEFT_OUT | _nearly(pairs, finder.columns)
+            ledger.unknown_column("labels", column, finder.columns, go_on=go_on)
         else:
             by_label[name] = str(finder.get(column))
     columns = list(by_label.values())

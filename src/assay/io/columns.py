@@ -398,15 +398,8 @@ def column_of_each(
     found = {}
     for label, column in pairs.items():
         if label not in task.label_names:
-            ledger.problem(
-                "unknown-label",
-                f"`{role}=` names {label!r}, which is no label of task {task.name}",
-                mend=suggest(str(label), task.label_names),
-                go_on={role: None},
-            )
-            continue
-        mine = one_column(role, column, finder, ledger)
-        if mine:
+            ledger.unknown_label(role, label, task, go_on={role: None})
+        elif mine := one_column(role, column, finder, ledger):
             found[label] = mine
     return found
 
@@ -415,12 +408,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
     """Return the column that an argument names; empty, with a problem, if there is none."""
     mine = finder.get(given) if isinstance(given, str) else None
     if mine is None:
-        ledger.problem(
-            "unknown-column",
-            f"`{role}=` names {given!r}, which is no column",
-            mend=suggest(str(given), finder.columns),
-            go_on={role: None},
-        )
+        ledger.unknown_column(role, given, finder.columns, go_on={role: None})
     return mine or ""
 
 

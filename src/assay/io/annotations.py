@@ -16,8 +16,8 @@ from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotation_answers import PERSON, SUBMITTED, Value
 from assay.io.annotation_export import export_of
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export
-from assay.io.sources import Source
 from assay.io.tables import SET_ASIDE, where_lines
 
 LONGEST = 100

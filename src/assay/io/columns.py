@@ -11,7 +11,7 @@ from assay._util.errors import as_code, nearest, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.file_paths import FILE
+from assay.io.files.file_paths import FILE
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, key_in_lists
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key

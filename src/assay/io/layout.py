@@ -17,11 +17,11 @@ from assay.data.task import Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.io.files.opening import read_beside
 from assay.io.formats import Export, pragmata
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
-from assay.io.opening import read_beside
 from assay.io.reading_log import Ledger
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns

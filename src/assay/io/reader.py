@@ -14,11 +14,12 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.file_paths import FILE
+from assay.io.files.file_paths import FILE
+from assay.io.files.joined_files import joined
+from assay.io.files.opening import open_source
+from assay.io.files.sources import Source
 from assay.io.formats import Export, is_claimed, read_unless_named
-from assay.io.joined_files import joined
 from assay.io.list_cells import named_singly, single_elements
-from assay.io.opening import open_source
 from assay.io.option_tables import (
     OPTIONS,
     gather_options,
@@ -28,7 +29,6 @@ from assay.io.option_tables import (
 )
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import raters_apart, require_one_label, reshape
-from assay.io.sources import Source
 from assay.io.table_reading import read_rows
 from assay.io.tables import without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, of_questions

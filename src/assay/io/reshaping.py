@@ -17,7 +17,7 @@ from assay.data.task import Task
 from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY, empty_cells
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
-from assay.io.delimited import ROW_NAME
+from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import are_numbers
 from assay.io.names import RECOGNISED, words_of

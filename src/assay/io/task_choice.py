@@ -18,12 +18,12 @@ from assay.io.answers import LabelsArg, find_answers, free_columns, has_options,
 from assay.io.arguments import Arguments
 from assay.io.cells import classes_from_data, spellings, words_in
 from assay.io.columns import ColumnFinder, named_columns, question_column
+from assay.io.files.joined_files import joined
+from assay.io.files.opening import open_source
 from assay.io.formats import Export, read_unless_named
-from assay.io.joined_files import joined
 from assay.io.likely_columns import MOST_CLASSES, are_numbers, has_few, within_states
 from assay.io.list_cells import is_nested
 from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, RECOGNISED, VALUE_COLUMNS, squash
-from assay.io.opening import open_source
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 

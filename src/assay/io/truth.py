@@ -20,10 +20,10 @@ from assay.io.answer_words import Words, apply_words, words_said
 from assay.io.answers import AnswerColumns, LabelsArg, find_answers
 from assay.io.cells import EMPTY, decode
 from assay.io.columns import ColumnFinder, PerLabel, column_of_each, one_column, recognised_of_each
+from assay.io.files.opening import as_pandas, read_beside
 from assay.io.identifiers import codes_of, folded, joined_ids
 from assay.io.list_cells import single_elements
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
-from assay.io.opening import as_pandas, read_beside
 from assay.io.reading_log import Ledger
 from assay.io.skip_logic import admitted, apply_gates
 from assay.io.tables import Table

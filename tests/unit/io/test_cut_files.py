@@ -125,7 +125,7 @@ def test_json_tells_how_many_records_are_whole(tmp_path: Path) -> None:
 
 def test_a_packed_file_with_a_wrong_checksum_is_refused() -> None:
     pa = pytest.importorskip("pyarrow")
-    from assay.io.file_paths import LOCAL_HEADER, _zstandard
+    from assay.io.files.file_paths import LOCAL_HEADER, _zstandard
 
     content = b"a text that was packed"
     packed = pa.compress(content, codec="zstd", asbytes=True)

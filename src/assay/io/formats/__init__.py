@@ -22,7 +22,7 @@ and ``docs/formats.md`` gets a row::
         read=read,
     )
 
-``detect`` looks at the opened source (:class:`~assay.io.sources.Source`): its ``kind``, its
+``detect`` looks at the opened source (:class:`~assay.io.files.sources.Source`): its ``kind``, its
 ``columns``, its ``first`` records, the ``beginning`` of its text. It returns the evidence in a few
 words, or ``""``. It claims what only this format has and never guesses between two: where two
 formats claim a source, the caller has to decide.
@@ -43,9 +43,9 @@ from importlib import import_module
 
 from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, nearest, suggest
 from assay.data.task import Task
+from assay.io.files.joined_files import note_unread
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.joined_files import note_unread
-from assay.io.sources import Source
 
 __all__ = [
     "PLAIN", "Export", "Format", "all_formats", "is_claimed", "read_export", "read_unless_named",

@@ -11,8 +11,8 @@ from assay._util.text import counted
 from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
 from assay.io.tables import Table
 
 LABELS = ("flagged", "interpretable", "attributable")

@@ -6,8 +6,8 @@ from typing import Any
 from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.annotations import Study
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
 
 AGENT = "suggestions"
 """Name of the model rater whose suggestions name no agent."""

@@ -8,9 +8,9 @@ import numpy as np
 from assay.data.task import Task
 from assay.io.annotation_answers import Value, one_or_several
 from assay.io.annotations import Study
+from assay.io.files.sources import Source
 from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, first_of, score_of
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 SUGGESTION = ".suggestion"

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay._util.errors import Note
 from assay.data.task import Task
-from assay.io.sources import Source
+from assay.io.files.sources import Source
 from assay.io.tables import Table
 
 

@@ -7,8 +7,8 @@ from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.annotations import Study
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
 
 MADE = ("annotations", "completions")
 """Keys of annotations, in newer and older versions."""

@@ -11,8 +11,8 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.annotation_answers import Value, number_in
 from assay.io.annotations import Study
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
 
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
 OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")

@@ -9,9 +9,9 @@ from typing import Any
 from assay.data.task import Task
 from assay.io.annotation_answers import SUBMITTED, Value, number_in, one_or_several
 from assay.io.annotations import Study
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
 from assay.io.names import RECOGNISED, bare, squash
-from assay.io.sources import Source
 
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"
 INPUT, ANSWER = "Input.", "Answer."

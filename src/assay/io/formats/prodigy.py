@@ -9,9 +9,9 @@ from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotation_answers import SUBMITTED, Value
 from assay.io.annotations import Study
+from assay.io.files.source_folders import members_of
+from assay.io.files.sources import Source
 from assay.io.formats.format import Export, Format
-from assay.io.source_folders import members_of
-from assay.io.sources import Source
 
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")

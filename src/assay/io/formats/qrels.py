@@ -7,9 +7,9 @@ from pathlib import Path
 from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotations import Study
+from assay.io.files.source_folders import SeveralFiles, members_of
+from assay.io.files.sources import Source, TextSource
 from assay.io.formats.format import Export, Format
-from assay.io.source_folders import SeveralFiles, members_of
-from assay.io.sources import Source, TextSource
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
 FEWEST_LINES = 2

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from assay._util.errors import ArgumentError, Note, RatingsError
-from assay.io.foreign_files import no_text
+from assay.io.files.foreign_files import no_text
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -12,8 +12,8 @@ from typing import NamedTuple, final
 
 from assay._util.errors import RatingsError
 from assay._util.text import listed
-from assay.io.file_paths import SUFFIXES, is_table_name, names_without_suffix, short_names
-from assay.io.sources import Source
+from assay.io.files.file_paths import SUFFIXES, is_table_name, names_without_suffix, short_names
+from assay.io.files.sources import Source
 from assay.io.tables import AGAIN, Table
 
 

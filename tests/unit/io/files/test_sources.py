@@ -16,7 +16,7 @@ import pytest
 from assay._util.errors import ArgumentError, RatingsError
 from assay.data.ratings import Ratings
 from assay.io import read_ratings
-from assay.io.encodings import decode_text
+from assay.io.files.encodings import decode_text
 from tests.refusals import refusal
 
 WORDS = ["gut", "mäßig", "schlecht"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from assay._util.errors import RatingsError
-from assay.io.json_records import stream_records
+from assay.io.files.json_records import stream_records
 from tests.refusals import refusal
 
 

@@ -1,4 +1,4 @@
-from assay.io.encodings import odd_signs
+from assay.io.files.encodings import odd_signs
 
 
 def test_signs_of_a_wrong_encoding_are_counted() -> None:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from assay._util.errors import RatingsError
 from assay._util.text import counted
-from assay.io.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
-from assay.io.encodings import decode_text
-from assay.io.file_paths import (
+from assay.io.files.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
+from assay.io.files.encodings import decode_text
+from assay.io.files.file_paths import (
     is_archive,
     is_folder,
     packed_file,
@@ -25,12 +25,12 @@ from assay.io.file_paths import (
     short_names,
     unpacked,
 )
-from assay.io.foreign_files import is_page, no_table, refuse_pointer
-from assay.io.html_tables import table_of_page
-from assay.io.json_records import looks_like_json, without_lone_surrogates
-from assay.io.source_folders import FilesSource, FolderSource
-from assay.io.sources import FrameSource, JsonSource, Source, TextSource
-from assay.io.spreadsheets import is_spreadsheet, read_sheet
+from assay.io.files.foreign_files import is_page, no_table, refuse_pointer
+from assay.io.files.html_tables import table_of_page
+from assay.io.files.json_records import looks_like_json, without_lone_surrogates
+from assay.io.files.source_folders import FilesSource, FolderSource
+from assay.io.files.sources import FrameSource, JsonSource, Source, TextSource
+from assay.io.files.spreadsheets import is_spreadsheet, read_sheet
 from assay.io.tables import AGAIN, Part, Table
 
 STANDARD_INPUT = "-"

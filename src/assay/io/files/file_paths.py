@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from assay._util.errors import RatingsError, suggest
-from assay.io.spreadsheets import ZIP, is_spreadsheet
+from assay.io.files.spreadsheets import ZIP, is_spreadsheet
 from assay.io.tables import AGAIN
 
 SUFFIXES = (

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from assay.io import read_ratings
-from assay.io.file_paths import names_without_suffix, short_names
+from assay.io.files.file_paths import names_without_suffix, short_names
 
 QRELS = "".join(f"{n // 5} 0 d{n} {n % 2}\n" for n in range(10))
 DOCCANO = "".join(

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from assay.io.delimited import lacks_header, with_tabs
+from assay.io.files.delimited import lacks_header, with_tabs
 
 
 def test_columns_separated_by_spaces_are_found() -> None:

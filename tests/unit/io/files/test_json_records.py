@@ -1,4 +1,9 @@
-from assay.io.json_records import flattened, looks_like_json, records_of, without_lone_surrogates
+from assay.io.files.json_records import (
+    flattened,
+    looks_like_json,
+    records_of,
+    without_lone_surrogates,
+)
 
 
 def test_a_header_in_brackets_is_no_json() -> None:

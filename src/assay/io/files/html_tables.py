@@ -7,7 +7,7 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted
-from assay.io.spreadsheets import Sheet, from_header
+from assay.io.files.spreadsheets import Sheet, from_header
 
 FEWEST_ROWS, FEWEST_CELLS = 2, 2
 """Fewest rows and columns of a table of ratings."""

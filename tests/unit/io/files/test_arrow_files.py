@@ -1,6 +1,6 @@
 import pandas as pd
 
-from assay.io.arrow_files import with_class_names
+from assay.io.files.arrow_files import with_class_names
 
 
 def test_codes_become_class_names() -> None:

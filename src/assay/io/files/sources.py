@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
-from assay.io.delimited import Delimited, lacks_header, parse_delimited, read_header, with_tabs
-from assay.io.json_records import (
+from assay.io.files.delimited import (
+    Delimited,
+    lacks_header,
+    parse_delimited,
+    read_header,
+    with_tabs,
+)
+from assay.io.files.json_records import (
     flat_frame,
     flattened,
     parse_json,

@@ -14,11 +14,11 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted, listed, some
-from assay.io.file_paths import FILE, SUFFIXES, is_table_name
-from assay.io.json_records import flattened
+from assay.io.files.file_paths import FILE, SUFFIXES, is_table_name
+from assay.io.files.json_records import flattened
+from assay.io.files.source_folders import FilesSource, FolderSource, SeveralFiles
+from assay.io.files.sources import FIRST_RECORDS, FrameSource, JsonSource, Source
 from assay.io.names import RECOGNISED, squash
-from assay.io.source_folders import FilesSource, FolderSource, SeveralFiles
-from assay.io.sources import FIRST_RECORDS, FrameSource, JsonSource, Source
 from assay.io.tables import told_apart
 
 HIDDEN = (".", "_")

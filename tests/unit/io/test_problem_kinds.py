@@ -714,7 +714,9 @@ def codes_in_source() -> dict[str, list[str]]:
     """Return the codes that are written in the reader, and where."""
     found: dict[str, list[str]] = {}
     folder = Path(assay.io.__file__).parent
-    for path in sorted([*folder.glob("*.py"), *folder.glob("files/*.py")]):
+    for path in sorted(
+        [*folder.glob("*.py"), *folder.glob("files/*.py"), *folder.glob("formats/annot*.py")]
+    ):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             given = given_code(node)
             if given is None:

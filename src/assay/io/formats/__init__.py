@@ -32,7 +32,8 @@ and what the format knows of it: roles of columns, arguments of ``read_ratings``
 on what the format loses. A note has a code, listed in :mod:`assay.codes`. Sources have more than
 ``detect`` looks at: ``source.frame`` are the cells of a table as they are stored, ``source.value``
 and ``source.records`` are JSON that was parsed, ``source.files`` and ``source.member(file)`` are
-those of a folder. :mod:`assay.io.formats.format` says what each field means.
+those of a folder. :mod:`assay.io.formats.format` says what each field means. Where raters answer
+questions, a :class:`~assay.io.formats.annotations.Study` collects the answers and makes the export.
 """
 
 import pkgutil

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, SUBMITTED, Value
-from assay.io.annotations import Study
 from assay.io.files.sources import Source
+from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
+from assay.io.formats.annotations import Study
 from assay.io.formats.format import Export, Format
 
 AGENT = "suggestions"

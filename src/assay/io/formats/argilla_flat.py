@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from assay.data.task import Task
-from assay.io.annotation_answers import Value, one_or_several
-from assay.io.annotations import Study
 from assay.io.files.sources import Source
+from assay.io.formats.annotation_answers import Value, one_or_several
+from assay.io.formats.annotations import Study
 from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, first_of, score_of
 from assay.io.formats.format import Export, Format
 

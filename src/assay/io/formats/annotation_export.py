@@ -21,7 +21,7 @@ from assay.data.questions import (
 )
 from assay.data.task import Task
 from assay.data.task_files import load_task
-from assay.io.annotation_answers import (
+from assay.io.formats.annotation_answers import (
     MODEL,
     SUBMITTED,
     cells_of,
@@ -36,7 +36,7 @@ from assay.io.formats.format import Export
 from assay.io.names import RECOGNISED, REMARKS, bare, squash
 
 if TYPE_CHECKING:
-    from assay.io.annotations import Study
+    from assay.io.formats.annotations import Study
 
 PLACES = ("cluster", "panel", "rank", "system", "stratum")
 """Roles that fields of an item may have by name."""

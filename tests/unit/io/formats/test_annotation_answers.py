@@ -1,4 +1,4 @@
-from assay.io.annotation_answers import one_or_several
+from assay.io.formats.annotation_answers import one_or_several
 
 
 def test_json_lists_are_several_options() -> None:

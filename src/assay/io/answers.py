@@ -319,7 +319,8 @@ def _likely_one(
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
-    answers = [c for c in free if (c in few and _is_filled(frame[c])) or has_options(frame[c])]
+    filled = [c for c in few if 2 * empty_cells(frame[c]).sum() < len(frame)]  # unlike remarks
+    answers = [c for c in free if c in filled or has_options(frame[c])]
     if not known["rater"] and len(answers) > 1 and rows_are_items(frame, known["item"]):
         return {c: c for c in within_states(frame, answers)}
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
@@ -329,11 +330,6 @@ def _likely_one(
         return {c: c for c in several}
     one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)
     return {} if one is None else {task.label_names[0]: one}
-
-
-def _is_filled(cells: "pd.Series[str]") -> bool:
-    """Whether most cells are filled, unlike columns of remarks."""
-    return bool(2 * empty_cells(cells).sum() < len(cells))
 
 
 def has_options(cells: "pd.Series[str]") -> bool:

@@ -105,7 +105,7 @@ def note_near_names(
     rows = np.bincount(codes[codes >= 0], minlength=len(names))
     count = dict(zip(names, rows, strict=True))
     shown = "; ".join(
-        " and ".join(f"{_visible(name)} ({counted(int(count[name]), 'row')})" for name in group[:3])
+        " and ".join(f"{name!a} ({counted(int(count[name]), 'row')})" for name in group[:3])
         for group in groups[:SHOWN]
     )
     more = f"; {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
@@ -128,8 +128,3 @@ def note_nameless(
             f"read as the name of {'an' if role == 'item' else 'a'} {role}: {shown}; if the "
             f"{role} is not known, leave the cell empty"
         )
-
-
-def _visible(name: str) -> str:
-    """Quote a name, with letters of other alphabets as escapes."""
-    return repr(name) if name.isascii() else ascii(name)

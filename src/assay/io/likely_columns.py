@@ -40,7 +40,8 @@ def likely_columns(
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
-    tried = [c for c in named if sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
+    short = (c for c in named if sizes[c] > 1 and head[c].str.len().median() <= LONGEST_NAME)
+    tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     best: tuple[float, dict[str, str]] = (np.inf, {})
@@ -140,10 +141,6 @@ def _may_be_answer(column: str) -> bool:
     name = bare(column)
     others = FLAGS | TRUTH_NAMES | SUMMARIES | WORKPLACE
     return name not in others and not name.endswith(("status", "state"))
-
-
-def _are_names(column: "pd.Series[str]") -> bool:
-    return bool(column.str.len().median() <= LONGEST_NAME)
 
 
 def within_states(

@@ -11,7 +11,7 @@ from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.io.cells import EMPTY, empty_cells
-from assay.io.names import COUNT_NAMES, RECOGNISED, squash
+from assay.io.names import COUNT_NAMES, RECOGNISED, squash, words_of
 from assay.io.reading_log import Ledger
 
 SHARES = frozenset({
@@ -49,7 +49,9 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     if named:
         return named
     others = [c for c in columns if number_column(frame, [c]) is None]
-    parts = [c for c in others if numbers[c] is not None and not _is_whole(frame[c])]
+    parts = [
+        c for c in others if numbers[c] is not None and not frame[c].str.fullmatch(r"\d+").all()
+    ]
     held = [values for c in parts if (values := numbers[c]) is not None]
     if len(held) > 1 and np.abs(np.sum(held, axis=0) - 1).max() <= 2 * ROUNDING:
         return parts
@@ -73,18 +75,14 @@ def shares_of(column: "pd.Series[str]") -> Floats | None:
 
 
 def _says_share(column: str, frame: pd.DataFrame) -> bool:
-    words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+    words = set(words_of(column))
     return "%" in column or bool(words & SHARES) or bool(frame[column].str.endswith("%").any())
-
-
-def _is_whole(column: "pd.Series[str]") -> bool:
-    return bool(column.str.fullmatch(r"\d+").all())
 
 
 def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> str | None:
     """Return the column with the number of raters of each row; None if there is none."""
     for column in frame.columns if among is None else among:
-        words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+        words = set(words_of(column))
         counts = squash(column) in COUNT_NAMES or words & VOTERS
         if counts and frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
             return str(column)

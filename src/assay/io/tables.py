@@ -14,7 +14,6 @@ from pandas.api.types import is_object_dtype
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted, listed
-from assay._util.typing import Bools
 from assay.io.names import composed, note_apart
 
 MOST_NAMELESS = 1
@@ -146,7 +145,10 @@ class Table:
 
     def __post_init__(self) -> None:
         """Remove the character NUL, which no netCDF file can hold, before anything is fitted."""
-        nul = {str(n): held_nul(column) for n, column in self.frame.items()}
+        nul = {
+            str(n): column.str.contains("\0", regex=False).to_numpy(bool)
+            for n, column in self.frame.items()
+        }
         held = {column: rows for column, rows in nul.items() if rows.any()}
         if not held:
             return
@@ -176,11 +178,6 @@ def rows_of(
     places = range(1, len(frame) + 1) if lines is None else lines.tolist()
     for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
         yield place, dict(zip(columns, row, strict=True))
-
-
-def held_nul(column: "pd.Series[Any]") -> Bools:
-    """Return which cells hold the character NUL."""
-    return column.str.contains("\0", regex=False).to_numpy(bool)
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:

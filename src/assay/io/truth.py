@@ -258,7 +258,9 @@ def _from_table(
             )
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
-    usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
+    named = _columns_of(labels)
+    others = ColumnFinder(list(rest.frame.columns))
+    usual = labels if named and all(others.get(c) is not None for c in named) else None
     columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
     columns = columns if columns.by_label else _named_truth(rest, task)
     one = len(task.labels) == 1
@@ -267,7 +269,7 @@ def _from_table(
             "truth-labels",
             f"the truth has no column for a label of task {task.name}",
             where=f"{side.source}: {', '.join(finder.columns)}",
-            allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
+            allowed=", ".join(dict.fromkeys([*named, *task.label_names]))
             + ("; of one label also one column called gold, truth or the like" if one else ""),
             go_on=WITHOUT_TRUTH,
         )
@@ -285,11 +287,6 @@ def _named_truth(rest: Table, task: Task) -> AnswerColumns:
     return AnswerColumns(
         by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
     )
-
-
-def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
-    columns = _columns_of(labels)
-    return bool(columns) and all(finder.get(column) is not None for column in columns)
 
 
 def _columns_of(labels: LabelsArg) -> list[str]:

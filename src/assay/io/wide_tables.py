@@ -204,7 +204,7 @@ def _report_shape(
         seen = "a row seems to hold the answers of all raters to one item"
     elif person or form:
         seen, ways = "a row seems to hold all answers of one rater", ways[::-1]
-    elif item and not _are_questions(columns):
+    elif item and 2 * sum(map(names_question, columns)) <= len(columns):
         seen = "a row seems to hold all answers to one item"
     else:
         seen = "they may be raters, items or questions"
@@ -258,11 +258,6 @@ def are_criteria(columns: Sequence[str]) -> bool:
 def rows_are_items(frame: pd.DataFrame, item: Sequence[str]) -> bool:
     """Whether each row is another item."""
     return bool(item) and not frame.duplicated(list(item)).any()
-
-
-def _are_questions(columns: Sequence[str]) -> bool:
-    """Whether most names are those of items: item 3, Q12, Is answer 1 correct?"""
-    return 2 * sum(names_question(c) for c in columns) > len(columns)
 
 
 def item_of(rest: Sequence[str]) -> str:

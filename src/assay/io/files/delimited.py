@@ -373,6 +373,7 @@ FIRST_LINES = 100
 SEEN_ROWS = 5000
 COLUMN_NAMES = {squash(n) for names in RECOGNISED.values() for n in names} | set(ANSWER_COLUMNS)
 BLANKS = re.compile(r"[ \t]+")
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 
 def with_tabs(text: str) -> str | None:
@@ -411,7 +412,7 @@ def lacks_header(frame: pd.DataFrame) -> bool:
         for n, name in enumerate(names)
         if name and bool((frame.iloc[:SEEN_ROWS, n] == name).any())
     ]
-    words = any(not _is_number(name) for name in below) or not _counts_up(names)
+    words = not all(map(NUMBER.fullmatch, below)) or not _counts_up(names)
     return bool(below) and 2 * len(below) >= len(names) and words
 
 
@@ -419,7 +420,3 @@ def _counts_up(names: Sequence[str]) -> bool:
     """Whether names are numbers of columns: 0, 1, 2, ... or 1, 2, 3, ..."""
     places = range(len(names))
     return list(names) in ([str(n) for n in places], [str(n + 1) for n in places])
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[-+]?\d+([.,]\d+)?", text) is not None

@@ -181,10 +181,11 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Sou
         return source
     own = next(iter(members.values())).records
     rows, _ = flattened(own[:FIRST_RECORDS])
-    deep = any(_has_objects(cell) for row in rows for cell in row.values())
+    lists = (cell for row in rows for cell in row.values() if isinstance(cell, list))
+    deep = any(isinstance(one, dict) for cell in lists for one in cell)
     named = {str(name) for row in rows for name in row}
-    by_file = not deep and not _has_rater(named | most) and _are_told_apart(list(members))
-    by_file &= FILE not in named
+    by_file = not deep and RATERS.isdisjoint(squash(str(name)) for name in named | most)
+    by_file &= FILE not in named and _are_told_apart(list(members))
     written = [
         json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
         for file, one in members.items()
@@ -194,14 +195,6 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Sou
         name=source.name, sha256=_hash(list(members.values())), lenient=source.lenient,
         text="\n".join(written), notes=(_note(list(members), by_file),),
     )  # fmt: skip
-
-
-def _has_objects(cell: Any) -> bool:
-    return isinstance(cell, list) and any(isinstance(one, dict) for one in cell)
-
-
-def _has_rater(names: Any) -> bool:
-    return any(squash(str(name)) in RATERS for name in names)
 
 
 def _are_told_apart(files: Sequence[str]) -> bool:

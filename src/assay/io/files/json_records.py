@@ -257,7 +257,8 @@ def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
 
     A column has the last part of its path as its name, if unique.
     """
-    if not any(_is_nested(cell) for record in records for cell in record.values()):
+    cells = (cell for record in records for cell in record.values())
+    if not any(isinstance(cell, dict) or _has_objects(cell) for cell in cells):
         return list(records), list(range(len(records)))
     rows: list[Record] = []
     of: list[int] = []
@@ -284,10 +285,6 @@ def flat_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
         return frame, list(range(len(frame)))
     rows, of = flattened([dict(row) for _, row in rows_of(frame, None)])
     return pd.DataFrame(rows), of
-
-
-def _is_nested(cell: Any) -> bool:
-    return isinstance(cell, dict) or _has_objects(cell)
 
 
 def _rows(record: Record, path: str) -> list[Record]:

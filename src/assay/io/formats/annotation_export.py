@@ -56,7 +56,10 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
         if question not in study.controls:
             split_answers(answers)
     scored = [key for key in study.scored if key not in study.said]
-    known = {**study.controls, **{key: _scored_only(key) for key in scored}}
+    scores_only = {
+        key: Control(name=key, kind="choice", options=("no", "yes"), told=True) for key in scored
+    }
+    known = {**study.controls, **scores_only}
     said = {**study.said, **{key: {} for key in scored}}
     controls = told_controls(said, study.truth.values(), known)
     asked = np.zeros(rows, bool)
@@ -100,11 +103,6 @@ def _reason(columns: Sequence[Column]) -> str:
         return f"{columns[0].control} is the one question with classes"
     questions = list(dict.fromkeys(column.control for column in columns))
     return f"its labels are the questions of the export ({listed(questions)})"
-
-
-def _scored_only(name: str) -> Control:
-    """Return a yes-no question that has scores and no answers."""
-    return Control(name=name, kind="choice", options=("no", "yes"), told=True)
 
 
 def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column]) -> None:

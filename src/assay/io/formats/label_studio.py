@@ -125,17 +125,12 @@ def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[s
             study.fault("{n} result{s} without `value`", item)
             continue
         name = str(result["from_name"])
-        if (kind not in CHOSEN and kind != "textarea") or _is_region(value):
+        if (kind not in CHOSEN and kind != "textarea") or not PARTS.isdisjoint(value):
             study.regions[name] = study.regions.get(name, 0) + 1
             continue
         answer = _answer(kind, value)
         if answer is not None:
             yield name, answer
-
-
-def _is_region(value: Mapping[str, Any]) -> bool:
-    """Whether a result is about a region: a span, a box, a time."""
-    return not PARTS.isdisjoint(value)
 
 
 def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:

@@ -30,8 +30,9 @@ def read(source: Source, task: Task | None) -> Export:
     """Read each control as a label; the format does not distinguish controls from data of tasks."""
     rows = [row for _, row in source.each()]
     controls = _controls(source, rows, () if task is None else task.label_names)
-    places = _places(source, len(rows))
-    study = Study(source=source, unit="line" if source.kind == "table" else "row", item="id")
+    table = source.plain_table() if source.kind == "table" else None
+    places = range(1, len(rows) + 1) if table is None else list(table.lines)
+    study = Study(source=source, unit="row" if table is None else "line", item="id")
     others = [key for key in _keys(rows) if key not in (*OWN, *controls)]
     for place, row in zip(places, rows, strict=True):
         _add(study, row, place, controls, others)
@@ -48,12 +49,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="controls-or-data",
         )
     return study.export("label_studio", task)
-
-
-def _places(source: Source, rows: int) -> Sequence[int]:
-    """Return the line or the number of each row."""
-    table = source.plain_table() if source.kind == "table" else None
-    return list(range(1, rows + 1)) if table is None else list(table.lines)
 
 
 def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:

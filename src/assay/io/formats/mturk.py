@@ -166,13 +166,8 @@ def _fields(columns: Sequence[str], frame: Any) -> Fields:
         if dot and words <= {*TRUE, *FALSE} and words & {*TRUE, "false"}:
             found.setdefault(parent, {})[option] = column
         else:
-            found[_field(name)] = {"": column}
+            found[name.removesuffix(".label") or name] = {"": column}
     return found
-
-
-def _field(name: str) -> str:
-    """Return the name of a single-answer field, without the suffix of forms."""
-    return name.removesuffix(".label") or name
 
 
 def _answers(row: Mapping[Any, str], fields: Fields) -> Iterator[tuple[str, Value]]:

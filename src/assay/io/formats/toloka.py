@@ -38,7 +38,11 @@ def read(source: Source, task: Task | None) -> Export:
     if len(chosen) == 1:
         names = (task or own).label_names
         labels = dict(zip(names, chosen.values(), strict=False))
-    gold = {name: g for name, c in labels.items() if _filled(table, g := _golden(c))}
+    gold = {
+        name: g
+        for name, c in labels.items()
+        if _filled(table, g := GOLDEN + c.removeprefix(OUTPUT))
+    }
     inputs = tuple(c for c in columns if c.startswith(INPUT))
     roles = {"item": (TASK,) if TASK in columns else inputs, "rater": (WORKER,)}
     return Export(
@@ -57,10 +61,6 @@ def _own_task(names: list[str]) -> Task:
         return single
     labels = tuple(Label(name=name, classes=()) for name in names)
     return replace(single, name="toloka", labels=labels)
-
-
-def _golden(column: str) -> str:
-    return GOLDEN + column.removeprefix(OUTPUT)
 
 
 def _filled(table: Table, column: str) -> bool:

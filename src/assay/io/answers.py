@@ -112,7 +112,7 @@ def find_answers(
     scored: Sequence[str] = (),
 ) -> AnswerColumns:
     """Find the columns of answers by argument, else by name; ``scored`` columns are excluded."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
     if len(task.labels) == 1 and (label is None) != (value is None):
@@ -180,7 +180,7 @@ def require_answers(
             report_wide(several, ledger, [*taken, *found.columns])
             ledger.raise_problems()
         return
-    finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
+    finder = ColumnFinder(ledger.table.frame.columns)
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
     free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
@@ -215,7 +215,7 @@ def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[
 
     Each row is then another item, no column names the rater, and other columns share their values.
     """
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     if not found.by_name or taken or finder.all_of(RECOGNISED["rater"]):
         return False
     if not rows_are_items(frame, [c for c in [item_of(finder.columns)] if c]):
@@ -272,14 +272,14 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return columns of few values without another role."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     free = _without_role(finder, [*taken, question_column(frame)])
     return _no_shares([c for c in free if has_few(frame[c])], frame)
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return free columns of few values, or of multiple choices."""
-    free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
+    free = _without_role(ColumnFinder(frame.columns), taken)
     return [c for c in free if has_few(frame[c]) or has_options(frame[c])]
 
 
@@ -313,7 +313,7 @@ def _likely_one(
     free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
 ) -> dict[str, str]:
     """Return the likeliest column of one label; several if all of them vary within items."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
     guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
     if not known["item"] and "item" not in guess and known["rater"]:

@@ -1,6 +1,6 @@
 """The role of each column: by argument, by the task, or by a recognised name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.files.file_paths import FILE
-from assay.io.identifiers import joined_ids
+from assay.io.identifiers import keys_of
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, key_in_lists
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.names import (
@@ -52,11 +52,11 @@ Roles = Mapping[str, Role]
 class ColumnFinder:
     """Finds columns by name."""
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Iterable[str]) -> None:
         self.columns = list(columns)
         self._squashed: dict[str, str] = {}
         self._bare: dict[str, list[str]] = {}
-        for column in columns:
+        for column in self.columns:
             self._squashed.setdefault(squash(column), column)
             self._bare.setdefault(bare(column), []).append(column)
 
@@ -167,9 +167,9 @@ class _Search:
 
     def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
         """Find a column of questions that is constant within items and varies between them."""
-        items = pd.factorize(joined_ids(self.frame, item))[0]
+        items = keys_of(self.frame, item)
         for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
-            codes = pd.factorize(joined_ids(self.frame, [column]))[0]
+            codes = keys_of(self.frame, [column])
             several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
             if several and len(unique_rows(items, codes)[0]) == whole:
                 return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
@@ -317,7 +317,7 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
 
 def question_column(frame: pd.DataFrame) -> str:
     """Return the column that names the question of each row, beside one of answers; else ""."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     names = finder.all_of(QUESTION_COLUMNS)
     answers = finder.all_of(VALUE_COLUMNS)
     found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)

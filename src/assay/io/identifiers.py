@@ -37,6 +37,11 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     return names.mask(empty, "")
 
 
+def keys_of(frame: pd.DataFrame, columns: Sequence[str]) -> Ints:
+    """Return a code for the joined name of each row; an empty name has one, too."""
+    return np.asarray(pd.factorize(joined_ids(frame, columns))[0], np.int64)
+
+
 def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Ints:
     """Return two rows with different keys and the same joined name, if there are any."""
     parts = [clean_ids(frame[c]) for c in columns]

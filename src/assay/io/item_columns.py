@@ -9,8 +9,8 @@ import pandas as pd
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay._util.typing import Ints
-from assay.io.identifiers import joined_ids
-from assay.io.names import ASKED, GENERIC, OUTRIGHT, squash
+from assay.io.identifiers import joined_ids, keys_of
+from assay.io.names import ASKED, GENERIC, OUTRIGHT, is_called
 from assay.io.reading_log import Ledger
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ def choose_item(
     (``beside``: rater and the like), unless another such column groups rows differently. Columns
     that number the rows are no items.
     """
-    if len(candidates) < 2 or squash(candidates[0]) in set(map(squash, OUTRIGHT)):
+    if len(candidates) < 2 or is_called(candidates[0], OUTRIGHT):
         return candidates[0], ONE_NAME
     rows = frame.drop_duplicates()
-    codes = {c: pd.factorize(joined_ids(rows, [c]))[0] for c in candidates}
+    codes = {c: keys_of(rows, [c]) for c in candidates}
     numbers = [c for c in candidates if len(np.unique(codes[c])) == len(rows)]
-    rated = [c for c in candidates if not (c in numbers and _is_generic(c))] or list(candidates)
+    rated = [c for c in candidates if not (c in numbers and is_called(c, GENERIC))] or list(
+        candidates
+    )
     fitting = [c for c in rated if not repeats(codes[c], rows, beside)]
     alike = [c for c in fitting if same_groups(codes[c], codes[fitting[0]])]
     if fitting and len(alike) == len(fitting) and not (set(alike) <= set(numbers) < set(rated)):
@@ -43,13 +45,9 @@ def choose_item(
     return "", ""
 
 
-def _is_generic(column: str) -> bool:
-    return squash(column) in set(map(squash, GENERIC))
-
-
 def repeats(item: Ints, rows: pd.DataFrame, beside: Sequence[str]) -> int:
     """Count the rows in which a rater rates an item again."""
-    keys = [pd.factorize(joined_ids(rows, [c]))[0] for c in beside]
+    keys = [keys_of(rows, [c]) for c in beside]
     return len(rows) - len(unique_rows(item, *keys)[0])
 
 
@@ -88,10 +86,10 @@ def _ask(
 
 def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledger: Ledger) -> None:
     """Add a problem if answers of several systems may be one item or several."""
-    if squash(column) not in set(map(squash, ASKED)) or not system:
+    if not is_called(column, ASKED) or not system:
         return
     names = joined_ids(frame, [column])
-    pairs = len(unique_rows(pd.factorize(names)[0], pd.factorize(joined_ids(frame, system))[0])[0])
+    pairs = len(unique_rows(keys_of(frame, [column]), keys_of(frame, system))[0])
     if pairs > names.nunique():
         ledger.problem(
             "item-or-system",
@@ -113,7 +111,7 @@ def other_items(
     """
     found = []
     for key in [*map(list, keys), *([c] for c in rest)]:
-        codes = pd.factorize(joined_ids(frame, key))[0]
+        codes = keys_of(frame, key)
         named = key[0] not in rest or len(np.unique(codes)) < len(frame)
         if named and not repeats(codes, frame, beside):
             found.append(key)
@@ -170,15 +168,13 @@ def _nested(roles: "Mapping[str, Role]") -> tuple[tuple[str, ...], str]:
     item = roles["item"].columns
     if len(item) > 1 or not roles["item"].evidence.startswith(ONE_NAME):
         return cluster, ""
-    name = squash(item[0])
-    if name in set(map(squash, ASKED)):
+    if is_called(item[0], ASKED):
         return (item, rank) if not cluster else (cluster, "")
-    outright = name in set(map(squash, OUTRIGHT))
-    return cluster, item[0] if cluster and not outright else ""
+    return cluster, item[0] if cluster and not is_called(item[0], OUTRIGHT) else ""
 
 
 def _repeats(key: Sequence[str], rows: pd.DataFrame, beside: Sequence[str]) -> int:
-    return repeats(pd.factorize(joined_ids(rows, key))[0], rows, beside)
+    return repeats(keys_of(rows, key), rows, beside)
 
 
 def _ranks(column: str, lists: Sequence[str], rows: pd.DataFrame) -> bool:

@@ -13,7 +13,7 @@ from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.io.columns import BESIDE
-from assay.io.identifiers import joined_ids
+from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
 from assay.io.multi_select import MOST_OPTIONS
 from assay.io.names import KEY_PARTS, squash
@@ -125,7 +125,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     held |= {c for role in ("group", "seconds", "weight") for c in _columns(layout, role)}
     frame = layout.table.frame
     frame = frame.loc[~frame.duplicated()]
-    codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
+    codes = {str(c): keys_of(frame, [str(c)]) for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
     item = [c for c in layout.roles["item"].columns if c in free]
     first = [c for role in KEY_PARTS for c in _columns(layout, role)]

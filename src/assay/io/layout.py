@@ -19,7 +19,7 @@ from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
 from assay.io.files.opening import read_beside
 from assay.io.formats import Export, pragmata
-from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
+from assay.io.identifiers import clean_ids, codes_of, joined_ids, keys_of, like_named
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
 from assay.io.reading_log import Ledger
@@ -37,7 +37,7 @@ WITHOUT_PANELS = {"panels": None}
 
 def join_table(table: Table, side: Table) -> Table:
     """Add the columns of a side table to a table, joined on all columns that both have."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     shared = {c: finder.get(c) for c in side.frame.columns}
     keys = {c: mine for c, mine in shared.items() if mine is not None}
     added = [c for c in side.frame.columns if c not in keys]
@@ -141,7 +141,7 @@ def find_tables(
 
 
 def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     roles = find_roles(
         finder, table.frame, task=task, asked={"item": item}, defaults={}, taken=(),
         ledger=Ledger(table),
@@ -152,7 +152,7 @@ def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
 def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
     """Whether a table of panels has the columns of the item, or one called item."""
     columns = _item_columns(table, task, item)
-    finder = ColumnFinder(list(side.frame.columns))
+    finder = ColumnFinder(side.frame.columns)
     whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
     return whole or finder.get("item") is not None
 
@@ -219,10 +219,7 @@ def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
     """Whether sessions and raters are one to one: then the session only names the rater."""
     if not {"session", "rater"} <= set(roles):
         return False
-    session, rater = (
-        pd.factorize(joined_ids(table.frame, roles[role].columns))[0]
-        for role in ("session", "rater")
-    )
+    session, rater = (keys_of(table.frame, roles[role].columns) for role in ("session", "rater"))
     return bool(session.max() > 0) and same_groups(session, rater)
 
 
@@ -300,7 +297,7 @@ def account_for(
     if gold is not None and gold.ledger is ledger:
         named = "named by `truth=`"
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     answers = layout.answers.columns
     options = [c for c in finder.columns if any(a.startswith(f"{c}: ") for a in answers)]
     extra |= dict.fromkeys(options, ("options", "each option in its cells is a label"))

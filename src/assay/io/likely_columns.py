@@ -12,7 +12,7 @@ from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
 from assay.io.cells import EMPTY, empty_cells, words_in
-from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
+from assay.io.names import ALL_KNOWN, FLAGS, FORM, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -111,11 +111,10 @@ def free_answers(frame: pd.DataFrame) -> list[str]:
     >>> free_answers(pd.DataFrame(rows, columns=["item", "rater", "ok", "system"], dtype="str"))
     ['ok']
     """
-    known = {squash(name) for names in RECOGNISED.values() for name in names}
     return [
         str(c)
         for c in frame.columns
-        if squash(str(c)) not in known and _may_be_answer(str(c)) and has_few(frame[c])
+        if squash(str(c)) not in ALL_KNOWN and _may_be_answer(str(c)) and has_few(frame[c])
     ]
 
 

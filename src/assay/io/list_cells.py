@@ -11,7 +11,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted
 from assay.io.columns import ColumnFinder
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+from assay.io.names import ANSWER_COLUMNS, KNOWN, RECOGNISED, squash
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text
 
@@ -55,7 +55,7 @@ def _some_lists(column: "pd.Series[str]") -> Lists:
 def named_singly(table: Table) -> Table:
     """Call lists of raters and of their answers by what an element is: annotators, labels."""
     columns = [str(c) for c in table.frame]
-    known = {squash(name) for name in (*RECOGNISED["rater"], *ANSWER_COLUMNS)}
+    known = KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
     names = {c: c.removesuffix("s") for c in columns if c.endswith("s")}
     new = {c: one for c, one in names.items() if squash(one) in known and one not in columns}
     raters = [c for c, one in new.items() if one in ColumnFinder([one]).all_of(RECOGNISED["rater"])]
@@ -81,7 +81,7 @@ def without_uneven_lists(table: Table, rater: object) -> Table:
 
 def _list_of_raters(table: Table, rater: object) -> str:
     """Return the column whose cells are lists of raters; "" if there is none."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
     return next((c for c in finder.all_of(names)[:1] if _has_several(table.frame[c])), "")
 
@@ -119,7 +119,7 @@ def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
     Table
         As it was where other columns have lists, too: these may be lists of raters.
     """
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     several = [str(c) for c in table.frame if _has_several(table.frame[c])]
     for role in NAMED:
         given = asked.get(role)

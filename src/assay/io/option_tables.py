@@ -19,7 +19,7 @@ from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY, empty_cells, words_in
 from assay.io.columns import BESIDE, ColumnFinder, find_roles
 from assay.io.formats import Export
-from assay.io.identifiers import joined_ids
+from assay.io.identifiers import keys_of
 from assay.io.likely_columns import mark_columns
 from assay.io.multi_select import chosen_options
 from assay.io.names import RECOGNISED
@@ -79,7 +79,7 @@ def with_named_options(export: Export, task: Task, given: Arguments) -> Export |
 
     None if every label has a column, or if no column has the missing options.
     """
-    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
+    finder = ColumnFinder(export.table.frame.columns)
     own = {name: column for name in task.label_names if (column := finder.get(name)) is not None}
     lacking = [name for name in task.label_names if name not in own]
     if not lacking or len(task.labels) < 2 or given.labels is not None or given.value:
@@ -126,7 +126,7 @@ def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dic
 
 def _raters(export: Export, given: Arguments) -> list[str]:
     """Return the columns of the rater, named or recognised."""
-    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
+    finder = ColumnFinder(export.table.frame.columns)
     named = [given.rater] if isinstance(given.rater, str) else [*(given.rater or ())]
     return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
 
@@ -293,7 +293,7 @@ def with_marks(export: Export, given: Arguments) -> Export:
     """
     named = given.labels
     columns = list(named.values()) if isinstance(named, Mapping) else []
-    finder = ColumnFinder([str(c) for c in export.table.frame.columns])
+    finder = ColumnFinder(export.table.frame.columns)
     marks = mark_columns(export.table.frame, finder.all_of(columns))
     if len(marks) < 2 or not isinstance(named, Mapping):
         return export
@@ -322,7 +322,7 @@ def gather_options(export: Export, task: Task, given: Arguments) -> Export:
     Unchanged if no column of answers, items or raters is found, which reading reports.
     """
     table = export.table
-    finder = ColumnFinder([str(name) for name in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     one = Task(name=task.name, labels=(Label(name="label", classes=()),), columns=task.columns)
     told = given.labels if isinstance(given.labels, str) else None
     asked = task if len(task.labels) == 1 else one
@@ -343,7 +343,7 @@ def gather_options(export: Export, task: Task, given: Arguments) -> Export:
 def _gathered(export: Export, column: str, keys: Sequence[str]) -> Export:
     """Put the answers of all rows with the same key into a list."""
     table = export.table
-    codes = [pd.factorize(joined_ids(table.frame, [key]))[0] for key in keys]
+    codes = [keys_of(table.frame, [key]) for key in keys]
     first, group = unique_rows(*codes)
     order = np.argsort(first)
     place = np.argsort(order)[group]

@@ -75,7 +75,7 @@ def require_one_label(task: Task, given: Arguments) -> None:
 def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
     """Return the columns that an argument names; names may have a wildcard."""
     asked: ColumnArg = getattr(given, argument)
-    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     found: list[str] = []
     for name in [asked] if isinstance(asked, str) else list(asked or ()):
         column = finder.get(name)
@@ -154,7 +154,7 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
     long = replace(table, frame=frame, lines=table.lines[rows])
     options = {"labels": {task.label_names[0]: answer}}
     export = Export(table=long, roles=roles, options=options, title="counts", notes=(note,))
-    named = given.rater or ColumnFinder(list(frame.columns)).all_of(RECOGNISED["rater"])
+    named = given.rater or ColumnFinder(frame.columns).all_of(RECOGNISED["rater"])
     one_each = votes.sum(axis=1).max(initial=0) <= 1
     return export if named and one_each else number_votes(export, given, task)
 

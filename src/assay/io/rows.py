@@ -304,7 +304,7 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
 
 def _absent_words(absent: Sequence[str], layout: Layout) -> str:
     """Say which labels lack a column, and which unused columns have their names."""
-    finder = ColumnFinder(list(layout.table.frame.columns))
+    finder = ColumnFinder(layout.table.frame.columns)
     named = {name: finder.get(name) for name in absent}
     pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
     more = f"; `labels=` leaves out {{{pairs}}}, which has its name" if pairs else ""

@@ -80,7 +80,7 @@ def find_scores(
     ledger: Ledger,
 ) -> ScoreColumns:
     """Find the columns of scores and confidences by argument, else by name."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     given = {"score": score, "confidence": confidence}
     used = {*answers.columns, *taken, *named_columns(finder, score, confidence)}
     free = ColumnFinder([c for c in finder.columns if c not in used])

@@ -11,7 +11,7 @@ from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.io.cells import EMPTY, empty_cells
-from assay.io.names import COUNT_NAMES, RECOGNISED, squash, words_of
+from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
 from assay.io.reading_log import Ledger
 
 SHARES = frozenset({
@@ -41,8 +41,7 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     Empty beside a column of raters, whose numbers are their answers.
     """
     columns = [str(c) for c in frame.columns]
-    known = {squash(name) for name in RECOGNISED["rater"]}
-    if any(squash(c) in known for c in columns) or len(frame) < FEWEST_ROWS:
+    if any(squash(c) in KNOWN["rater"] for c in columns) or len(frame) < FEWEST_ROWS:
         return []
     numbers = {c: shares_of(frame[c]) for c in columns}
     named = [c for c, values in numbers.items() if values is not None and _says_share(c, frame)]

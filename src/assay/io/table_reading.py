@@ -72,7 +72,7 @@ def read_rows(
     table = explode_ratings(table, given.rater)
     table = named_by_lists(table, asked)
     ledger = Ledger(table, lenient=given.set_aside)
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     named = named_columns(finder, given.score, given.confidence, given.audit)
     taken = named_columns(finder, given.audit, given.truth, *asked.values(), *base.columns.values())
     found = find_answers(

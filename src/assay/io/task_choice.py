@@ -78,7 +78,7 @@ def _of_labels(task: Task, names: Sequence[str]) -> Task:
 def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
     """Return the task with the most labels among the columns, and why; else one label."""
     frame = export.table.frame
-    finder = ColumnFinder([str(column) for column in frame.columns])
+    finder = ColumnFinder(frame.columns)
     tasks = [load_task(name) for name in catalogue_names("tasks") if name != FALLBACK]
     found = [(task, _labels_in(task, finder, frame)) for task in tasks]
     task, labels = max(found, key=lambda one: len(one[1]))
@@ -180,7 +180,7 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     column, labels = _questions_of(table)
     if len(labels) < 2 or any(len(label.classes) > MOST_CLASSES for label in labels):
         return None
-    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     keys = []
     for role in ("item", "rater"):
         asked = getattr(given, role) or RECOGNISED[role]
@@ -227,7 +227,7 @@ def of_questions(table: Table, task: Task) -> Table:
 def _questions_of(table: Table) -> tuple[str, list[Label]]:
     """Return the column of questions, and a label for each; none if rows answer no question."""
     frame = table.frame
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     for column in finder.all_of(QUESTION_COLUMNS):
         answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != column]
         counts = frame[column].str.strip().value_counts()
@@ -268,7 +268,7 @@ def draft_arguments(
     _, asked = _questions_of(table)
     if len(asked) > 1:
         return {"task": Task(name="mine", labels=tuple(asked))}
-    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
     columns = _answer_columns_of(table, usual, taken)
     questions = question_columns(table.frame, taken)

@@ -76,7 +76,7 @@ def find_audits(
     ledger: Ledger,
 ) -> AuditColumns:
     """Find the columns of audits by argument, else by name."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if audit is None:
         used = {*answers.columns, *taken}
         free = ColumnFinder([c for c in finder.columns if c not in used])
@@ -206,7 +206,7 @@ def find_truth(
     """Find the table and columns of the truth; errors become problems."""
     if truth is None:
         return None
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         by_label = column_of_each("truth", truth, finder, task, ledger)
         columns = AnswerColumns(by_label=by_label, evidence="named by `truth=`")
@@ -243,7 +243,7 @@ def _from_table(
     side: Table, item_columns: tuple[str, ...], task: Task, labels: LabelsArg, ledger: Ledger
 ) -> TruthSource | None:
     """Take the truth from a table whose columns have the names of those of the ratings."""
-    finder = ColumnFinder(list(side.frame.columns))
+    finder = ColumnFinder(side.frame.columns)
     keys = finder.all_of(item_columns)
     if len(keys) < len(item_columns):
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
@@ -259,7 +259,7 @@ def _from_table(
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
     named = _columns_of(labels)
-    others = ColumnFinder(list(rest.frame.columns))
+    others = ColumnFinder(rest.frame.columns)
     usual = labels if named and all(others.get(c) is not None for c in named) else None
     columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
     columns = columns if columns.by_label else _named_truth(rest, task)

@@ -12,15 +12,18 @@ from assay.data.task import Label, Task
 from assay.io.cells import spellings, words_in
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
+    ALL_KNOWN,
     COUNT_NAMES,
     EXPERTS,
     FORM,
     GENERIC,
+    KNOWN,
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
     TRUTH_NAMES,
     bare,
+    is_called,
     names_criterion,
     names_question,
     squash,
@@ -68,14 +71,13 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
         return found if len(found) >= FEWEST_COLUMNS else []
-    roles = {squash(name) for names in RECOGNISED.values() for name in names}
-    free = {c: v for c, v in held.items() if bare(c) not in roles and not _names_rows(frame[c])}
+    free = {c: v for c, v in held.items() if bare(c) not in ALL_KNOWN and not _names_rows(frame[c])}
     found = _alike(free)
     if len(found) < FEWEST_COLUMNS:
         return []
     values = set().union(*(held[c] for c in found))
-    raters = {squash(name) for name in RECOGNISED["rater"]}  # a column each for crowd and expert
-    return [c for c in columns if c in found or (bare(c) in raters and held[c] <= values)]
+    raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
+    return [c for c in columns if c in found or (c in raters and held[c] <= values)]
 
 
 def _names_rows(column: "pd.Series[str]") -> bool:
@@ -269,14 +271,13 @@ def item_of(rest: Sequence[str]) -> str:
 
 def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
     """Whether a column with a generic name only numbers the rows."""
-    return squash(column) in set(map(squash, GENERIC)) and frame[column].nunique() == len(frame)
+    return is_called(column, GENERIC) and frame[column].nunique() == len(frame)
 
 
 def names_people(column: str) -> bool:
     """Whether the name of a column is that of people."""
-    known = {squash(name) for name in RECOGNISED["rater"]}
     words = {word.removesuffix("s") for word in words_of(column)} | set(words_of(column))
-    return bare(column) in known or bool(words & PEOPLE)
+    return bare(column) in KNOWN["rater"] or bool(words & PEOPLE)
 
 
 def is_form(rest: Sequence[str]) -> bool:
@@ -286,11 +287,10 @@ def is_form(rest: Sequence[str]) -> bool:
 
 def person_of(rest: Sequence[str]) -> str:
     """Return the column of the respondent; else empty."""
-    known = {squash(name) for name in RECOGNISED["rater"]}
     found = [c for c in rest if names_people(c)]
     if is_form(rest):
         found += [c for c in rest if squash(c).rstrip("?:") in NAMES]
-    return min(found, key=lambda c: bare(c) not in known, default="")
+    return min(found, key=lambda c: bare(c) not in KNOWN["rater"], default="")
 
 
 def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
@@ -320,8 +320,7 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     others, while answers of raters vary together.
     """
     whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
-    known = {squash(name) for name in RECOGNISED["item"]}
-    whole = [c for c in whole if squash(c) not in known | COUNT_NAMES]
+    whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]
     numbers = frame[whole].astype(float)
     named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
     named += [c for c in whole if COUNTED & set(words_of(c))]

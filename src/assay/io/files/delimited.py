@@ -14,7 +14,7 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
+from assay.io.names import ALL_KNOWN, ANSWER_COLUMNS, composed, note_apart, squash
 from assay.io.tables import AGAIN, SET_ASIDE
 
 ROW_NAME = "row name"
@@ -371,7 +371,7 @@ def _blanked(text: str, line: int) -> str:
 
 FIRST_LINES = 100
 SEEN_ROWS = 5000
-COLUMN_NAMES = {squash(n) for names in RECOGNISED.values() for n in names} | set(ANSWER_COLUMNS)
+COLUMN_NAMES = ALL_KNOWN | set(ANSWER_COLUMNS)
 BLANKS = re.compile(r"[ \t]+")
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 

@@ -18,7 +18,7 @@ from assay.io.files.file_paths import FILE, SUFFIXES, is_table_name
 from assay.io.files.json_records import flattened
 from assay.io.files.source_folders import FilesSource, FolderSource, SeveralFiles
 from assay.io.files.sources import FIRST_RECORDS, FrameSource, JsonSource, Source
-from assay.io.names import RECOGNISED, squash
+from assay.io.names import KNOWN, squash
 from assay.io.tables import told_apart
 
 HIDDEN = (".", "_")
@@ -28,7 +28,6 @@ PARTITION = re.compile(r"([^=/]+)=([^/]*)")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 PART = re.compile(r"\d{3,}")
 """What differs between the names of parts: a number of several digits."""
-RATERS = {squash(name) for name in RECOGNISED["rater"]}
 
 
 def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
@@ -158,7 +157,7 @@ def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
 
 def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
     """Return the column of raters, and the rater whom all files name; "" if there is none."""
-    raters = [str(name) for name in names if squash(str(name)) in RATERS]
+    raters = [str(name) for name in names if squash(str(name)) in KNOWN["rater"]]
     found = {str(who) for frame in frames for name in raters[:1] for who in frame[name].unique()}
     return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
 
@@ -184,7 +183,7 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Sou
     lists = (cell for row in rows for cell in row.values() if isinstance(cell, list))
     deep = any(isinstance(one, dict) for cell in lists for one in cell)
     named = {str(name) for row in rows for name in row}
-    by_file = not deep and RATERS.isdisjoint(squash(str(name)) for name in named | most)
+    by_file = not deep and KNOWN["rater"].isdisjoint(squash(str(name)) for name in named | most)
     by_file &= FILE not in named and _are_told_apart(list(members))
     written = [
         json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))

@@ -11,7 +11,7 @@ from pandas.api.types import is_object_dtype
 
 from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+from assay.io.names import ANSWER_COLUMNS, KNOWN, squash
 from assay.io.tables import AGAIN, SET_ASIDE, rows_of
 
 BROKEN = object()
@@ -128,7 +128,7 @@ def _skip(text: str, place: int) -> int:
 
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
 """Beginnings of objects and lists; a header in brackets does not match."""
-COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
+COLUMN_NAMES = KNOWN["item"] | KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
 FEWEST_NAMES = 2
 """Fewest keys with column names for an object to hold columns."""
 RATING_LISTS = (
@@ -147,7 +147,7 @@ JUDGE = "judge_model"
 """Name of the column of the models that judge."""
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
 """Last parts of a path that mean nothing alone."""
-OWNERS = {squash(n) for role in ("rater", "item", "system") for n in RECOGNISED[role]}
+OWNERS = KNOWN["rater"] | KNOWN["item"] | KNOWN["system"]
 """Names that an object has which is a record of its own."""
 ANSWERS = {squash(n) for n in (*ANSWER_COLUMNS, "score")}
 LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")

@@ -13,7 +13,7 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
-from assay.io.names import RECOGNISED, squash
+from assay.io.names import KNOWN, squash
 from assay.io.tables import AGAIN
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -132,8 +132,7 @@ def _read_together(sheets: Sequence[pd.DataFrame], source: str) -> dict[str, str
         return {}
     if not _are_alike(read):
         return {}
-    known = {squash(name) for name in RECOGNISED["rater"]}
-    named = any(squash(str(c)) in known for c in read[0].frame.columns)
+    named = any(squash(str(c)) in KNOWN["rater"] for c in read[0].frame.columns)
     return {"sheet": EVERY} if named else {"sheet": EVERY, "rater": SHEET}
 
 

@@ -33,7 +33,7 @@ from assay.io.formats.annotation_answers import (
     with_found_gates,
 )
 from assay.io.formats.format import Export
-from assay.io.names import RECOGNISED, REMARKS, bare, squash
+from assay.io.names import KNOWN, REMARKS, bare, squash
 
 if TYPE_CHECKING:
     from assay.io.formats.annotations import Study
@@ -390,7 +390,7 @@ def _repeats(study: "Study") -> dict[str, Any]:
 def _add_data(study: "Study", frame: pd.DataFrame) -> tuple[str, ...]:
     """Add the fields of items; return columns whose names could be taken for roles of ratings."""
     items = pd.Series(study.rows["item"])
-    placed = {squash(name) for role in PLACES for name in RECOGNISED[role]}
+    placed = {name for role in PLACES for name in KNOWN[role]}
     reserved = []
     for key, held in study.data.items():
         column = f"{DATA}{key}"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted
+from assay._util.typing import Ints
 from assay.io.columns import ColumnFinder
 from assay.io.names import ANSWER_COLUMNS, KNOWN, RECOGNISED, squash
 from assay.io.reading_log import Ledger
@@ -92,17 +93,29 @@ def explode_ratings(table: Table, rater: object) -> Table:
     apart = parallel(table.frame, column) if column else []
     if len(apart) < 2:
         return table
-    counts = np.array(_sizes(table.frame[column]), np.int64)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    frame = table.frame.iloc[rows].reset_index(drop=True)
-    for column in apart:
-        lists = lists_of(table.frame[column])
-        words = [_text(item) for cell in table.frame[column] for item in lists[cell]]
-        frame[column] = pd.Series(words, dtype="str")
+    lists = {column: lists_of(table.frame[column]) for column in apart}
+    words = {c: {cell: [*map(_text, items)] for cell, items in lists[c].items()} for c in apart}
+    frame, rows = exploded(table.frame, words)
     notes = [f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"]
-    if empty := int((counts == 0).sum()):
+    if empty := len(table.frame) - len(np.unique(rows)):
         notes.append(f"{counted(empty, 'row')} without any rating: left out")
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
+
+
+def exploded(
+    frame: pd.DataFrame, words: Mapping[str, Mapping[str, Sequence[str]]]
+) -> tuple[pd.DataFrame, Ints]:
+    """Give each element of parallel lists a row; return the row that each was in, too.
+
+    ``words`` has the elements in each distinct cell, by column.
+    """
+    column = next(iter(words))
+    rows = np.repeat(np.arange(len(frame)), [len(words[column][cell]) for cell in frame[column]])
+    columns = {
+        column: pd.Series([word for cell in frame[column] for word in held[cell]], dtype="str")
+        for column, held in words.items()
+    }
+    return frame.iloc[rows].reset_index(drop=True).assign(**columns), rows
 
 
 def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:

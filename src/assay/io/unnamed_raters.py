@@ -13,7 +13,7 @@ from assay.io.arguments import Arguments
 from assay.io.columns import COUNT, ColumnFinder, count_column, named_columns
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
-from assay.io.list_cells import lists_of
+from assay.io.list_cells import exploded, lists_of
 from assay.io.multi_select import joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
@@ -99,14 +99,10 @@ def votes_apart(table: Table, task: Task, given: Arguments) -> Table:
         cells = _votes_of(table.frame[column], task.labels[0])
         if not cells:
             continue
-        sizes = np.array([len(cells[cell]) for cell in table.frame[column]], np.int64)
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        frame = table.frame.iloc[rows].reset_index(drop=True)
-        frame[column] = [vote for cell in table.frame[column] for vote in cells[cell]]
+        frame, rows = exploded(table.frame, {column: cells})
         text = f"each vote in {column} has a row: {len(rows)} in all"
         note = Note(text, code="votes-apart", level="note", numbers={"votes": len(rows)})
-        table = replace(table, frame=frame.astype({column: "str"}), lines=table.lines[rows],
-                        notes=(*table.notes, note))  # fmt: skip
+        table = replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
     return table
 
 

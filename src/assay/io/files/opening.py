@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from assay._util.errors import RatingsError
 from assay._util.text import counted
@@ -76,9 +75,8 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
         )
     path = Path(source)
     if str(source) == STANDARD_INPUT:
-        return _from_bytes(
-            sys.stdin.buffer.read(), "standard input", encoding=encoding, sheet=sheet
-        )
+        data = sys.stdin.buffer.read()
+        return _from_bytes(data, "standard input", encoding=encoding, sheet=sheet)
     if is_folder(path):
         opened = _open_folder(path, encoding, sheet)
     else:
@@ -120,24 +118,19 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
             name=name, sha256=digest, contents=contents, paths=paths,
             open_bytes=partial(_from_bytes, encoding=encoding, sheet=sheet),
         )  # fmt: skip
+    cells = partial(FrameSource, name=name, sha256=digest)
     if kind := arrow_kind(data, name):
         frame = read_arrow(data, kind, name)
-        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
-        return FrameSource(name=name, sha256=digest, frame=frame, lines=lines)
+        return cells(frame=frame, lines=np.arange(1, len(frame) + 1))
     if is_spreadsheet(data):
         found = read_sheet(data, name, sheet)
-        return FrameSource(
-            name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
-        )  # fmt: skip
+        return cells(frame=found.frame, lines=found.lines, notes=found.notes)
     text, notes = decode_text(data, name, encoding)
     if is_page(data):
         page = table_of_page(text, name)
         if page is None:
             raise no_table(name)
-        return FrameSource(
-            name=name, sha256=digest, frame=page.frame, lines=page.lines,
-            notes=(*notes, *page.notes),
-        )  # fmt: skip
+        return cells(frame=page.frame, lines=page.lines, notes=(*notes, *page.notes))
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", name, mend=AGAIN)
     if looks_like_json(text):

@@ -86,12 +86,8 @@ def _told(control: Control, values: Sequence[Value]) -> Control:
     kind = control.kind or _kind(values)
     if kind == "text":
         return replace(control, kind=kind)
-    counts: dict[str, int] = {}
-    for value in values:
-        for part in value if isinstance(value, tuple) else (value,):
-            word = written(part)
-            counts[word] = counts.get(word, 0) + 1
-    order = sorted(counts, key=float) if kind == "number" else sorted(counts)
+    words = {word for value in values for word in _words(value)}
+    order = sorted(words, key=float) if kind == "number" else sorted(words)
     options = [*control.options, *(word for word in order if word not in control.options)]
     return replace(control, kind=kind, options=tuple(options))
 

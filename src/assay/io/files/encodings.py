@@ -2,10 +2,11 @@
 
 import codecs
 import re
+import shlex
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from assay._util.errors import ArgumentError, Note, RatingsError
-from assay.io.files.foreign_files import no_text
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -39,6 +40,20 @@ AFTER_WORDS = frozenset(
 DASHES = frozenset("\u2013\u2014")
 BEFORE_WORDS = frozenset("\u00bf\u00a1\u00ab\u201e\u201c\u201d\u201a\u2039\u2022\u2013\u2014")
 SAMPLE_WORD = re.compile(r"\w*[^\W\x00-\x7f]\w*|[^\s\x00-\x7f]")
+FROM_PANDAS = (
+    "python -c 'import sys, pandas; pandas.read_{kind}(sys.argv[1])"
+    ".to_csv(sys.argv[2], index=False)' {{source}} {{table}}"
+)
+FROM_R = (
+    "Rscript -e 'a <- commandArgs(TRUE); write.csv(readRDS(a[1]), a[2], row.names = FALSE)' "
+    "{source} {table}"
+)
+PROGRAMS = {
+    b"<stata_dta>": ("Stata", FROM_PANDAS.format(kind="stata")),
+    b"$FL2": ("SPSS", f"pip install pyreadstat && {FROM_PANDAS.format(kind='spss')}"),
+    b"X\n\x00\x00\x00": ("R", FROM_R),
+}
+"""How files of other programs begin: the program, and what makes CSV of them."""
 
 
 def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[str, list[Note]]:
@@ -99,7 +114,30 @@ def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
             continue
         word = SAMPLE_WORD.search(text)
         return text, [_note(name, f"it gives words such as {word[0]!r}" if word else "it fits")]
-    raise no_text(data, source)
+    raise _no_text(data, source)
+
+
+def _no_text(data: bytes, source: str) -> RatingsError:
+    """Refuse bytes that are no text; of known programs, name the command that makes CSV."""
+    known = next((one for mark, one in PROGRAMS.items() if data.startswith(mark)), None)
+    if known is None:
+        return RatingsError.of(
+            "binary-file",
+            "the file is neither text nor a kind of table that can be read",
+            source,
+            mend="save it as CSV, Excel, Parquet, Feather or JSON; if it is text, name its "
+            "encoding, such as `encoding='cp1252'`",
+        )
+    table = str(PurePath(source).with_suffix(".csv"))
+    title, command = known
+    return RatingsError.of(
+        "binary-file",
+        f"the file has the format of {title}, which cannot be read directly",
+        source,
+        mend="save it as CSV there, or by the command below",
+        first=command.format(source=shlex.quote(source), table=shlex.quote(table)),
+        go_on={"source": table},
+    )
 
 
 def _mixed(data: bytes) -> tuple[str, list[Note]] | None:

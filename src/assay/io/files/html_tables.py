@@ -1,14 +1,19 @@
 """Tables of web pages, which programs save under the name of a sheet of Excel."""
 
+import re
 from collections import Counter
 from html.parser import HTMLParser
 
 import pandas as pd
 
-from assay._util.errors import Note
+from assay._util.errors import Note, RatingsError
 from assay._util.text import counted
 from assay.io.files.spreadsheets import Sheet, from_header
 
+WEB_PAGE = re.compile(
+    rb"(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?<(!doctype html|html|head|meta|style|table)\b",
+    re.IGNORECASE,
+)
 FEWEST_ROWS, FEWEST_CELLS = 2, 2
 """Fewest rows and columns of a table of ratings."""
 MOST_SPAN = 1000
@@ -18,8 +23,13 @@ EVEN = 0.9
 Rows = list[list[str]]
 
 
-def table_of_page(text: str, source: str) -> Sheet | None:
-    """Return the largest table of a page; None if no table has even rows.
+def is_page(data: bytes) -> bool:
+    """Whether bytes are a page of the web."""
+    return WEB_PAGE.match(data) is not None
+
+
+def table_of_page(text: str, source: str) -> Sheet:
+    """Return the largest table of a page; refuse a page of which no table has even rows.
 
     Examples
     --------
@@ -32,7 +42,13 @@ def table_of_page(text: str, source: str) -> Sheet | None:
     reader.close()
     found = [rows for rows in reader.tables if _is_even(rows)]
     if not found:
-        return None
+        raise RatingsError.of(
+            "web-page",
+            "the file is a web page without a table of ratings",
+            source,
+            mend="download the file itself, such as by the link called raw, or save the table as "
+            "CSV",
+        )
     rows = max(found, key=lambda one: sum(map(len, one)))
     width = max(map(len, rows))
     cells = pd.DataFrame([row + [None] * (width - len(row)) for row in rows], dtype=object)

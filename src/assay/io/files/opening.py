@@ -24,8 +24,7 @@ from assay.io.files.file_paths import (
     short_names,
     unpacked,
 )
-from assay.io.files.foreign_files import is_page, no_table, refuse_pointer
-from assay.io.files.html_tables import table_of_page
+from assay.io.files.html_tables import is_page, table_of_page
 from assay.io.files.json_records import looks_like_json, without_lone_surrogates
 from assay.io.files.source_folders import FilesSource, FolderSource
 from assay.io.files.sources import FrameSource, JsonSource, Source, TextSource
@@ -33,6 +32,8 @@ from assay.io.files.spreadsheets import is_spreadsheet, read_sheet
 from assay.io.tables import AGAIN, Part, Table
 
 STANDARD_INPUT = "-"
+LFS = b"version https://git-lfs"
+"""How a file begins that stands in the place of the data."""
 
 
 def open_source(
@@ -110,7 +111,14 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
     """Open the bytes of a file by their content, not by the file's name."""
     digest = hashlib.sha256(data).hexdigest()
     data = unpacked(data, name)
-    refuse_pointer(data, name)
+    if data.startswith(LFS):
+        raise RatingsError.of(
+            "lfs-pointer",
+            "the file is a pointer of Git LFS, and the data are not here yet",
+            name,
+            mend="fetch them with git lfs pull",
+            first="git lfs pull",
+        )
     if is_archive(data):
         contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
         paths = {file: f"{name}/{file}" for file in contents}
@@ -128,8 +136,6 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
     text, notes = decode_text(data, name, encoding)
     if is_page(data):
         page = table_of_page(text, name)
-        if page is None:
-            raise no_table(name)
         return cells(frame=page.frame, lines=page.lines, notes=(*notes, *page.notes))
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", name, mend=AGAIN)

@@ -60,7 +60,6 @@ def test_cells_may_be_wide_empty_or_open() -> None:
         "<tr><td>1<td>x<br>y<td><tr><td>2<td>z<td>w"
     )
     found = table_of_page(page, "page.html")
-    assert found is not None
     assert found.frame.fillna("").to_dict("list") == {
         "a": ["1", "2"],
         "b": ["x\ny", "z"],

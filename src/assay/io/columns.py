@@ -88,10 +88,9 @@ def find_roles(
     """Return the columns of every role that has some.
 
     Precedence: arguments (``asked``; ``""`` means none), the format (``defaults``), the task,
-    names;
-    then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name alone
-    gives
-    them no role. ``question`` is the column of the label's name, in tables of one answer a row.
+    names; then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name
+    alone gives them no role. ``question`` is the column of the label's name, in tables of one
+    answer a row.
     """
     search = _Search(finder, frame, task, defaults, ledger)
     keys = {role: search.named(asked[role]) for role in asked}

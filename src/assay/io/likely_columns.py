@@ -33,8 +33,7 @@ def likely_columns(
     """Guess the columns of the item, rater and answer that are not ``known``.
 
     They fit if no rater rates an item twice, there are fewer raters than items, and answers have
-    few
-    values. Of several columns of answers the last is taken; empty if none fit.
+    few values. Of several columns of answers the last is taken; empty if none fit.
     """
     head = frame.head(FIRST_ROWS)
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}

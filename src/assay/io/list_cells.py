@@ -121,16 +121,8 @@ def exploded(
 def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
     """Join the parts of a name that are a list, such as a model and its prompt.
 
-    Parameters
-    ----------
-    table : Table
-    asked : mapping of str to any
-        The columns that the caller names, by role.
-
-    Returns
-    -------
-    Table
-        As it was where other columns have lists, too: these may be lists of raters.
+    ``asked`` has the columns that the caller names, by role. The table is as it was where other
+    columns have lists, too: these may be lists of raters.
     """
     finder = ColumnFinder(table.frame.columns)
     several = [str(c) for c in table.frame if _has_several(table.frame[c])]

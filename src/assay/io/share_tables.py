@@ -133,13 +133,7 @@ def fewest_voters(shares: Floats) -> int:
 
 
 def votes_of_shares(frame: pd.DataFrame, columns: Sequence[str], source: str) -> list[Ints] | None:
-    """Return the votes for the class of each column; None if the columns are no shares.
-
-    Raises
-    ------
-    RatingsError
-        If no column has the number of raters, or if the shares do not fit it.
-    """
+    """Return the votes for the class of each column; None if the columns are no shares."""
     if not set(columns) <= set(share_columns(frame)):
         return None
     number = number_column(frame)

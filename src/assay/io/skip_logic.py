@@ -151,8 +151,7 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
     """Fill empty answers that have only one possible class, where the form left them out.
 
     The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
-    and
-    agreement would leave out these answers, all of one class. A label is filled if most of its
+    and agreement would leave out these answers, all of one class. A label is filled if most of its
     implied answers are empty and hardly any others are: answers lost at random stay lost.
     """
     if not state_space(task).blocked.any():

@@ -124,8 +124,7 @@ def rating_audits(
     """Return the audit of each answer, (rating, label).
 
     Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
-    or
-    is ``SOME_WRONG`` for each of several.
+    or is ``SOME_WRONG`` for each of several.
     """
     given = answers >= 0
     several = given.sum(axis=1) > 1

@@ -145,13 +145,7 @@ def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:
 
 
 def read_header(text: str, source: str) -> list[str]:
-    """Return the fields of the first line.
-
-    Raises
-    ------
-    RatingsError
-        If they cannot be told apart.
-    """
+    """Return the fields of the first line."""
     beginning = _from_header(composed(text[:HEADER_LIMIT]))[0]
     return _header(_below_titles(beginning)[0], source)[0]
 

@@ -127,13 +127,7 @@ def is_folder(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file, or a file inside of an archive.
-
-    Raises
-    ------
-    RatingsError
-        If it is not there, or may not be read.
-    """
+    """Read a file, or a file inside of an archive."""
     try:
         packed = None if path.exists() else _in_archive(path)
         return path.read_bytes() if packed is None else packed

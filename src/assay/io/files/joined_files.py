@@ -33,18 +33,8 @@ PART = re.compile(r"\d{3,}")
 def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
     """Return the tables of a folder or an archive as one, if they have the same columns.
 
-    Parameters
-    ----------
-    source : Source
-    name : str
-        What a file is called that is read alone.
-    as_raters : bool
-        Whether each file is of another rater, also where all name the same one.
-
-    Returns
-    -------
-    Source
-        The source itself if it is one file, or if its files differ.
+    Else the source itself, also if it has a file of this ``name``, which is read alone.
+    ``as_raters`` says that each file is of another rater, also where all name the same one.
     """
     if not isinstance(source, SeveralFiles):
         return source

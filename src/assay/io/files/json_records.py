@@ -39,13 +39,8 @@ def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]
 def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
     r"""Return the records of damaged JSON that can be read, their places, and what cannot be.
 
-    Returns
-    -------
-    records : list of dict
-    places : list of int
-        The number of each in a list, or its line.
-    lost : list of int
-        The lines that are no JSON; of a list the place of the record where reading ends.
+    A place is a number in a list, or a line. Of a damaged list, the record is lost where reading
+    ends.
 
     Examples
     --------

@@ -72,9 +72,8 @@ class Study:
         """Add a rating; a withdrawn one keeps no answers, and one without answers was skipped.
 
         An answer is a question with a class, a number, or a tuple of chosen options. ``confidence``
-        is by
-        question, with one for each option of a multiple choice. ``scores`` in [0, 1] rise with the
-        class.
+        is by question, with one for each option of a multiple choice. ``scores`` in [0, 1] rise
+        with the class.
         """
         row, given = len(self.places), list(answers)
         if status == SUBMITTED and not (given or scores):

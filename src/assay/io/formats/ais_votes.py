@@ -12,7 +12,7 @@ from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.files.sources import Source
-from assay.io.formats.format import Export, Format
+from assay.io.formats import Export, Format
 from assay.io.tables import Table
 
 LABELS = ("flagged", "interpretable", "attributable")

@@ -21,6 +21,7 @@ from assay.data.questions import (
 )
 from assay.data.task import Task
 from assay.data.task_files import load_task
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import (
     MODEL,
     SUBMITTED,
@@ -32,7 +33,6 @@ from assay.io.formats.annotation_answers import (
     told_controls,
     with_found_gates,
 )
-from assay.io.formats.format import Export
 from assay.io.names import KNOWN, REMARKS, bare, squash
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from assay._util.text import listed
 from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import PERSON, SUBMITTED, Value
 from assay.io.formats.annotation_export import export_of
-from assay.io.formats.format import Export
 from assay.io.tables import SET_ASIDE, where_lines
 
 LONGEST = 100

@@ -5,9 +5,9 @@ from typing import Any
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 AGENT = "suggestions"
 """Name of the model rater whose suggestions name no agent."""

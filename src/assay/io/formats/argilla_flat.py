@@ -7,10 +7,10 @@ import numpy as np
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import one_or_several
 from assay.io.formats.annotations import Study
 from assay.io.formats.argilla import add_responses, add_suggestions, first_of
-from assay.io.formats.format import Export, Format
 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 SUGGESTION = ".suggestion"

@@ -6,9 +6,9 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, unused_name
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
 METRICS = ("metricsData", "metrics_data")

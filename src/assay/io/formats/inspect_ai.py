@@ -10,9 +10,9 @@ from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.source_folders import FilesSource, FolderSource
 from assay.io.files.sources import JsonSource, Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, Value, unused_name
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"

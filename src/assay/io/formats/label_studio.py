@@ -6,9 +6,9 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 MADE = ("annotations", "completions")
 """Keys of annotations, in newer and older versions."""

@@ -10,9 +10,9 @@ import pandas as pd
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import Value, number_in
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
 OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")

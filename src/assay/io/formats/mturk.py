@@ -8,9 +8,9 @@ from typing import Any
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import SUBMITTED, Value, number_in, one_or_several
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 from assay.io.names import KNOWN, bare
 
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"

@@ -7,8 +7,8 @@ from assay._util.errors import Note
 from assay.data.task import Task
 from assay.io.files.json_records import COLUMN_NAMES, FEWEST_NAMES
 from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 from assay.io.names import squash
 
 LABEL = "label"

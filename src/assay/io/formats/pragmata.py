@@ -12,7 +12,7 @@ from assay.data.task import Task
 from assay.io.columns import Roles
 from assay.io.files.source_folders import FolderSource
 from assay.io.files.sources import Source
-from assay.io.formats.format import Export, Format
+from assay.io.formats import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
 from assay.io.reading_log import Ledger
 

@@ -7,9 +7,9 @@ from typing import Any
 from assay._util.text import counted, listed
 from assay.data.task import Task
 from assay.io.files.sources import JsonSource, Source
+from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, unused_name
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 GRADED = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-",
           "search-rubric", "agent-rubric", "conversation-relevance", "trajectory:goal-success",

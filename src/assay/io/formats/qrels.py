@@ -8,8 +8,8 @@ from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.files.source_folders import SeveralFiles, members_of
 from assay.io.files.sources import Source, TextSource
+from assay.io.formats import Export, Format
 from assay.io.formats.annotations import Study
-from assay.io.formats.format import Export, Format
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
 FEWEST_LINES = 2

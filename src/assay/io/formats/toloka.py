@@ -9,7 +9,7 @@ from assay._util.text import listed
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.io.files.sources import Source
-from assay.io.formats.format import Export, Format
+from assay.io.formats import Export, Format
 from assay.io.likely_columns import has_few
 from assay.io.tables import Table
 

@@ -67,9 +67,9 @@ class ColumnFinder:
         alike = self._bare.get(bare(name), [])
         return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
 
-    def all_of(self, names: Sequence[str]) -> list[str]:
+    def all_of(self, names: str | Sequence[str]) -> list[str]:
         """Return the named columns that exist, without repeats."""
-        found = (self.get(name) for name in names)
+        found = (self.get(name) for name in ([names] if isinstance(names, str) else names))
         return list(dict.fromkeys(c for c in found if c is not None))
 
 
@@ -93,7 +93,7 @@ def find_roles(
     answer a row.
     """
     search = _Search(finder, frame, task, defaults, ledger)
-    keys = {role: search.named(asked[role]) for role in asked}
+    keys = {role: named_columns(finder, asked[role]) for role in asked}
     # A part of a composite key may also be the cluster or the system.
     used = {*taken, *(c for role in keys for c in keys[role] if not _composite(role, keys[role]))}
     roles: dict[str, Role] = {}
@@ -135,11 +135,6 @@ class _Search:
     task: Task
     defaults: Mapping[str, Role]
     ledger: Ledger
-
-    def named(self, given: ColumnArg) -> list[str]:
-        """Return the existing columns that an argument names."""
-        names = given if isinstance(given, list | tuple) else [given]
-        return self.finder.all_of([name for name in names if isinstance(name, str) and name])
 
     def recognised(self, role: str, used: set[str], beside: Sequence[str]) -> Role | None:
         """Find the column of a role by the format, by the task, or by its name."""

@@ -11,7 +11,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted
 from assay._util.typing import Ints
-from assay.io.columns import ColumnFinder
+from assay.io.columns import ColumnArg, ColumnFinder
 from assay.io.names import ANSWER_COLUMNS, KNOWN, RECOGNISED, squash
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text
@@ -118,7 +118,7 @@ def exploded(
     return frame.iloc[rows].reset_index(drop=True).assign(**columns), rows
 
 
-def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
+def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
     """Join the parts of a name that are a list, such as a model and its prompt.
 
     ``asked`` has the columns that the caller names, by role. The table is as it was where other
@@ -127,9 +127,7 @@ def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
     finder = ColumnFinder(table.frame.columns)
     several = [str(c) for c in table.frame if _has_several(table.frame[c])]
     for role in NAMED:
-        given = asked.get(role)
-        names = [given] if isinstance(given, str) and given else given or RECOGNISED[role]
-        found = finder.all_of(names)[:1] if isinstance(names, list | tuple) else []
+        found = finder.all_of(asked.get(role) or RECOGNISED[role])[:1]
         column = next((c for c in found if c in several), "")
         if not column or (role == "rater" and several != [column]):
             continue

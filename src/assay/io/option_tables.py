@@ -126,9 +126,8 @@ def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dic
 
 def _raters(export: Export, given: Arguments) -> list[str]:
     """Return the columns of the rater, named or recognised."""
-    finder = ColumnFinder(export.table.frame.columns)
-    named = [given.rater] if isinstance(given.rater, str) else [*(given.rater or ())]
-    return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
+    named = given.rater or export.roles.get("rater") or RECOGNISED["rater"]
+    return ColumnFinder(export.table.frame.columns).all_of(named)
 
 
 def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Bools:

@@ -183,8 +183,7 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     finder = ColumnFinder(table.frame.columns)
     keys = []
     for role in ("item", "rater"):
-        asked = getattr(given, role) or RECOGNISED[role]
-        named = finder.all_of([asked] if isinstance(asked, str) else asked)
+        named = finder.all_of(getattr(given, role) or RECOGNISED[role])
         found = [c for c in named if c != column]
         if not found:
             return None

@@ -137,7 +137,7 @@ def _item(export: Export, given: Arguments, task: Task) -> list[str]:
     """Return the columns of the item, as far as known at this point."""
     finder = ColumnFinder(export.table.frame.columns)
     if given.item:
-        return finder.all_of([given.item] if isinstance(given.item, str) else given.item)
+        return finder.all_of(given.item)
     if "item" in export.roles:
         return list(export.roles["item"])
     by_task = finder.all_of(task.columns.get("item", ()))

@@ -156,3 +156,15 @@ def test_quotes_that_are_closed_are_read(note: str, tmp_path: Path) -> None:
     for end in ("", "\n", "\r\n"):
         path.write_text("\n".join(["item,rater,label,note", *rows]).replace("'", '"') + end)
         assert len(read_ratings(path).answers) == 12
+
+
+def test_an_archive_of_wrong_places_is_refused(tmp_path: Path) -> None:
+    data = bytearray(zipped())
+    place = data.rindex(b"PK\x05\x06") + 16  # where the list of files would begin
+    data[place : place + 4] = (int.from_bytes(data[place : place + 4], "little") + 100).to_bytes(
+        4, "little"
+    )
+    path = tmp_path / "study.zip"
+    path.write_bytes(data)
+    with pytest.raises(RatingsError, match="the compressed file is damaged"):
+        read_ratings(path)

@@ -94,7 +94,7 @@ def packed_file(data: bytes, name: str) -> bytes:
         if found.compress_type != ZSTANDARD:
             try:
                 return archive.read(name)
-            except (NotImplementedError, RuntimeError) as error:
+            except (NotImplementedError, RuntimeError, ValueError) as error:
                 raise zipfile.BadZipFile(f"{name} cannot be unpacked: {error}") from None
     return _zstandard(data, found)
 

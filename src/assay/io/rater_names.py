@@ -35,10 +35,6 @@ class Grid:
     columns: Mapping[tuple[str, str], str]
     turned: str = ""
 
-    def of(self, label: str) -> list[str]:
-        """Return the columns of a question."""
-        return [column for (_, name), column in self.columns.items() if name == label]
-
 
 def find_grid(frame: pd.DataFrame, columns: Sequence[str]) -> Grid | None:
     """Find raters and questions in the names of columns; None if there is no full grid.

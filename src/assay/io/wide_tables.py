@@ -178,7 +178,8 @@ def _report_grid(grid: Grid, ledger: Ledger) -> None:
     reading = {"wide": grid.pattern}
     turned = f", or {as_code({'wide': grid.turned})} if the raters are the questions"
     other = turned if grid.turned else ""
-    one = as_code({"wide": grid.of(grid.labels[0])})
+    first = [column for (_, label), column in grid.columns.items() if label == grid.labels[0]]
+    one = as_code({"wide": first})
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(grid.columns)} columns seem to hold those of "

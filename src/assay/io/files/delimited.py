@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,18 +43,12 @@ class Delimited:
     lost: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _BadRow:
+class _BadRow(NamedTuple):
     """A record whose number of fields differs from the header."""
 
     record: int
     fields: int
     text: str
-
-    @property
-    def height(self) -> int:
-        """The number of its lines."""
-        return 1 + self.text.count("\n")
 
 
 def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimited:
@@ -223,7 +217,7 @@ def _parse(
     bad: list[_BadRow] = []
 
     def note(row: Any) -> str:
-        bad.append(_BadRow(record=row.number, fields=row.actual_columns, text=row.text))
+        bad.append(_BadRow(row.number, row.actual_columns, row.text))
         return "skip"
 
     keys = [str(n) for n in range(len(header))]
@@ -257,7 +251,7 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> Ints:
     is_wrong = np.zeros(records, bool)
     is_wrong[wrong] = True
     height = np.ones(records, np.int64)
-    height[wrong] = [row.height for row in bad]
+    height[wrong] = [1 + row.text.count("\n") for row in bad]
     if text.count("\n") > records:
         extra = np.zeros(len(frame), np.int64)
         for n in range(frame.shape[1]):

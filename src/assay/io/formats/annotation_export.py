@@ -27,7 +27,6 @@ from assay.io.formats.annotation_answers import (
     SUBMITTED,
     cells_of,
     chosen,
-    one_class,
     open_to,
     split_answers,
     told_controls,
@@ -358,19 +357,12 @@ def _truth(study: "Study", columns: Sequence[Column], item: str) -> dict[str, An
     """Return the table of known truth."""
     if not study.truth:
         return {}
-    rows = []
-    for name, known in study.truth.items():
-        row = {item: name}
-        for column in columns:
-            value = known.get(column.control)
-            if value is None:
-                row[column.name] = ""
-            elif column.option:
-                row[column.name] = "yes" if column.option in chosen(value) else "no"
-            else:
-                row[column.name] = one_class(value)
-        rows.append(row)
-    return {"truth": pd.DataFrame(rows, dtype="str")}
+    cells, nobody = {item: list(study.truth)}, np.zeros(len(study.truth), bool)
+    for column in columns:
+        values = (known.get(column.control) for known in study.truth.values())
+        known = {n: value for n, value in enumerate(values) if value is not None}
+        cells[column.name] = cells_of(column, known, nobody, len(nobody))
+    return {"truth": pd.DataFrame(cells, dtype="str")}
 
 
 def _repeats(study: "Study") -> dict[str, Any]:

@@ -14,6 +14,18 @@ from assay._util.typing import Ints
 from assay.io.cells import EMPTY
 from assay.io.reading_log import Ledger
 
+LOOK_ALIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u0501\u051b\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131",
+    "abekmhopctyxijsdqabeikvoptuxi",
+)
+"""Cyrillic and Greek small letters that look Latin, and the dotless i."""
+NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?", "#n/a", "n.a."}
+"""Words that may mean that there is no name."""
+SHOWN = 3
+ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")
+BLANKS = re.compile(r"\s+")
+
 
 def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
     """Strip names; drop ``.0`` in columns of whole numbers."""
@@ -61,19 +73,6 @@ def codes_of(names: "pd.Series[str]") -> tuple[Ints, "pd.Index[str]"]:
     if empty.any():
         codes = np.where(empty, -1, (~empty).cumsum() - 1)[codes]
     return codes.astype(np.int64, copy=False), pd.Index(distinct[~empty], dtype="str")
-
-
-LOOK_ALIKE = str.maketrans(
-    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
-    "\u0501\u051b\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131",
-    "abekmhopctyxijsdqabeikvoptuxi",
-)
-"""Cyrillic and Greek small letters that look Latin, and the dotless i."""
-NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?", "#n/a", "n.a."}
-"""Words that may mean that there is no name."""
-SHOWN = 3
-ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")
-BLANKS = re.compile(r"\s+")
 
 
 def folded(name: str) -> str:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 ONE_NAME = "its name is recognised"
+MOST_RANKS = 1000
+MOSTLY_THERE = 0.8
+"""Smallest share of the places of a list that must occur for numbers to be ranks."""
 
 
 def choose_item(
@@ -116,11 +119,6 @@ def other_items(
         if named and not repeats(codes, frame, beside):
             found.append(key)
     return found[:SHOWN]
-
-
-MOST_RANKS = 1000
-MOSTLY_THERE = 0.8
-"""Smallest share of the places of a list that must occur for numbers to be ranks."""
 
 
 def key_in_lists(

@@ -29,6 +29,8 @@ NUMBERING = frozenset({
     "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
 })  # fmt: skip
 """Squashed names of columns that number repeated ratings."""
+FEWEST_PAIRS = 10
+"""Fewest pairs of rater and item for answers that never repeat to be options."""
 
 
 def require_own_key(
@@ -157,10 +159,6 @@ def _is_key(key: Sequence[Ints], raters: Sequence[Ints]) -> bool:
 
 def _columns(layout: Layout, role: str) -> tuple[str, ...]:
     return layout.roles[role].columns if role in layout.roles else ()
-
-
-FEWEST_PAIRS = 10
-"""Fewest pairs of rater and item for answers that never repeat to be options."""
 
 
 def require_one_choice(

@@ -17,6 +17,7 @@ KINDS = {PARQUET: "Parquet", FEATHER: "Feather", OLD_FEATHER: "Feather", STREAM:
 """The beginning of each kind of file; a stream ends with its mark and zeros, too."""
 HUGGING_FACE = b"huggingface"
 """Key of the schema's metadata that has the class names."""
+STATE, SPLITS = "state.json", "dataset_dict.json"
 
 
 def arrow_kind(data: bytes, name: str = "") -> str:
@@ -85,9 +86,6 @@ def _named(cell: Any, names: Sequence[str]) -> Any:
     if cell is None or pd.isna(cell) or not 0 <= int(cell) < len(names):
         return None  # -1 stands for no class
     return names[int(cell)]
-
-
-STATE, SPLITS = "state.json", "dataset_dict.json"
 
 
 def saved_dataset(path: Path) -> pd.DataFrame | None:

@@ -28,6 +28,16 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 MOST_TITLES = 10
 """Lines that may stand above the header."""
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
+FEWEST_FIELDS, FEWEST_LINES = 3, 2
+"""Fewest columns of a table, and fewest lines in a cell for the lines to be rows."""
+SHOWN_CHARACTERS = 60
+MOST_OPEN = 100
+"""Most rows that are set aside for their quotes; beyond, the file is of another kind."""
+FIRST_LINES = 100
+SEEN_ROWS = 5000
+COLUMN_NAMES = ALL_KNOWN | set(ANSWER_COLUMNS)
+BLANKS = re.compile(r"[ \t]+")
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,13 +288,6 @@ def _ragged(bad: list[_BadRow], begins: Ints, columns: int, source: str) -> Rati
     )
 
 
-FEWEST_FIELDS, FEWEST_LINES = 3, 2
-"""Fewest columns of a table, and fewest lines in a cell for the lines to be rows."""
-SHOWN_CHARACTERS = 60
-MOST_OPEN = 100
-"""Most rows that are set aside for their quotes; beyond, the file is of another kind."""
-
-
 def _require_closed(
     text: str,
     frame: pd.DataFrame,
@@ -355,13 +358,6 @@ def _blanked(text: str, line: int) -> str:
     start = ends[line - 1][1]
     end = ends[line][0] if line < len(ends) else len(text)
     return text[:start] + text[end:]
-
-
-FIRST_LINES = 100
-SEEN_ROWS = 5000
-COLUMN_NAMES = ALL_KNOWN | set(ANSWER_COLUMNS)
-BLANKS = re.compile(r"[ \t]+")
-NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 
 def with_tabs(text: str) -> str | None:

@@ -22,6 +22,11 @@ SUFFIXES = (
 
 FILE = "file"
 """The column of the files' names, where no column has the raters."""
+GZIP = b"\x1f\x8b"
+ZSTANDARD = 93
+"""ZIP method that Python's zipfile may lack; inspect-ai's logs use it."""
+LOCAL_HEADER = 30
+"""Bytes of a file's header in a ZIP archive, without its name."""
 
 
 def is_table_name(file: str) -> bool:
@@ -51,13 +56,6 @@ def names_without_suffix(files: Iterable[str], *, first_dot: bool = True) -> dic
         stem = last.split(".")[0] if first_dot else PurePath(last).stem
         names[file] = f"{folders}{slash}{stem}"
     return names if len(set(names.values())) == len(names) else {file: file for file in names}
-
-
-GZIP = b"\x1f\x8b"
-ZSTANDARD = 93
-"""ZIP method that Python's zipfile may lack; inspect-ai's logs use it."""
-LOCAL_HEADER = 30
-"""Bytes of a file's header in a ZIP archive, without its name."""
 
 
 def unpacked(data: bytes, source: str) -> bytes:

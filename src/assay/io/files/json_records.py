@@ -17,6 +17,36 @@ from assay.io.tables import AGAIN, SET_ASIDE, rows_of
 BROKEN = object()
 """What stands for a record that is no JSON."""
 SPACE = re.compile(r"[ \t\r\n]*")
+BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
+"""Beginnings of objects and lists; a header in brackets does not match."""
+COLUMN_NAMES = KNOWN["item"] | KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
+FEWEST_NAMES = 2
+"""Fewest keys with column names for an object to hold columns."""
+RATING_LISTS = (
+    "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
+    "reviews", "results", "scores", "evaluations", "completions",
+)  # fmt: skip
+"""Keys of the list of ratings, if an item has several lists."""
+LISTS = set(map(squash, RATING_LISTS))
+JUDGING = frozenset({
+    "judgments", "judgements", "judges", "votes", "verdicts", "reviews", "assessments",
+    "annotations",
+})  # fmt: skip
+"""Lists whose elements are by a model, and not about one."""
+JUDGES = frozenset({"model", "modelname", "modelid", "llm"})
+JUDGE = "judge_model"
+"""Name of the column of the models that judge."""
+IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
+"""Last parts of a path that mean nothing alone."""
+OWNERS = KNOWN["rater"] | KNOWN["item"] | KNOWN["system"]
+"""Names that an object has which is a record of its own."""
+ANSWERS = {squash(n) for n in (*ANSWER_COLUMNS, "score")}
+LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")
+SURROGATES = re.compile(
+    r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Escapes of surrogate halves; an escaped backslash is skipped."""
+Record = dict[str, Any]
 
 
 def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -119,38 +149,6 @@ def _of_lines(text: str, place: int) -> Iterator[tuple[int, Any]]:
 def _skip(text: str, place: int) -> int:
     found = SPACE.match(text, place)
     return found.end() if found else place
-
-
-BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
-"""Beginnings of objects and lists; a header in brackets does not match."""
-COLUMN_NAMES = KNOWN["item"] | KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
-FEWEST_NAMES = 2
-"""Fewest keys with column names for an object to hold columns."""
-RATING_LISTS = (
-    "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
-    "reviews", "results", "scores", "evaluations", "completions",
-)  # fmt: skip
-"""Keys of the list of ratings, if an item has several lists."""
-LISTS = set(map(squash, RATING_LISTS))
-JUDGING = frozenset({
-    "judgments", "judgements", "judges", "votes", "verdicts", "reviews", "assessments",
-    "annotations",
-})  # fmt: skip
-"""Lists whose elements are by a model, and not about one."""
-JUDGES = frozenset({"model", "modelname", "modelid", "llm"})
-JUDGE = "judge_model"
-"""Name of the column of the models that judge."""
-IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
-"""Last parts of a path that mean nothing alone."""
-OWNERS = KNOWN["rater"] | KNOWN["item"] | KNOWN["system"]
-"""Names that an object has which is a record of its own."""
-ANSWERS = {squash(n) for n in (*ANSWER_COLUMNS, "score")}
-LAST_NUMBER = re.compile(r"[\s_.-]*(\d+)$")
-SURROGATES = re.compile(
-    r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
-"""Escapes of surrogate halves; an escaped backslash is skipped."""
-Record = dict[str, Any]
 
 
 def looks_like_json(text: str) -> bool:

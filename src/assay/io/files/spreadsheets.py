@@ -25,6 +25,17 @@ FEWEST_FIELDS = 2
 EVERY, SHEET = "*", "sheet"
 """What stands for all sheets, and the column with the name of each."""
 INSTALL = "pip install 'assay[excel]'"
+SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
+SHEET_ID = re.compile(rb"\br:id=\"([^\"]*)\"")
+HIDDEN = re.compile(rb"\bstate=\"(?:veryH|h)idden\"")
+RELATION = re.compile(rb"<Relationship\b[^>]*>")
+ID, TARGET = re.compile(rb"\bId=\"([^\"]*)\""), re.compile(rb"\bTarget=\"([^\"]*)\"")
+MERGED = re.compile(rb"<mergeCell\b[^>]*\bref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
+MOST_CELLS = 1_000_000
+"""Larger ranges are whole rows or columns of a layout."""
+NO_EXCEL = (KeyError, IndexError, zipfile.BadZipFile, OSError, RuntimeError)
+"""What files other than of Excel since 2007 raise."""
+Range = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,19 +215,6 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
             )
         ]
     return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))
-
-
-SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
-SHEET_ID = re.compile(rb"\br:id=\"([^\"]*)\"")
-HIDDEN = re.compile(rb"\bstate=\"(?:veryH|h)idden\"")
-RELATION = re.compile(rb"<Relationship\b[^>]*>")
-ID, TARGET = re.compile(rb"\bId=\"([^\"]*)\""), re.compile(rb"\bTarget=\"([^\"]*)\"")
-MERGED = re.compile(rb"<mergeCell\b[^>]*\bref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
-MOST_CELLS = 1_000_000
-"""Larger ranges are whole rows or columns of a layout."""
-NO_EXCEL = (KeyError, IndexError, zipfile.BadZipFile, OSError, RuntimeError)
-"""What files other than of Excel since 2007 raise."""
-Range = tuple[int, int, int, int]
 
 
 def _merged_ranges(data: bytes, position: int) -> list[Range]:

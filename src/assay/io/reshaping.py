@@ -111,7 +111,7 @@ def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
 
 def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
-    table, item = _with_items(table, columns, given)
+    table, item = with_items(table, columns, given)
     return _melted(table, columns, "rater", task, given, roles=item)
 
 
@@ -138,12 +138,12 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         shared = [total.astype(np.int64) - shared[0], *shared]
     found = [_votes(table, c, columns) for c in columns] if shared is None else shared
     votes = np.column_stack(found)
-    table, roles = _with_items(table, columns, given)
+    table, roles = with_items(table, columns, given)
     classes = np.array(names, object)
     rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
     answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
     frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)
-    answer = _free_name(task.label_names[0], frame)
+    answer = free_name(task.label_names[0], frame)
     frame[answer] = pd.Series(answers, dtype="str")
     note = Note(
         f"{counted(len(frame), 'vote')} for {listed(classes.tolist())} were counted",
@@ -187,7 +187,7 @@ def _others(table: Table, columns: Sequence[str]) -> list[str]:
     return [str(c) for c in table.frame.columns if c not in columns]
 
 
-def _with_items(
+def with_items(
     table: Table, columns: Sequence[str], given: Arguments
 ) -> tuple[Table, dict[str, tuple[str, ...]]]:
     """Return the table with a column of the item: a recognised name, a unique column, or numbers.
@@ -228,12 +228,12 @@ def _with_row_names(table: Table) -> Table:
     names = table.frame.get("")
     if names is None or names.duplicated().any() or are_numbers(names):
         return table
-    return replace(table, frame=table.frame.rename(columns={"": _free_name(ROW_NAME, table.frame)}))
+    return replace(table, frame=table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)}))
 
 
 def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     """Name each row by its number."""
-    name = _free_name(role, table.frame)
+    name = free_name(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
     note = Note(
         f"no column names the {role}s, so each row is one, called by its number",
@@ -244,7 +244,7 @@ def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
     return replace(table, frame=frame, notes=(*table.notes, note)), name
 
 
-def _free_name(name: str, frame: pd.DataFrame) -> str:
+def free_name(name: str, frame: pd.DataFrame) -> str:
     """Return a name that no column has."""
     while name in frame.columns:
         name = f"{name}_"
@@ -271,7 +271,7 @@ def _melted(
     row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
     frame = rest.take(row).reset_index(drop=True)
-    named, said = _free_name(role, frame), _free_name(answer, frame)
+    named, said = free_name(role, frame), free_name(answer, frame)
     frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
     frame[said] = pd.Series(cells[row, column], dtype="str")
     empty = int(filled.size - filled.sum())
@@ -311,11 +311,11 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
             mend=f"columns: {listed([str(c) for c in table.frame.columns])}",
             go_on={"wide": None},
         )
-    table, roles = _with_items(table, list(places.values()), given)
+    table, roles = with_items(table, list(places.values()), given)
     raters = list(dict.fromkeys(rater for rater, _ in places))
     labels = list(dict.fromkeys(label for _, label in places))
     rest = table.frame[[c for c in table.frame.columns if c not in places.values()]]
-    names = {label: _free_name(label, rest) for label in labels}
+    names = {label: free_name(label, rest) for label in labels}
     many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
     answers = [label for label in labels if label not in many] or labels
     table, kept = _melted_grid(table, rest, places, raters, names, answers)
@@ -348,7 +348,7 @@ def _melted_grid(
     rows = len(rest)
     order = np.repeat(np.arange(rows), len(raters))
     frame = rest.take(order).reset_index(drop=True)
-    frame[_free_name("rater", frame)] = pd.Series(
+    frame[free_name("rater", frame)] = pd.Series(
         np.tile(np.array(raters, object), rows), dtype="str"
     )
     nothing = pd.Series("", index=table.frame.index, dtype="str")

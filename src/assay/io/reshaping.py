@@ -1,6 +1,6 @@
 """Tables of other shapes: columns are raters, items or classes, or a rater and question each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -15,7 +15,7 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY, empty_cells
+from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
@@ -263,18 +263,10 @@ def _melted(
     """Give each filled cell of some columns a row; the column's name plays a role."""
     meant = {canonical(word) for words in (given.classes or {}).values() for word in words}
     answer = task.label_names[0]
-    cells = table.frame[list(columns)].to_numpy(object)
-    distinct = [str(word) for word in pd.unique(cells.ravel())]
-    words = {word: canonical(word) in EMPTY - meant for word in distinct}
-    nothing = [word for word in distinct if words[word] and word.strip()]
-    filled = ~np.vectorize(words.get, otypes=[bool])(cells)
-    row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
-    frame = rest.take(row).reset_index(drop=True)
-    named, said = free_name(role, frame), free_name(answer, frame)
-    frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
-    frame[said] = pd.Series(cells[row, column], dtype="str")
-    empty = int(filled.size - filled.sum())
+    named, said = free_name(role, rest), free_name(answer, rest)
+    places = {(column, answer): column for column in columns}
+    table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
@@ -285,7 +277,7 @@ def _melted(
     )
     options: dict[str, Any] = {"labels": {answer: said}}
     return Export(
-        table=replace(table, frame=frame, lines=table.lines[row]),
+        table=table,
         roles={**roles, role: (named,)},
         options=options,
         title=f"a column for each {role}",
@@ -314,19 +306,19 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     table, roles = with_items(table, list(places.values()), given)
     raters = list(dict.fromkeys(rater for rater, _ in places))
     labels = list(dict.fromkeys(label for _, label in places))
-    rest = table.frame[[c for c in table.frame.columns if c not in places.values()]]
+    rest = table.frame[_others(table, list(places.values()))]
     names = {label: free_name(label, rest) for label in labels}
     many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
     answers = [label for label in labels if label not in many] or labels
-    table, kept = _melted_grid(table, rest, places, raters, names, answers)
-    who = str(table.frame.columns[len(rest.columns)])
+    who = free_name("rater", rest)
+    table, empty, _ = _long(table, places, who, names, answers, EMPTY)
     note = Note(
         f"{counted(len(places), 'column')} were read as the answers of "
         f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
         f"{counted(len(labels), 'question')} ({listed(labels)})"
-        + (f"; {counted(kept, 'pair')} of item and rater without an answer: left out" * bool(kept)),
+        + f"; {counted(empty, 'pair')} of item and rater without an answer: left out" * bool(empty),
         code="columns-read", level="note",
-        numbers={"columns": len(places), "empty": kept},
+        numbers={"columns": len(places), "empty": empty},
     )  # fmt: skip
     made = replace(
         export, table=table, roles={**export.roles, **roles, "rater": (who,)},
@@ -336,27 +328,34 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     return made, replace(given, wide=None, labels=asked)
 
 
-def _melted_grid(
+def _long(
     table: Table,
-    rest: pd.DataFrame,
     places: Mapping[tuple[str, str], str],
-    raters: Sequence[str],
+    role: str,
     names: Mapping[str, str],
     answers: Sequence[str],
-) -> tuple[Table, int]:
-    """Return a row for each item and rater with an answer, and the number of those without."""
-    rows = len(rest)
-    order = np.repeat(np.arange(rows), len(raters))
-    frame = rest.take(order).reset_index(drop=True)
-    frame[free_name("rater", frame)] = pd.Series(
-        np.tile(np.array(raters, object), rows), dtype="str"
-    )
-    nothing = pd.Series("", index=table.frame.index, dtype="str")
+    nothing: Set[str],
+) -> tuple[Table, int, list[str]]:
+    """Give each row and name with an answer a row; count the others, and return their words.
+
+    ``places`` has the column of a name and a label. ``role`` and ``names`` are the new columns.
+    """
+    who = list(dict.fromkeys(name for name, _ in places))
+    rest = table.frame[_others(table, list(places.values()))]
+    blank = pd.Series("", index=rest.index, dtype="str")
+    cells, empty, words = {}, np.ones(len(rest) * len(who), bool), []
+    for label in names:
+        columns = [places.get((name, label)) for name in who]
+        held = [(blank if c is None else table.frame[c]).to_numpy(object) for c in columns]
+        cells[label] = np.column_stack(held).ravel()
+    for label in answers:
+        raw, distinct = pd.factorize(cells[label])
+        none = np.array([canonical(str(word)) in nothing for word in distinct], bool)
+        words += [str(word) for word in distinct[none] if word.strip()]
+        empty &= none[raw]
+    row = np.repeat(np.arange(len(rest)), len(who))[~empty]
+    frame = rest.take(row).reset_index(drop=True)
+    frame[role] = pd.Series(np.tile(np.array(who, object), len(rest))[~empty], dtype="str")
     for label, name in names.items():
-        columns = [places.get((rater, label)) for rater in raters]
-        held = [nothing if c is None else table.frame[c] for c in columns]
-        frame[name] = pd.Series(np.column_stack(held).ravel(), dtype="str")
-    said = frame[[names[label] for label in answers]]
-    empty = np.all([empty_cells(said[c]) for c in said], axis=0)
-    frame = frame[~empty].reset_index(drop=True)
-    return replace(table, frame=frame, lines=table.lines[order][~empty]), int(empty.sum())
+        frame[name] = pd.Series(cells[label][~empty], dtype="str")
+    return replace(table, frame=frame, lines=table.lines[row]), int(empty.sum()), words

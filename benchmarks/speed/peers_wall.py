@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 import assay
-from assay.io.datasets import anesthesia_table
+from assay.io.examples.anesthesia import anesthesia_table
 
 RUNS = 4
 """The first run compiles for this machine, later ones find that in the caches."""

@@ -104,13 +104,11 @@ class RatingsError(AssayError, ValueError):
         what: str,
         source: str,
         *,
-        mend: str = "",
         go_on: Mapping[str, Any] | None = None,
-        first: str = "",
+        **more: Any,
     ) -> "RatingsError":
-        """Make an error of a single problem."""
-        problem = Problem(code=code, what=what, mend=mend, go_on=go_on or {}, first=first)
-        return cls([problem], source)
+        """Make an error of a single problem; ``more`` are other fields of :class:`Problem`."""
+        return cls([Problem(code=code, what=what, go_on=go_on or {}, **more)], source)
 
 
 def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from assay.fits.storage import save
 from assay.fits.summary import summarize
 from assay.inference.fit import fit
 from assay.inference.settings import SamplerSettings
-from assay.io.datasets import SOURCE, anesthesia_ratings
+from assay.io.examples.anesthesia import SOURCE, anesthesia_ratings
 from assay.likelihood.c_functions import c_functions, density_address
 from assay.modelling.spec import make_spec, raters_for
 from assay.modelling.structure import build_structure

@@ -41,7 +41,7 @@ def init(
     """Draft a task file from ratings: labels, classes, columns, and rules that all answers keep."""
     from assay import load_task
     from assay.display.task_text import task_text
-    from assay.io.task_drafts import draft_arguments
+    from assay.io.task_choice import draft_arguments
 
     path = output or Path(f"{stem_of(sources, 'task')}.toml")
     require_place(path, example="task.toml")

@@ -360,7 +360,7 @@ def take_ratings(ratings: Ratings, rows: Bools | NDArray[np.integer]) -> Ratings
 
     Examples
     --------
-    >>> from assay.io.datasets import anesthesia_ratings
+    >>> from assay.io.examples.anesthesia import anesthesia_ratings
     >>> ratings = anesthesia_ratings()
     >>> take_ratings(ratings, ratings.replicate == 0)
     <assay.Ratings of task single: 225 ratings, 45 items, 5 raters>

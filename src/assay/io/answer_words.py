@@ -1,18 +1,21 @@
-"""Words in answers that the caller says the class of."""
+"""Words in answers: those that the caller explains, those for nothing, and decimal commas."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import suggest
-from assay.data.class_words import canonical
+from assay._util.errors import Note, nearest, suggest
+from assay._util.text import counted, listed
+from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
+from assay.io.cells import DECIMAL_COMMA, EMPTY, NO_ANSWER
 from assay.io.names import squash
 from assay.io.reading_log import Ledger
+from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
 
 WITHOUT_WORDS = {"classes": None}
@@ -20,6 +23,12 @@ WITHOUT_WORDS = {"classes": None}
 Words = Mapping[str, Mapping[str, str]]
 OPEN = "..."
 """Placeholder in proposals for a class that the user must fill in."""
+CODE = "-1"
+"""Value of abstentions in label matrices."""
+FILLERS = frozenset({"9", "77", "88", "98", "99", "777", "888", "998", "999"})
+"""Codes of no answer in questionnaires, with either sign."""
+LARGEST_SCALE = 20
+"""Beside codes up to this, 99 and the like mean no answer."""
 
 
 def check_words(given: object, task: Task, ledger: Ledger) -> Words:
@@ -37,12 +46,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
     by_name = {label.name: label for label in task.labels}
     for name, words in given.items():
         if name not in by_name:
-            ledger.problem(
-                "unknown-label",
-                f"`classes=` names {name!r}, which is no label of task {task.name}",
-                mend=suggest(str(name), task.label_names),
-                go_on=WITHOUT_WORDS,
-            )
+            ledger.unknown_label("classes", name, task, go_on=WITHOUT_WORDS)
         else:
             found[str(name)] = _checked(by_name[name], words, ledger)
     return found
@@ -63,12 +67,12 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
             )
             continue
         if text and known and canonical(text) not in known:
-            near = get_close_matches(text, label.classes, n=1)
+            near = nearest(text, label.classes) or ""
             ledger.problem(
                 "unknown-class",
                 f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
                 mend=suggest(text, label.classes),
-                go_on={"classes": {label.name: {word: near[0] if near else ""}}},
+                go_on={"classes": {label.name: {word: near}}},
             )
             continue
         found[canonical(str(word))] = known.get(canonical(text), text)
@@ -88,7 +92,7 @@ def words_written(
     table: Table, columns: AnswerColumns, labels: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the words in the columns of these labels, as the file writes them."""
-    held = {label: columns.by_label.get(label, columns.value) for label in labels}
+    held = {label: columns.of(label) for label in labels}
     return {
         label: [str(word).strip() for word in pd.unique(table.frame[column])]
         for label, column in held.items()
@@ -100,7 +104,7 @@ def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, 
     """Return the words in the columns of these labels, in canonical form."""
     found = {}
     for label in words:
-        column = columns.by_label.get(label, columns.value)
+        column = columns.of(label)
         if column:
             cells = table.frame[column]
             if columns.question:
@@ -115,7 +119,7 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
         return table
     frame = table.frame.copy()
     for label, classes in words.items():
-        column = columns.by_label.get(label, columns.value)
+        column = columns.of(label)
         if not column:
             continue
         rows = np.ones(len(frame), bool)
@@ -126,3 +130,174 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
         new = np.array([classes.get(k, v) for k, v in zip(known, distinct, strict=True)], object)
         frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
     return replace(table, frame=frame)
+
+
+def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
+    """Return words read as no answer, by label, unless ``given``.
+
+    They are -1 beside classes 0, ..., K - 1 (K >= 3), and *ignore* beside *accept* and *reject*.
+    Beside 0 and 1, -1 is ambiguous: see :func:`note_missing_words`.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for label, counts in _counts(table, columns, task, given).items():
+        words = set(counts.index)
+        if CODE in words and _counts_from_zero(words - {CODE}) > 2:
+            found[label] = {CODE: ""}
+        elif words == SUBMISSION:
+            found[label] = {"ignore": ""}
+    return found
+
+
+def note_missing_words(
+    table: Table, columns: AnswerColumns, task: Task, given: Words, taken: Words, ledger: Ledger
+) -> None:
+    """Note words that may mean no answer (not those ``given``); -1 beside 0 and 1 is a problem.
+
+    Words that always mean no answer, such as NA, are named: a country may be called so.
+    """
+    _note_empty_words(table, columns, task, given, ledger)
+    for label, counts in _counts(table, columns, task, given).items():
+        for word in taken.get(label, {}):
+            ledger.note(
+                f"{counted(int(counts[word]), 'answer')} {word} to {label} "
+                f"{'are' if counts[word] > 1 else 'is'} read as no answer, beside the classes "
+                f"{', '.join(sorted(set(counts.index) - {word})[:5])}; "
+                f"{_said(label, {word: word})} makes it a class"
+            )
+        words = set(counts.index) - set(taken.get(label, {}))
+        if CODE in words and _counts_from_zero(words - {CODE}) == 2 and not table.part:
+            ledger.problem(
+                "minus-one",
+                f"-1 beside 0 and 1 is a class of {label}, or means no answer "
+                f"({counted(int(counts[CODE]), 'cell')})",
+                where=f"column {columns.of(label)}",
+                mend=f"say which: {_said(label, {CODE: ''})} if it means no answer, "
+                f"{_said(label, {CODE: CODE})} if it is a class",
+                numbers={"cells": int(counts[CODE])},
+                go_on={"classes": {label: {CODE: ""}}},
+            )
+            continue
+        odd = [word for word in counts.index if word in words and _may_be_missing(word, words)]
+        if odd and len(words) > len(odd):
+            shown = ", ".join(f"{word} ({counted(int(counts[word]), 'answer')})" for word in odd)
+            ledger.note(
+                f"classes of {label} may mean no answer: {shown}; if they do, give "
+                f"{_said(label, dict.fromkeys(odd, ''))}"
+            )
+
+
+def _note_empty_words(
+    table: Table, columns: AnswerColumns, task: Task, given: Words, ledger: Ledger
+) -> None:
+    """Note the words that are read as no answer, in all labels whose classes are the data's."""
+    found: dict[str, int] = {}
+    labels = []
+    for label, column in _open_columns(columns, task).items():
+        counts = table.frame[column].str.strip().value_counts()
+        names = [str(w) for w in counts.index if w and canonical(str(w)) in EMPTY - {"[]"}]
+        names = [w for w in names if canonical(w) not in given.get(label, {})]
+        labels += [label] * bool(names)
+        for word in names:
+            found[word] = found.get(word, 0) + int(counts[word])
+    if not found:
+        return
+    words = ", ".join(f"{word} ({counted(n, 'cell')})" for word, n in found.items())
+    first = next(iter(found))
+    text = (
+        f"{words} in {listed(labels, 5)} {'is' if len(found) == 1 else 'are'} read as no answer; "
+        f"if it is a class, name it: {_said(labels[0], {first: f'class {first}'})}"
+    )
+    ledger.note(
+        Note(text, code="empty-words", level="note", numbers={"cells": sum(found.values())})
+    )
+
+
+def _counts(
+    table: Table, columns: AnswerColumns, task: Task, given: Words
+) -> "dict[str, pd.Series[int]]":
+    """Count the unexplained words of each label whose classes come from the data."""
+    found = {}
+    for label, column in _open_columns(columns, task).items():
+        counts = table.frame[column].str.strip().value_counts()
+        explained = EMPTY | set(given.get(label, {}))
+        found[label] = counts[[canonical(str(word)) not in explained for word in counts.index]]
+    return found
+
+
+def _open_columns(columns: AnswerColumns, task: Task) -> dict[str, str]:
+    """Return the column of each label whose classes come from the data."""
+    named = columns.of_each(task)
+    return {
+        one.name: named[one.name] for one in task.labels if one.name in named and not one.classes
+    }
+
+
+def _counts_from_zero(words: set[str]) -> int:
+    """Return K if words are the numbers 0, ..., K - 1, else 0."""
+    return len(words) if words == {str(n) for n in range(len(words))} else 0
+
+
+def _may_be_missing(word: str, words: set[str]) -> bool:
+    """Whether a word, among all words of a label, may mean no answer."""
+    text = canonical(word)
+    if text in NO_ANSWER:
+        return not (text in "-\u2013\u2014" and "+" in words)
+    if text.lstrip("-") not in FILLERS and text != CODE:
+        return False
+    others = [float(w) for w in words if w != word and NUMBER.fullmatch(w)]
+    others = [n for n in others if str(int(abs(n))) not in FILLERS]
+    if len(others) < 2 or max(others) > LARGEST_SCALE:
+        return False
+    return min(others) >= 0 if text.startswith("-") else float(text) > max(others) + 1
+
+
+def _said(label: str, words: Mapping[str, str]) -> str:
+    """Write the argument that explains words."""
+    return f"`classes={json.dumps({label: dict(words)}, ensure_ascii=False)}`"
+
+
+def with_words(*parts: Words) -> Words:
+    """Merge explanations of words; earlier ones win."""
+    labels: Sequence[str] = list(dict.fromkeys(label for part in parts for label in part))
+    merged: dict[str, dict[str, str]] = {label: {} for label in labels}
+    for part in reversed(parts):
+        for label, words in part.items():
+            merged[label] |= words
+    return merged
+
+
+def words_with_points(
+    table: Table, columns: AnswerColumns, task: Task, ledger: Ledger
+) -> dict[str, dict[str, str]]:
+    """Return answers with decimal commas, by label, with the points that they stand for.
+
+    Answers that may be two options, such as ``1,2``, are left as they are.
+    """
+    found: dict[str, dict[str, str]] = {}
+    classes = {label.name: label.classes for label in task.labels}
+    for label, column in columns.of_each(task).items():
+        if any("," in name for name in classes[label]):
+            continue
+        words = [str(word).strip() for word in pd.unique(table.frame[column])]
+        pointed = {w: w.replace(",", ".") for w in words if DECIMAL_COMMA.fullmatch(w)}
+        if not pointed or not _are_decimals(words, list(pointed)):
+            continue
+        found[label] = pointed
+        text = f"column {column} has decimal commas"
+        ledger.note(Note(text, code="decimal-commas", level="note"))
+    return found
+
+
+def _are_decimals(words: Sequence[str], commas: Sequence[str]) -> bool:
+    """Whether all answers are numbers, and those with a comma cannot be two options each.
+
+    Examples
+    --------
+    >>> _are_decimals(["1,0", "1,5", "2"], ["1,0", "1,5"]), _are_decimals(["1,2", "3"], ["1,2"])
+    (True, False)
+    """
+    others = [w for w in words if w not in commas and canonical(w) not in EMPTY]
+    if not all(NUMBER.fullmatch(word) for word in others):
+        return False
+    parts = [word.strip("+-%").split(",") for word in commas]
+    return any(len(after) > 1 or int(after) <= int(before) for before, after in parts)

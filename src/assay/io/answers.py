@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import as_code, suggest
+from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
-from assay.data.class_words import canonical
 from assay.data.task import Label, Task
-from assay.io.cells import EMPTY
+from assay.io.cells import empty_cells, words_in
 from assay.io.columns import ColumnFinder, question_column
 from assay.io.likely_columns import (
     FIRST_ROWS,
@@ -46,13 +45,7 @@ from assay.io.reading_log import Ledger
 from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import (
-    answer_columns,
-    are_criteria,
-    item_of,
-    report_wide,
-    rows_are_items,
-)
+from assay.io.wide_tables import answer_columns, are_criteria, item_of, report_wide, rows_are_items
 
 MOST_LISTED = 64
 """Most different elements of lists for them to be options, and no names or words of texts."""
@@ -82,6 +75,16 @@ class AnswerColumns:
         """Whether a single column of answers was found by its name, and not by an argument."""
         return len(self.columns) == 1 and not self.evidence.startswith("named by")
 
+    def of(self, label: str) -> str:
+        """Return the column with the answers to a label, and perhaps to others; "" if none is."""
+        return self.by_label.get(label, self.value)
+
+    def of_each(self, task: Task) -> dict[str, str]:
+        """Return the column of each label of a task that no other label shares."""
+        shared = "" if len(task.labels) > 1 else self.value
+        found = {name: self.by_label.get(name, shared) for name in task.label_names}
+        return {name: column for name, column in found.items() if column}
+
     @property
     def columns(self) -> list[str]:
         """All these columns."""
@@ -109,7 +112,7 @@ def find_answers(
     scored: Sequence[str] = (),
 ) -> AnswerColumns:
     """Find the columns of answers by argument, else by name; ``scored`` columns are excluded."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
     if len(task.labels) == 1 and (label is None) != (value is None):
@@ -149,7 +152,7 @@ def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
 
 def _varies(table: Table, column: str) -> bool:
     """Whether a column has several values."""
-    return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
+    return len(words_in(table.frame[column])) > 1
 
 
 def _without_texts(table: Table, columns: Sequence[str]) -> list[str]:
@@ -177,7 +180,7 @@ def require_answers(
             report_wide(several, ledger, [*taken, *found.columns])
             ledger.raise_problems()
         return
-    finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
+    finder = ColumnFinder(ledger.table.frame.columns)
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
     free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
@@ -212,14 +215,13 @@ def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[
 
     Each row is then another item, no column names the rater, and other columns share their values.
     """
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     if not found.by_name or taken or finder.all_of(RECOGNISED["rater"]):
         return False
     if not rows_are_items(frame, [c for c in [item_of(finder.columns)] if c]):
         return False
     raters = answer_columns(frame, Label(name="label", classes=()), found.columns)
-    own = set(map(canonical, pd.unique(frame[found.columns[0]]))) - EMPTY
-    said = {canonical(str(w)) for c in raters for w in pd.unique(frame[c])} - EMPTY
+    own, said = words_in(frame[found.columns[0]]), {w for c in raters for w in words_in(frame[c])}
     return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
 
 
@@ -270,14 +272,14 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return columns of few values without another role."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     free = _without_role(finder, [*taken, question_column(frame)])
     return _no_shares([c for c in free if has_few(frame[c])], frame)
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return free columns of few values, or of multiple choices."""
-    free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
+    free = _without_role(ColumnFinder(frame.columns), taken)
     return [c for c in free if has_few(frame[c]) or has_options(frame[c])]
 
 
@@ -311,13 +313,14 @@ def _likely_one(
     free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
 ) -> dict[str, str]:
     """Return the likeliest column of one label; several if all of them vary within items."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
     guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
-    answers = [c for c in free if (c in few and _is_filled(frame[c])) or has_options(frame[c])]
+    filled = [c for c in few if 2 * empty_cells(frame[c]).sum() < len(frame)]  # unlike remarks
+    answers = [c for c in free if c in filled or has_options(frame[c])]
     if not known["rater"] and len(answers) > 1 and rows_are_items(frame, known["item"]):
         return {c: c for c in within_states(frame, answers)}
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
@@ -327,12 +330,6 @@ def _likely_one(
         return {c: c for c in several}
     one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)
     return {} if one is None else {task.label_names[0]: one}
-
-
-def _is_filled(cells: "pd.Series[str]") -> bool:
-    """Whether most cells are filled, unlike columns of remarks."""
-    empty = [word for word in pd.unique(cells) if canonical(str(word)) in EMPTY]
-    return bool(2 * cells.isin(empty).sum() < len(cells))
 
 
 def has_options(cells: "pd.Series[str]") -> bool:
@@ -352,19 +349,10 @@ def _asked_labels(
     by_label: dict[str, str] = {}
     for name, column in pairs.items():
         if name not in task.label_names:
-            ledger.problem(
-                "unknown-label",
-                f"`labels=` names {name!r}, which is no label of task {task.name}",
-                mend=suggest(name, task.label_names),
-                go_on=LEFT_OUT,
-            )
+            ledger.unknown_label("labels", name, task, go_on=LEFT_OUT)
         elif not isinstance(column, str) or finder.get(column) is None:
-            ledger.problem(
-                "unknown-column",
-                f"`labels=` names {column!r}, which is no column",
-                mend=suggest(str(column), finder.columns),
-                go_on=LEFT_OUT | _nearly(pairs, finder.columns),
-            )
+            go_on = LEFT_OUT | _nearly(pairs, finder.columns)
+            ledger.unknown_column("labels", column, finder.columns, go_on=go_on)
         else:
             by_label[name] = str(finder.get(column))
     columns = list(by_label.values())
@@ -433,7 +421,7 @@ def _one(
                 "unknown-column",
                 f"`{role}={asked!r}` is no column",
                 mend=suggest(str(asked), finder.columns),
-                go_on={role: next(iter(get_close_matches(str(asked), finder.columns, n=1)), None)},
+                go_on={role: nearest(asked, finder.columns)},
             )
         return found or ""
     candidates = finder.all_of(names)

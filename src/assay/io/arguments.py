@@ -83,7 +83,14 @@ class Arguments:
                     given = list(given)
                     object.__setattr__(self, name, given)
                 if given is not None and not _names(given, kinds):
-                    problems.append(_wrong_type(name, given, allowed))
+                    problems.append(
+                        Problem(
+                            code="argument-type",
+                            what=f"`{name}=` must be {allowed}, not {written(given)}",
+                            role=name if name in COLUMNS else "",
+                            go_on={name: None},
+                        )
+                    )
         if problems:
             raise RatingsError(problems, "the arguments")
 
@@ -164,15 +171,6 @@ def _names(given: object, kinds: tuple[type, ...]) -> bool:
     """Whether an argument is of these kinds, and a list has only names."""
     listed = given if isinstance(given, list) else []
     return isinstance(given, kinds) and all(isinstance(name, str) for name in listed)
-
-
-def _wrong_type(name: str, given: object, allowed: str) -> Problem:
-    return Problem(
-        code="argument-type",
-        what=f"`{name}=` must be {allowed}, not {written(given)}",
-        role=name if name in COLUMNS else "",
-        go_on={name: None},
-    )
 
 
 def _is_default(value: object, default: object) -> bool:

@@ -54,6 +54,17 @@ SHOWN = 10
 LONG = 60
 
 
+def words_in(column: "pd.Series[str]") -> set[str]:
+    """Return the distinct words of a column in canonical form, without those for nothing."""
+    return {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+
+
+def empty_cells(column: "pd.Series[str]") -> Bools:
+    """Return which cells are empty or hold a word for nothing."""
+    raw, distinct = pd.factorize(column)
+    return np.array([canonical(str(word)) in EMPTY for word in distinct], bool)[raw]
+
+
 def spellings(label: Label) -> dict[str, int]:
     """Return the code of every spelling of a label's classes; missing values are ``MISSING``."""
     table = dict.fromkeys(EMPTY, MISSING)
@@ -69,7 +80,9 @@ def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np
     """Return the class codes of a column of answers; unknown values are a problem."""
     raw, distinct = pd.factorize(column)
     values = [str(value) for value in distinct]
-    codes = _codes(values, spellings(label))
+    known = spellings(label)
+    found = [known.get(v.strip(), known.get(canonical(v), UNKNOWN)) for v in values]
+    codes = np.array(found, np.int16)
     answers = codes[raw]
     _note_foreign(ledger, label, values)
     _report_unknown(ledger, label, str(column.name), raw, values, codes)
@@ -84,12 +97,6 @@ def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
     said = ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in dict.fromkeys(words))
     if said:
         ledger.note(f"answers to {label.name}: {said}")
-
-
-def _codes(distinct: Sequence[str], table: Mapping[str, int]) -> NDArray[np.int16]:
-    return np.array(
-        [table.get(v.strip(), table.get(canonical(v), UNKNOWN)) for v in distinct], np.int16
-    )
 
 
 def _report_unknown(

@@ -1,22 +1,20 @@
 """The role of each column: by argument, by the task, or by a recognised name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import as_code, suggest
+from assay._util.errors import as_code, nearest, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.file_names import FILE
-from assay.io.identifiers import joined_ids
-from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
+from assay.io.files.file_paths import FILE
+from assay.io.identifiers import keys_of
+from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, key_in_lists
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
-from assay.io.list_keys import key_in_lists
 from assay.io.names import (
     ASKED,
     COUNT_NAMES,
@@ -54,11 +52,11 @@ Roles = Mapping[str, Role]
 class ColumnFinder:
     """Finds columns by name."""
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Iterable[str]) -> None:
         self.columns = list(columns)
         self._squashed: dict[str, str] = {}
         self._bare: dict[str, list[str]] = {}
-        for column in columns:
+        for column in self.columns:
             self._squashed.setdefault(squash(column), column)
             self._bare.setdefault(bare(column), []).append(column)
 
@@ -69,9 +67,9 @@ class ColumnFinder:
         alike = self._bare.get(bare(name), [])
         return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
 
-    def all_of(self, names: Sequence[str]) -> list[str]:
+    def all_of(self, names: str | Sequence[str]) -> list[str]:
         """Return the named columns that exist, without repeats."""
-        found = (self.get(name) for name in names)
+        found = (self.get(name) for name in ([names] if isinstance(names, str) else names))
         return list(dict.fromkeys(c for c in found if c is not None))
 
 
@@ -90,13 +88,12 @@ def find_roles(
     """Return the columns of every role that has some.
 
     Precedence: arguments (``asked``; ``""`` means none), the format (``defaults``), the task,
-    names;
-    then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name alone
-    gives
-    them no role. ``question`` is the column of the label's name, in tables of one answer a row.
+    names; then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name
+    alone gives them no role. ``question`` is the column of the label's name, in tables of one
+    answer a row.
     """
     search = _Search(finder, frame, task, defaults, ledger)
-    keys = {role: search.named(asked[role]) for role in asked}
+    keys = {role: named_columns(finder, asked[role]) for role in asked}
     # A part of a composite key may also be the cluster or the system.
     used = {*taken, *(c for role in keys for c in keys[role] if not _composite(role, keys[role]))}
     roles: dict[str, Role] = {}
@@ -139,11 +136,6 @@ class _Search:
     defaults: Mapping[str, Role]
     ledger: Ledger
 
-    def named(self, given: ColumnArg) -> list[str]:
-        """Return the existing columns that an argument names."""
-        names = given if isinstance(given, list | tuple) else [given]
-        return self.finder.all_of([name for name in names if isinstance(name, str) and name])
-
     def recognised(self, role: str, used: set[str], beside: Sequence[str]) -> Role | None:
         """Find the column of a role by the format, by the task, or by its name."""
         task = self.task
@@ -169,9 +161,9 @@ class _Search:
 
     def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
         """Find a column of questions that is constant within items and varies between them."""
-        items = pd.factorize(joined_ids(self.frame, item))[0]
+        items = keys_of(self.frame, item)
         for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
-            codes = pd.factorize(joined_ids(self.frame, [column]))[0]
+            codes = keys_of(self.frame, [column])
             several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
             if several and len(unique_rows(items, codes)[0]) == whole:
                 return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
@@ -188,14 +180,9 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
                 f"`{role}={name!r}` is no column",
                 mend=suggest(name, finder.columns),
                 role=role,
-                go_on={role: _nearest(name, finder.columns) if len(names) == 1 else None},
+                go_on={role: nearest(name, finder.columns) if len(names) == 1 else None},
             )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
-
-
-def _nearest(name: str, columns: Sequence[str]) -> str | None:
-    """Return the column with the most similar name."""
-    return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
 def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:
@@ -325,7 +312,7 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
 
 def question_column(frame: pd.DataFrame) -> str:
     """Return the column that names the question of each row, beside one of answers; else ""."""
-    finder = ColumnFinder([str(c) for c in frame.columns])
+    finder = ColumnFinder(frame.columns)
     names = finder.all_of(QUESTION_COLUMNS)
     answers = finder.all_of(VALUE_COLUMNS)
     found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
@@ -406,15 +393,8 @@ def column_of_each(
     found = {}
     for label, column in pairs.items():
         if label not in task.label_names:
-            ledger.problem(
-                "unknown-label",
-                f"`{role}=` names {label!r}, which is no label of task {task.name}",
-                mend=suggest(str(label), task.label_names),
-                go_on={role: None},
-            )
-            continue
-        mine = one_column(role, column, finder, ledger)
-        if mine:
+            ledger.unknown_label(role, label, task, go_on={role: None})
+        elif mine := one_column(role, column, finder, ledger):
             found[label] = mine
     return found
 
@@ -423,12 +403,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
     """Return the column that an argument names; empty, with a problem, if there is none."""
     mine = finder.get(given) if isinstance(given, str) else None
     if mine is None:
-        ledger.problem(
-            "unknown-column",
-            f"`{role}=` names {given!r}, which is no column",
-            mend=suggest(str(given), finder.columns),
-            go_on={role: None},
-        )
+        ledger.unknown_column(role, given, finder.columns, go_on={role: None})
     return mine or ""
 
 

@@ -1,18 +1,26 @@
-"""Choose the item among several recognised columns."""
+"""Choose the item among several recognised columns, or the places of lists as items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from assay._util.grouping import unique_rows
+from assay._util.text import listed
 from assay._util.typing import Ints
-from assay.io.identifiers import joined_ids
-from assay.io.names import ASKED, GENERIC, OUTRIGHT, squash
+from assay.io.identifiers import joined_ids, keys_of
+from assay.io.names import ASKED, GENERIC, OUTRIGHT, is_called
 from assay.io.reading_log import Ledger
+
+if TYPE_CHECKING:
+    from assay.io.columns import ColumnArg, Role
 
 SHOWN = 3
 ONE_NAME = "its name is recognised"
+MOST_RANKS = 1000
+MOSTLY_THERE = 0.8
+"""Smallest share of the places of a list that must occur for numbers to be ranks."""
 
 
 def choose_item(
@@ -24,12 +32,14 @@ def choose_item(
     (``beside``: rater and the like), unless another such column groups rows differently. Columns
     that number the rows are no items.
     """
-    if len(candidates) < 2 or squash(candidates[0]) in set(map(squash, OUTRIGHT)):
+    if len(candidates) < 2 or is_called(candidates[0], OUTRIGHT):
         return candidates[0], ONE_NAME
     rows = frame.drop_duplicates()
-    codes = {c: pd.factorize(joined_ids(rows, [c]))[0] for c in candidates}
+    codes = {c: keys_of(rows, [c]) for c in candidates}
     numbers = [c for c in candidates if len(np.unique(codes[c])) == len(rows)]
-    rated = [c for c in candidates if not (c in numbers and _is_generic(c))] or list(candidates)
+    rated = [c for c in candidates if not (c in numbers and is_called(c, GENERIC))] or list(
+        candidates
+    )
     fitting = [c for c in rated if not repeats(codes[c], rows, beside)]
     alike = [c for c in fitting if same_groups(codes[c], codes[fitting[0]])]
     if fitting and len(alike) == len(fitting) and not (set(alike) <= set(numbers) < set(rated)):
@@ -38,13 +48,9 @@ def choose_item(
     return "", ""
 
 
-def _is_generic(column: str) -> bool:
-    return squash(column) in set(map(squash, GENERIC))
-
-
 def repeats(item: Ints, rows: pd.DataFrame, beside: Sequence[str]) -> int:
     """Count the rows in which a rater rates an item again."""
-    keys = [pd.factorize(joined_ids(rows, [c]))[0] for c in beside]
+    keys = [keys_of(rows, [c]) for c in beside]
     return len(rows) - len(unique_rows(item, *keys)[0])
 
 
@@ -83,10 +89,10 @@ def _ask(
 
 def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledger: Ledger) -> None:
     """Add a problem if answers of several systems may be one item or several."""
-    if squash(column) not in set(map(squash, ASKED)) or not system:
+    if not is_called(column, ASKED) or not system:
         return
     names = joined_ids(frame, [column])
-    pairs = len(unique_rows(pd.factorize(names)[0], pd.factorize(joined_ids(frame, system))[0])[0])
+    pairs = len(unique_rows(keys_of(frame, [column]), keys_of(frame, system))[0])
     if pairs > names.nunique():
         ledger.problem(
             "item-or-system",
@@ -108,8 +114,76 @@ def other_items(
     """
     found = []
     for key in [*map(list, keys), *([c] for c in rest)]:
-        codes = pd.factorize(joined_ids(frame, key))[0]
+        codes = keys_of(frame, key)
         named = key[0] not in rest or len(np.unique(codes)) < len(frame)
         if named and not repeats(codes, frame, beside):
             found.append(key)
     return found[:SHOWN]
+
+
+def key_in_lists(
+    roles: "Mapping[str, Role]",
+    frame: pd.DataFrame,
+    asked: "Mapping[str, ColumnArg]",
+    beside: Sequence[str],
+    ledger: Ledger,
+) -> dict[str, tuple[str, ...]]:
+    """Return columns of the item and the rank by role, if places in lists name the items.
+
+    Empty if a named or recognised column identifies items alone, or if names are no places: a
+    document may be the same item in several lists.
+    """
+    decided = asked.get("item") is not None or any(p.role == "item" for p in ledger.problems)
+    cluster, inner = _nested(roles)
+    rows = frame.drop_duplicates()
+    if decided or "rater" not in roles or not inner or not _repeats([inner], rows, beside):
+        return {}
+    system = roles["system"].columns if "system" in roles else ()
+    lists = [*cluster, *system]
+    ranks = roles["rank"].columns == (inner,) if "rank" in roles else _ranks(inner, lists, rows)
+    key = [str(c) for c in frame.columns if c in {*lists, inner}]
+    if not ranks or inner in lists or _repeats(key, rows, beside):
+        return {}
+    found = {"cluster": cluster, "item": tuple(key)}
+    if "rank" not in roles and asked.get("rank") is None:
+        found["rank"] = (inner,)
+    ledger.note(
+        f"{inner} counts the places of a list, so {listed(key)} together name the item. `item=` "
+        "names other columns"
+    )
+    return found
+
+
+def _nested(roles: "Mapping[str, Role]") -> tuple[tuple[str, ...], str]:
+    """Return the columns of the cluster, and the one that may name items within a list.
+
+    That is the recognised item, or the rank. A column of questions is the cluster of ranked lists.
+    """
+    cluster = roles["cluster"].columns if "cluster" in roles else ()
+    rank = roles["rank"].columns[0] if "rank" in roles else ""
+    if "item" not in roles:
+        return cluster, rank if cluster else ""
+    item = roles["item"].columns
+    if len(item) > 1 or not roles["item"].evidence.startswith(ONE_NAME):
+        return cluster, ""
+    if is_called(item[0], ASKED):
+        return (item, rank) if not cluster else (cluster, "")
+    return cluster, item[0] if cluster and not is_called(item[0], OUTRIGHT) else ""
+
+
+def _repeats(key: Sequence[str], rows: pd.DataFrame, beside: Sequence[str]) -> int:
+    return repeats(keys_of(rows, key), rows, beside)
+
+
+def _ranks(column: str, lists: Sequence[str], rows: pd.DataFrame) -> bool:
+    """Whether a column counts the places of every list, from 0 or 1."""
+    words = rows[column].str.strip()
+    if not words.str.fullmatch(r"\d{1,4}(\.0+)?").all():
+        return False
+    places = pd.DataFrame({"list": joined_ids(rows, lists), "rank": words.astype(float)})
+    places = places.drop_duplicates()
+    least, most = places["rank"].min(), places["rank"].max()
+    if least > 1 or most > MOST_RANKS or most == least:
+        return False
+    ends = places.groupby("list")["rank"].agg(["max", "size"])
+    return bool(np.sum(ends["size"]) >= MOSTLY_THERE * np.sum(ends["max"] - least + 1))

@@ -1,4 +1,4 @@
-"""Keys of items under which most ratings contradict each other, and better keys."""
+"""Rows that contradict each other: keys that are not the item, and options that were chosen."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -11,10 +11,13 @@ from assay._util.grouping import unique_rows
 from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
+from assay.data.task import Task
 from assay.io.columns import BESIDE
-from assay.io.identifiers import joined_ids
+from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
+from assay.io.multi_select import MOST_OPTIONS
 from assay.io.names import KEY_PARTS, squash
+from assay.io.replicates import BY_ROW
 
 MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""
@@ -26,6 +29,8 @@ NUMBERING = frozenset({
     "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
 })  # fmt: skip
 """Squashed names of columns that number repeated ratings."""
+FEWEST_PAIRS = 10
+"""Fewest pairs of rater and item for answers that never repeat to be options."""
 
 
 def require_own_key(
@@ -122,7 +127,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     held |= {c for role in ("group", "seconds", "weight") for c in _columns(layout, role)}
     frame = layout.table.frame
     frame = frame.loc[~frame.duplicated()]
-    codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
+    codes = {str(c): keys_of(frame, [str(c)]) for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
     item = [c for c in layout.roles["item"].columns if c in free]
     first = [c for role in KEY_PARTS for c in _columns(layout, role)]
@@ -154,3 +159,68 @@ def _is_key(key: Sequence[Ints], raters: Sequence[Ints]) -> bool:
 
 def _columns(layout: Layout, role: str) -> tuple[str, ...]:
     return layout.roles[role].columns if role in layout.roles else ()
+
+
+def require_one_choice(
+    layout: Layout,
+    task: Task,
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: Floats,
+) -> bool:
+    """Add a problem if rows are the options that a rater chose; return whether they are.
+
+    They are if rows of a rater and item share an index label, as after ``DataFrame.explode``, or if
+    they never repeat an answer, which repeated ratings would sometimes do. ``keys`` are item and
+    rater, (row,).
+    """
+    if len(task.labels) > 1 or layout.told_apart not in ("", BY_ROW):
+        return False
+    rows = np.flatnonzero(layout.ledger.kept)
+    clash = rows[clashing(keys, answers, scores, rows)]
+    if not len(clash):
+        return False
+    _, group = unique_rows(*[key[clash] for key in keys])
+    pairs = int(group.max()) + 1
+    if _exploded(layout, clash, group):
+        why = "some of them come from one row of a larger table"
+    elif _never_alike(task, keys, answers, rows, pairs):
+        why = "never the same one twice"
+    else:
+        return False
+    _report_options(layout, task, clash, pairs, why)
+    return True
+
+
+def _exploded(layout: Layout, clash: Ints, group: Ints) -> bool:
+    """Whether neighbouring rows of one rater and item have the same index label."""
+    order = np.argsort(clash)
+    rows, group = clash[order], group[order]
+    lines = layout.table.lines[rows]
+    beside = (np.diff(rows) == 1) & (np.diff(group) == 0)
+    return layout.table.unit == "row" and bool((beside & (lines[1:] == lines[:-1])).any())
+
+
+def _never_alike(
+    task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Ints, pairs: int
+) -> bool:
+    """Whether no rater gives an item the same answer twice, in many repeats."""
+    distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
+    several = 2 < len(task.labels[0].classes) <= MOST_OPTIONS
+    return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
+
+
+def _report_options(layout: Layout, task: Task, clash: Ints, pairs: int, why: str) -> None:
+    label = task.labels[0]
+    column = layout.answers.of(label.name)
+    layout.ledger.problem(
+        "multi-select-rows",
+        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "
+        f"({counted(pairs, 'pair')} of rater and item). They look like the chosen options of one "
+        "question",
+        where=layout.table.where(np.sort(clash), column),
+        mend="if they are, give `replicate='options'`, and each option is a label; if raters rated "
+        'again, name the column that numbers their ratings: `replicate="..."`',
+        numbers={"rows": len(clash), "pairs": pairs},
+        go_on={"replicate": "options", "task": None},
+    )

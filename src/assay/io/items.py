@@ -416,7 +416,7 @@ def with_covariates(
 
 def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger) -> "Words | None":
     """Return the cell of each item, from the first table that has one."""
-    there = [(place, ColumnFinder(list(place.table.frame.columns)).get(name)) for place in sources]
+    there = [(place, ColumnFinder(place.table.frame.columns).get(name)) for place in sources]
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
         ledger.problem(

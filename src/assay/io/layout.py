@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import RatingsError
 from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
@@ -17,12 +17,12 @@ from assay.data.task import Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.io.files.opening import read_beside
 from assay.io.formats import Export, pragmata
-from assay.io.identifiers import clean_ids, codes_of, joined_ids
+from assay.io.identifiers import clean_ids, codes_of, joined_ids, keys_of
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
 from assay.io.key_tables import require_apart
-from assay.io.opening import read_beside
 from assay.io.reading_log import Ledger
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
@@ -38,22 +38,18 @@ WITHOUT_PANELS = {"panels": None}
 
 def join_table(table: Table, side: Table) -> Table:
     """Add the columns of a side table to a table, joined on all columns that both have."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     shared = {c: finder.get(c) for c in side.frame.columns}
     keys = {c: mine for c, mine in shared.items() if mine is not None}
     added = [c for c in side.frame.columns if c not in keys]
     if not keys:
-        raise RatingsError(
-            [
-                Problem(
-                    code="panels-key",
-                    what="the table of panels has no column in common with the ratings",
-                    where=f"its columns: {', '.join(side.frame.columns)}",
-                    mend="give it the column that names a rating's panel",
-                    go_on=WITHOUT_PANELS,
-                )
-            ],
+        raise RatingsError.of(
+            "panels-key",
+            "the table of panels has no column in common with the ratings",
             side.source,
+            where=f"its columns: {', '.join(side.frame.columns)}",
+            mend="give it the column that names a rating's panel",
+            go_on=WITHOUT_PANELS,
         )
     side_key = _key(side.frame, list(keys))
     side_rows = pd.DataFrame({c: clean_ids(side.frame[c]) for c in added}).assign(key=side_key)
@@ -92,19 +88,14 @@ def _key(frame: pd.DataFrame, columns: list[str]) -> "pd.Series[str]":
 def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
     twice = rows["key"].duplicated(keep=False)
     if twice.any():
-        place = side.where(rows.index[twice].to_numpy(), ", ".join(keys))
-        raise RatingsError(
-            [
-                Problem(
-                    code="panels-repeat",
-                    what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
-                    where=place,
-                    mend="keep one row for each, or add the item's column",
-                    go_on=WITHOUT_PANELS,
-                    numbers={"keys": rows["key"][twice].nunique()},
-                )
-            ],
+        raise RatingsError.of(
+            "panels-repeat",
+            f"{rows['key'][twice].nunique()} keys stand in several different rows",
             side.source,
+            where=side.where(rows.index[twice].to_numpy(), ", ".join(keys)),
+            mend="keep one row for each, or add the item's column",
+            go_on=WITHOUT_PANELS,
+            numbers={"keys": rows["key"][twice].nunique()},
         )
 
 
@@ -151,7 +142,7 @@ def find_tables(
 
 
 def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     roles = find_roles(
         finder, table.frame, task=task, asked={"item": item}, defaults={}, taken=(),
         ledger=Ledger(table),
@@ -162,7 +153,7 @@ def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
 def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
     """Whether a table of panels has the columns of the item, or one called item."""
     columns = _item_columns(table, task, item)
-    finder = ColumnFinder(list(side.frame.columns))
+    finder = ColumnFinder(side.frame.columns)
     whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
     return whole or finder.get("item") is not None
 
@@ -206,13 +197,13 @@ def find_layout(
     periods = find_sessions(table, roles, sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
     used = {*taken, *(c for role in roles.values() for c in role.columns)}
-    status = find_status(
+    status, withdrawn = find_status(
         [c for c in columns if c not in used], answers.columns, names["item"], ledger
     )
     return Layout(
         table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
-        withdrawn=status.withdrawn, status=status.column, ledger=ledger,
+        withdrawn=withdrawn, status=status, ledger=ledger,
     )  # fmt: skip
 
 
@@ -229,10 +220,7 @@ def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
     """Whether sessions and raters are one to one: then the session only names the rater."""
     if not {"session", "rater"} <= set(roles):
         return False
-    session, rater = (
-        pd.factorize(joined_ids(table.frame, roles[role].columns))[0]
-        for role in ("session", "rater")
-    )
+    session, rater = (keys_of(table.frame, roles[role].columns) for role in ("session", "rater"))
     return bool(session.max() > 0) and same_groups(session, rater)
 
 
@@ -243,7 +231,7 @@ def without_nameless(layout: Layout, task: Task) -> Layout:
     """
     nameless = ((layout.item_names == "") | (layout.rater_names == "")).to_numpy(bool)
     open_labels = [label.name for label in task.labels if not label.classes]
-    columns = [layout.answers.by_label.get(name, layout.answers.value) for name in open_labels]
+    columns = [layout.answers.of(name) for name in open_labels]
     columns = [column for column in dict.fromkeys(columns) if column]
     if not columns or not nameless.any() or nameless.all():
         return layout
@@ -258,21 +246,18 @@ def without_nameless(layout: Layout, task: Task) -> Layout:
 def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
     """Take classes that the task leaves open from the answers and the truth."""
     frame = layout.table.frame
-    found = layout.answers
+    found, named = layout.answers, layout.answers.of_each(task)
     classes: dict[str, tuple[str, ...]] = {}
     for label in task.labels:
         if label.classes:
             continue
-        columns = [frame[found.by_label[label.name]]] if label.name in found.by_label else []
-        if found.value and len(task.labels) == 1:
-            columns.append(frame[found.value])
+        columns = [frame[named[label.name]]] if label.name in named else []
         if gold is not None and label.name in gold.by_label:
             columns.append(gold.table.frame[gold.by_label[label.name]])
         if columns:
-            named = found.evidence.startswith("named by")
-            classes[label.name] = classes_from_data(columns, label, ledger, named=named) or (
-                "no", "yes",
-            )  # fmt: skip
+            classes[label.name] = classes_from_data(
+                columns, label, ledger, named=found.evidence.startswith("named by")
+            ) or ("no", "yes")
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
             classes[label.name] = ("no", "yes")
             ledger.note(f"{label.name} has scores but no answers, so its classes are no and yes")
@@ -298,7 +283,7 @@ def account_for(
     if gold is not None and gold.ledger is ledger:
         named = "named by `truth=`"
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     answers = layout.answers.columns
     options = [c for c in finder.columns if any(a.startswith(f"{c}: ") for a in answers)]
     extra |= dict.fromkeys(options, ("options", "each option in its cells is a label"))

@@ -11,8 +11,8 @@ from assay._util.grouping import unique_rows
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
-from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, FORM, RECOGNISED, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
+from assay.io.cells import EMPTY, empty_cells, words_in
+from assay.io.names import ALL_KNOWN, FLAGS, FORM, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -35,14 +35,14 @@ def likely_columns(
     """Guess the columns of the item, rater and answer that are not ``known``.
 
     They fit if no rater rates an item twice, there are fewer raters than items, and answers have
-    few
-    values. Of several columns of answers the last is taken; empty if none fit.
+    few values. Of several columns of answers the last is taken; empty if none fit.
     """
     head = frame.head(FIRST_ROWS)
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
-    tried = [c for c in named if sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
+    short = (c for c in named if sizes[c] > 1 and head[c].str.len().median() <= LONGEST_NAME)
+    tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     best: tuple[float, dict[str, str]] = (np.inf, {})
@@ -126,11 +126,10 @@ def free_answers(frame: pd.DataFrame) -> list[str]:
     >>> free_answers(pd.DataFrame(rows, columns=["item", "rater", "ok", "system"], dtype="str"))
     ['ok']
     """
-    known = {squash(name) for names in RECOGNISED.values() for name in names}
     return [
         str(c)
         for c in frame.columns
-        if squash(str(c)) not in known and _may_be_answer(str(c)) and has_few(frame[c])
+        if squash(str(c)) not in ALL_KNOWN and _may_be_answer(str(c)) and has_few(frame[c])
     ]
 
 
@@ -158,10 +157,6 @@ def _may_be_answer(column: str) -> bool:
     return name not in others and not name.endswith(("status", "state"))
 
 
-def _are_names(column: "pd.Series[str]") -> bool:
-    return bool(column.str.len().median() <= LONGEST_NAME)
-
-
 def within_states(
     frame: pd.DataFrame, columns: Sequence[str], *, most: int = MOST_STATES
 ) -> list[str]:
@@ -184,8 +179,7 @@ def are_numbers(column: "pd.Series[str]") -> bool:
 
 def has_few(column: "pd.Series[str]") -> bool:
     """Whether a column has few values, as answers have."""
-    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
-    return 1 < len(words) <= MOST_CLASSES < len(column)
+    return 1 < len(words_in(column)) <= MOST_CLASSES < len(column)
 
 
 def repeats_names(column: "pd.Series[str]") -> bool:
@@ -205,9 +199,4 @@ def mark_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     >>> mark_columns(frame, list(frame))
     ['long', 'rude']
     """
-    found = []
-    for column in columns:
-        words = {canonical(str(word)) for word in pd.unique(frame[column])}
-        if len(words - EMPTY) == 1 and words & EMPTY:
-            found.append(column)
-    return found
+    return [c for c in columns if len(words_in(frame[c])) == 1 and empty_cells(frame[c]).any()]

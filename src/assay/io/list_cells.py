@@ -10,8 +10,9 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted
-from assay.io.columns import ColumnFinder
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+from assay._util.typing import Ints
+from assay.io.columns import ColumnArg, ColumnFinder
+from assay.io.names import ANSWER_COLUMNS, KNOWN, RECOGNISED, squash
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text
 
@@ -55,7 +56,7 @@ def _some_lists(column: "pd.Series[str]") -> Lists:
 def named_singly(table: Table) -> Table:
     """Call lists of raters and of their answers by what an element is: annotators, labels."""
     columns = [str(c) for c in table.frame]
-    known = {squash(name) for name in (*RECOGNISED["rater"], *ANSWER_COLUMNS)}
+    known = KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
     names = {c: c.removesuffix("s") for c in columns if c.endswith("s")}
     new = {c: one for c, one in names.items() if squash(one) in known and one not in columns}
     raters = [c for c, one in new.items() if one in ColumnFinder([one]).all_of(RECOGNISED["rater"])]
@@ -81,7 +82,7 @@ def without_uneven_lists(table: Table, rater: object) -> Table:
 
 def _list_of_raters(table: Table, rater: object) -> str:
     """Return the column whose cells are lists of raters; "" if there is none."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
     return next((c for c in finder.all_of(names)[:1] if _has_several(table.frame[c])), "")
 
@@ -92,39 +93,41 @@ def explode_ratings(table: Table, rater: object) -> Table:
     apart = parallel(table.frame, column) if column else []
     if len(apart) < 2:
         return table
-    counts = np.array(_sizes(table.frame[column]), np.int64)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    frame = table.frame.iloc[rows].reset_index(drop=True)
-    for column in apart:
-        lists = lists_of(table.frame[column])
-        words = [_text(item) for cell in table.frame[column] for item in lists[cell]]
-        frame[column] = pd.Series(words, dtype="str")
+    lists = {column: lists_of(table.frame[column]) for column in apart}
+    words = {c: {cell: [*map(_text, items)] for cell, items in lists[c].items()} for c in apart}
+    frame, rows = exploded(table.frame, words)
     notes = [f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"]
-    if empty := int((counts == 0).sum()):
+    if empty := len(table.frame) - len(np.unique(rows)):
         notes.append(f"{counted(empty, 'row')} without any rating: left out")
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
 
 
-def named_by_lists(table: Table, asked: Mapping[str, object]) -> Table:
+def exploded(
+    frame: pd.DataFrame, words: Mapping[str, Mapping[str, Sequence[str]]]
+) -> tuple[pd.DataFrame, Ints]:
+    """Give each element of parallel lists a row; return the row that each was in, too.
+
+    ``words`` has the elements in each distinct cell, by column.
+    """
+    column = next(iter(words))
+    rows = np.repeat(np.arange(len(frame)), [len(words[column][cell]) for cell in frame[column]])
+    columns = {
+        column: pd.Series([word for cell in frame[column] for word in held[cell]], dtype="str")
+        for column, held in words.items()
+    }
+    return frame.iloc[rows].reset_index(drop=True).assign(**columns), rows
+
+
+def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
     """Join the parts of a name that are a list, such as a model and its prompt.
 
-    Parameters
-    ----------
-    table : Table
-    asked : mapping of str to any
-        The columns that the caller names, by role.
-
-    Returns
-    -------
-    Table
-        As it was where other columns have lists, too: these may be lists of raters.
+    ``asked`` has the columns that the caller names, by role. The table is as it was where other
+    columns have lists, too: these may be lists of raters.
     """
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     several = [str(c) for c in table.frame if _has_several(table.frame[c])]
     for role in NAMED:
-        given = asked.get(role)
-        names = [given] if isinstance(given, str) and given else given or RECOGNISED[role]
-        found = finder.all_of(names)[:1] if isinstance(names, list | tuple) else []
+        found = finder.all_of(asked.get(role) or RECOGNISED[role])[:1]
         column = next((c for c in found if c in several), "")
         if not column or (role == "rater" and several != [column]):
             continue

@@ -14,7 +14,7 @@ from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label
 from assay.io.cells import EMPTY, spellings
 from assay.io.columns import Roles
-from assay.io.list_cells import lists_of, parallel
+from assay.io.list_cells import Lists, lists_of, parallel
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table
 from assay.io.wide_tables import names_people
@@ -111,9 +111,7 @@ def chosen_options(
     lists = lists_of(cells)
     if max(map(len, lists.values()), default=0) > 1:
         beside = [other for other in parallel(table.frame, column) if other != column]
-        repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
-        alike = len(cells) >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
-        if beside or repeated or (alike and not has_rater):
+        if beside or _are_votes(lists, len(cells), has_rater=has_rater):
             return {}
         return {cell: tuple(map(str, items)) for cell, items in lists.items()}
     distinct = _distinct(cells)
@@ -126,6 +124,13 @@ def chosen_options(
         else ()
         for cell in distinct
     }
+
+
+def _are_votes(lists: Lists, rows: int, *, has_rater: bool) -> bool:
+    """Whether lists are the answers of several raters: they repeat one, or are of one length."""
+    repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
+    alike = rows >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
+    return repeated or (alike and not has_rater)
 
 
 def require_one_answer(
@@ -170,12 +175,10 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
         return True
     options = dict.fromkeys(str(item) for items in lists.values() for item in items)
     several = [cell for cell, items in lists.items() if len(items) > 1]
-    repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
-    alike = len(frame) >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
     read = "" if column in ledger.table.lists else (
         f"frame[{column!r}] = frame[{column!r}].map(json.loads, na_action='ignore'); "
     )  # fmt: skip
-    if repeated or (alike and "rater" not in roles):
+    if _are_votes(lists, len(frame), has_rater="rater" in roles):
         _report_votes(column, several, read, roles, ledger)
         return True
     words = all(isinstance(item, str) for items in lists.values() for item in items)

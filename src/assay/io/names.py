@@ -201,3 +201,13 @@ def note_apart(names: Iterable[str]) -> tuple[str, ...]:
 def composed(text: str) -> str:
     """Return text with composed accents (Unicode NFC), so that equal-looking text is equal."""
     return unicodedata.normalize("NFC", text)
+
+
+KNOWN = {role: frozenset(map(squash, names)) for role, names in RECOGNISED.items()}
+"""Squashed names of each role."""
+ALL_KNOWN = frozenset().union(*KNOWN.values())
+
+
+def is_called(column: str, names: Iterable[str]) -> bool:
+    """Whether a column has one of these names."""
+    return squash(column) in map(squash, names)

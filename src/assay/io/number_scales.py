@@ -45,26 +45,10 @@ def with_scales(
 ) -> Task:
     """Give labels an order whose classes are numbers of a scale; a note says how each is read.
 
-    Parameters
-    ----------
-    task : Task
-    found : sequence of str
-        Labels whose classes come from the data; no other label is changed.
-    said : mapping of str to sequence of str
-        The words of each label as the file writes them.
-    item : array
-        Item of each row, as a position (row,).
-    answers : array
-        Class codes (row, label).
-    ledger : Ledger
-    asked : bool, optional
-        Whether the caller says that the classes are ordered.
-    guess : bool
-        Whether numbers may be read as a scale if the caller says nothing.
-
-    Returns
-    -------
-    Task
+    Only labels that are ``found`` in the data change. ``said`` has the words of each label as the
+    file writes them, ``item`` is a position (row,), and ``answers`` are codes (row, label).
+    ``asked`` is what the caller says of the order; if nothing, numbers may be read as a scale only
+    if ``guess``.
     """
     if asked is None and not guess:
         return task

@@ -1,5 +1,6 @@
-"""Tables with several chosen options in a cell: a yes-no label for each option."""
+"""Multiple choices: options in a cell, in columns of marks or in rows; a yes-no label for each."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import Note
+from assay._util.grouping import unique_rows
 from assay._util.text import counted, listed
 from assay._util.typing import Bools
 from assay.data.class_words import canonical
@@ -14,17 +16,20 @@ from assay.data.questions import Column, Control, label_columns, task_of, within
 from assay.data.task import Label, Task
 from assay.io.answers import find_answers
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY
-from assay.io.columns import ColumnFinder
+from assay.io.cells import EMPTY, empty_cells, words_in
+from assay.io.columns import BESIDE, ColumnFinder, find_roles
 from assay.io.formats import Export
+from assay.io.identifiers import keys_of
+from assay.io.likely_columns import mark_columns
 from assay.io.multi_select import chosen_options
 from assay.io.names import RECOGNISED
 from assay.io.reading_log import Ledger
-from assay.io.silent_rows import note_silent
 from assay.io.tables import Table
 
-NAME = "options"
-"""Name of the resulting task."""
+OPTIONS = "options"
+"""Name of the resulting task, and value of ``replicate=`` for rows of options."""
+MOST_NAMED = 12
+"""Most labels that the note names; others are left out."""
 NONE_OF = (
     "none of", "none apply", "no issue", "no problem", "nothing", "keine der", "keines der",
     "keiner der", "keins davon", "nichts davon",
@@ -64,7 +69,7 @@ def with_options(export: Export, task: Task, given: Arguments) -> Export | None:
             *_empty_notes(export.table.frame, places, kept, silent, given),
         ),
         options={**export.options, "labels": where},
-        task=task_of(NAME, controls, kept),
+        task=task_of(OPTIONS, controls, kept),
         reason=f"several options of {listed(several)} can be chosen, and each is a label",
     )
 
@@ -74,7 +79,7 @@ def with_named_options(export: Export, task: Task, given: Arguments) -> Export |
 
     None if every label has a column, or if no column has the missing options.
     """
-    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
+    finder = ColumnFinder(export.table.frame.columns)
     own = {name: column for name in task.label_names if (column := finder.get(name)) is not None}
     lacking = [name for name in task.label_names if name not in own]
     if not lacking or len(task.labels) < 2 or given.labels is not None or given.value:
@@ -121,9 +126,8 @@ def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dic
 
 def _raters(export: Export, given: Arguments) -> list[str]:
     """Return the columns of the rater, named or recognised."""
-    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
-    named = [given.rater] if isinstance(given.rater, str) else [*(given.rater or ())]
-    return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
+    named = given.rater or export.roles.get("rater") or RECOGNISED["rater"]
+    return ColumnFinder(export.table.frame.columns).all_of(named)
 
 
 def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Bools:
@@ -131,7 +135,7 @@ def _silent(export: Export, places: Mapping[str, str], label: str, given: Argume
     elsewhere.
     """
     frame = export.table.frame
-    empty = {name: frame[column].map(_is_empty).to_numpy(bool) for name, column in places.items()}
+    empty = {name: empty_cells(frame[column]) for name, column in places.items()}
     others = [rows for name, rows in empty.items() if name != label]
     if not others:
         return np.zeros(len(frame), bool)
@@ -141,10 +145,6 @@ def _silent(export: Export, places: Mapping[str, str], label: str, given: Argume
     if raters:
         silent &= frame[raters[0]].isin(known).to_numpy(bool)
     return np.asarray(silent, bool)
-
-
-def _is_empty(cell: str) -> bool:
-    return canonical(str(cell)) in EMPTY or str(cell).strip() == "[]"
 
 
 def _silent_notes(silent: Mapping[str, Bools]) -> list[Note]:
@@ -169,10 +169,28 @@ def _empty_notes(
     """Note rows that choose nothing and answer nothing else."""
     notes: list[Note] = []
     for label, rows in silent.items():
-        empty = frame[places[label]].map(_is_empty).to_numpy(bool) & ~rows
+        empty = empty_cells(frame[places[label]]) & ~rows
         names = [one.name for one in kept if one.control == label]
-        notes += note_silent(int(empty.sum()), places[label], names, given.classes)
+        notes += _note_silent(int(empty.sum()), places[label], names, given.classes)
     return notes
+
+
+def _note_silent(
+    rows: int, question: str, labels: Sequence[str], words: Mapping[str, Mapping[str, str]] | None
+) -> list[Note]:
+    """Note how many rows choose nothing, and the argument that reads them as no.
+
+    Nothing if there are none, or if ``words`` of the caller explain an empty cell.
+    """
+    if not rows or not labels or any("" in said for said in (words or {}).values()):
+        return []
+    no = json.dumps({label: {"": "no"} for label in labels[:MOST_NAMED]}, ensure_ascii=False)
+    note = Note(
+        f"{counted(rows, 'rating', 'choose')} no option of {question}, which is read as no answer; "
+        f"if it means that none applies, give `classes={no}`",
+        code="no-option-chosen", level="note", numbers={"ratings": rows},
+    )  # fmt: skip
+    return [note]
 
 
 def _without_none(cells: Chosen) -> Chosen:
@@ -195,8 +213,7 @@ def _control(label: str, cells: "pd.Series[str]", chosen: Chosen | None) -> Cont
     if chosen is not None:
         names = {option for options in chosen.values() for option in options}
         return Control(name=label, kind="choices", options=tuple(sorted(names)))
-    words = {canonical(str(word)) for word in pd.unique(cells)} - EMPTY
-    return Control(name=label, kind="choice", options=tuple(sorted(words)))
+    return Control(name=label, kind="choice", options=tuple(sorted(words_in(cells))))
 
 
 def _uses(
@@ -266,3 +283,84 @@ def _notes(
             )
         )  # fmt: skip
     return notes
+
+
+def with_marks(export: Export, given: Arguments) -> Export:
+    """Read marks as yes where the caller names several labels of them; what is beside is no.
+
+    A row without any mark answers nothing, since the question may not have been asked.
+    """
+    named = given.labels
+    columns = list(named.values()) if isinstance(named, Mapping) else []
+    finder = ColumnFinder(export.table.frame.columns)
+    marks = mark_columns(export.table.frame, finder.all_of(columns))
+    if len(marks) < 2 or not isinstance(named, Mapping):
+        return export
+    frame = export.table.frame
+    marked = np.column_stack([~empty_cells(frame[c]) for c in marks])
+    any_mark = marked.any(axis=1)
+    words = {
+        column: pd.Series(np.where(marked[:, n], "yes", np.where(any_mark, "no", "")), dtype="str")
+        for n, column in enumerate(marks)
+    }
+    notes = [
+        Note(
+            f"a mark in {listed(marks)} is read as yes, and an empty cell beside a mark as no",
+            code="marks-read", level="note", numbers={"columns": len(marks)},
+        )
+    ]  # fmt: skip
+    labels = [label for label, column in named.items() if finder.get(column) in marks]
+    notes += _note_silent(int((~any_mark).sum()), listed(marks), labels, given.classes)
+    table = replace(export.table, frame=frame.assign(**words), notes=(*export.table.notes, *notes))
+    return replace(export, table=table)
+
+
+def gather_options(export: Export, task: Task, given: Arguments) -> Export:
+    """Join the rows of a rater and item into one, with a list of the chosen options.
+
+    Unchanged if no column of answers, items or raters is found, which reading reports.
+    """
+    table = export.table
+    finder = ColumnFinder(table.frame.columns)
+    one = Task(name=task.name, labels=(Label(name="label", classes=()),), columns=task.columns)
+    told = given.labels if isinstance(given.labels, str) else None
+    asked = task if len(task.labels) == 1 else one
+    found = find_answers(
+        table, asked, labels=told, label=given.label, value=given.value, ledger=Ledger(table)
+    )
+    answers = list(found.by_label.values())
+    roles = find_roles(
+        finder, table.frame, task=task, asked=given.roles, defaults={}, taken=answers,
+        ledger=Ledger(table),
+    )  # fmt: skip
+    if len(answers) != 1 or not {"item", "rater"} <= set(roles):
+        return export
+    keys = [c for role in ("item", *BESIDE) if role in roles for c in roles[role].columns]
+    return _gathered(export, answers[0], keys)
+
+
+def _gathered(export: Export, column: str, keys: Sequence[str]) -> Export:
+    """Put the answers of all rows with the same key into a list."""
+    table = export.table
+    codes = [keys_of(table.frame, [key]) for key in keys]
+    first, group = unique_rows(*codes)
+    order = np.argsort(first)
+    place = np.argsort(order)[group]
+    chosen: list[list[str]] = [[] for _ in first]
+    for at, word in zip(place, table.frame[column], strict=True):
+        if canonical(str(word)) not in EMPTY and word not in chosen[at]:
+            chosen[at].append(str(word))
+    rows = first[order]
+    cells = [json.dumps(options, ensure_ascii=False) if options else "" for options in chosen]
+    frame = table.frame.iloc[rows].reset_index(drop=True)
+    frame[column] = pd.Series(cells, dtype="str")
+    note = Note(
+        f"{counted(len(table.frame), 'row')} hold an option each, and are the options that were "
+        f"chosen in {counted(len(rows), 'rating')}",
+        code="options-gathered", level="note",
+        numbers={"rows": len(table.frame), "ratings": len(rows)},
+    )  # fmt: skip
+    return replace(
+        export, table=replace(table, frame=frame, lines=table.lines[rows]),
+        notes=(*export.notes, note),
+    )  # fmt: skip

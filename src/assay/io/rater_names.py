@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from assay.data.class_words import canonical
-from assay.io.cells import EMPTY
+from assay.io.cells import words_in
 from assay.io.names import EXPERTS, names_criterion, names_question, words_of
 
 RATER, LABEL = "{rater}", "{label}"
@@ -35,10 +34,6 @@ class Grid:
     labels: tuple[str, ...]
     columns: Mapping[tuple[str, str], str]
     turned: str = ""
-
-    def of(self, label: str) -> list[str]:
-        """Return the columns of a question."""
-        return [column for (_, name), column in self.columns.items() if name == label]
 
 
 def find_grid(frame: pd.DataFrame, columns: Sequence[str]) -> Grid | None:
@@ -66,7 +61,7 @@ def find_grid(frame: pd.DataFrame, columns: Sequence[str]) -> Grid | None:
 
 def few_values(column: "pd.Series[str]") -> frozenset[str]:
     """Return the values of a column, if they are few."""
-    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+    words = words_in(column)
     return frozenset(words) if 1 <= len(words) <= MOST_CLASSES else frozenset()
 
 

@@ -13,25 +13,26 @@ from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
-from assay.io.columns import ColumnArg, PerLabel, question_column
-from assay.io.file_names import FILE
+from assay.io.columns import ColumnArg, PerLabel
+from assay.io.files.file_paths import FILE
+from assay.io.files.joined_files import joined
+from assay.io.files.opening import open_source
+from assay.io.files.sources import Source
 from assay.io.formats import Export, is_claimed, read_unless_named
-from assay.io.joined_files import joined
 from assay.io.list_cells import named_singly, single_elements
-from assay.io.mark_columns import with_marks
-from assay.io.opening import open_source
-from assay.io.option_rows import OPTIONS, gather_options
-from assay.io.option_tables import with_named_options, with_options
-from assay.io.questions_in_rows import NAME as QUESTIONS
-from assay.io.questions_in_rows import of_questions
-from assay.io.rater_grids import raters_apart
+from assay.io.option_tables import (
+    OPTIONS,
+    gather_options,
+    with_marks,
+    with_named_options,
+    with_options,
+)
 from assay.io.replicates import BY_ROW
-from assay.io.reshaping import require_one_label, reshape
-from assay.io.sources import Source
+from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.table_reading import read_rows
-from assay.io.task_choice import FALLBACK, choose_task
+from assay.io.tables import without_import_rows
+from assay.io.task_choice import FALLBACK, choose_task, of_questions
 from assay.io.truth import TruthArg
-from assay.io.under_header import without_import_rows
 from assay.io.unnamed_raters import counted_rows
 
 
@@ -237,9 +238,7 @@ def read_ratings(
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)
-    if base.name == QUESTIONS:
-        column = question_column(export.table.frame)
-        export = replace(export, table=of_questions(export.table, base, column))
+    export = replace(export, table=of_questions(export.table, base))
     if export.task is not None and named is None:
         given = given.of_labels(base.label_names, export.options)
     if given.replicate == OPTIONS and found is None:

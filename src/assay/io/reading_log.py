@@ -1,5 +1,6 @@
 """Findings of the reader: problems, notes, rows set aside, silent raters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
+from assay.data.task import Task
 from assay.io.tables import SET_ASIDE, Table
 
 
@@ -88,6 +90,26 @@ class Ledger:
     def problem(self, code: str, what: str, **more: Any) -> None:
         """Add a :class:`~assay._util.errors.Problem`; ``more`` are its other fields."""
         self.problems.append(Problem(code=code, what=what, **more))
+
+    def unknown_label(self, argument: str, name: object, task: Task, **more: Any) -> None:
+        """Add the problem that an argument names no label of the task."""
+        self.problem(
+            "unknown-label",
+            f"`{argument}=` names {name!r}, which is no label of task {task.name}",
+            mend=suggest(name, task.label_names),
+            **more,
+        )
+
+    def unknown_column(
+        self, argument: str, name: object, columns: Sequence[str], **more: Any
+    ) -> None:
+        """Add the problem that an argument names no column."""
+        self.problem(
+            "unknown-column",
+            f"`{argument}=` names {name!r}, which is no column",
+            mend=suggest(name, columns),
+            **more,
+        )
 
     def row_problem(self, rows: Bools, reason: str, code: str, what: str, **more: Any) -> None:
         """Add a problem of some rows; if ``lenient``, set them aside for the reason instead."""

@@ -41,12 +41,8 @@ def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
 
 def number_within(*keys: NDArray[Any]) -> Ints:
     """Return 0, 1, ... for the occurrences of each combination of keys, in order."""
-    _, group = unique_rows(*keys)
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group)
-    numbers = np.empty(len(group), np.int64)
-    numbers[order] = np.arange(len(group)) - np.repeat(sizes.cumsum() - sizes, sizes)
-    return numbers
+    group = pd.Series(unique_rows(*keys)[1])
+    return np.asarray(group.groupby(group).cumcount(), np.int64)
 
 
 def number_replicates(item: Ints, rater: Ints, order: NDArray[Any]) -> Ints:

@@ -1,6 +1,6 @@
-"""Tables of other shapes: columns are raters, items or classes."""
+"""Tables of other shapes: columns are raters, items or classes, or a rater and question each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -18,10 +18,11 @@ from assay.data.task import Task
 from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
-from assay.io.delimited import ROW_NAME
+from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
 from assay.io.names import RECOGNISED, words_of
+from assay.io.rater_names import LABEL, RATER, few_values, parts_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
@@ -75,7 +76,7 @@ def require_one_label(task: Task, given: Arguments) -> None:
 def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
     """Return the columns that an argument names; names may have a wildcard."""
     asked: ColumnArg = getattr(given, argument)
-    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     found: list[str] = []
     for name in [asked] if isinstance(asked, str) else list(asked or ()):
         column = finder.get(name)
@@ -154,7 +155,7 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
     long = replace(table, frame=frame, lines=table.lines[rows])
     options = {"labels": {task.label_names[0]: answer}}
     export = Export(table=long, roles=roles, options=options, title="counts", notes=(note,))
-    named = given.rater or ColumnFinder(list(frame.columns)).all_of(RECOGNISED["rater"])
+    named = given.rater or ColumnFinder(frame.columns).all_of(RECOGNISED["rater"])
     one_each = votes.sum(axis=1).max(initial=0) <= 1
     return export if named and one_each else number_votes(export, given, task)
 
@@ -274,18 +275,10 @@ def _melted(
     """Give each filled cell of some columns a row; the column's name plays a role."""
     meant = {canonical(word) for words in (given.classes or {}).values() for word in words}
     answer = task.label_names[0]
-    cells = table.frame[list(columns)].to_numpy(object)
-    distinct = [str(word) for word in pd.unique(cells.ravel())]
-    words = {word: canonical(word) in EMPTY - meant for word in distinct}
-    nothing = [word for word in distinct if words[word] and word.strip()]
-    filled = ~np.vectorize(words.get, otypes=[bool])(cells)
-    row, column = np.nonzero(filled)
     rest = table.frame[_others(table, columns)]
-    frame = rest.take(row).reset_index(drop=True)
-    named, said = free_name(role, frame), free_name(answer, frame)
-    frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
-    frame[said] = pd.Series(cells[row, column], dtype="str")
-    empty = int(filled.size - filled.sum())
+    named, said = free_name(role, rest), free_name(answer, rest)
+    places = {(column, answer): column for column in columns}
+    table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
     note = Note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
@@ -296,9 +289,85 @@ def _melted(
     )
     options: dict[str, Any] = {"labels": {answer: said}}
     return Export(
-        table=replace(table, frame=frame, lines=table.lines[row]),
+        table=table,
         roles={**roles, role: (named,)},
         options=options,
         title=f"a column for each {role}",
         notes=(note,),
     )
+
+
+def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
+    """Give each rating a row, if ``wide=`` is a pattern of names with a rater and a label.
+
+    Columns of few values become labels, unless the caller names some.
+    """
+    pattern = given.wide if isinstance(given.wide, str) else (given.wide or [""])[0]
+    if not given.wide or RATER not in pattern or LABEL not in pattern:
+        return export, given
+    table = export.table
+    places = parts_of([str(c) for c in table.frame.columns], pattern)
+    if not places:
+        raise RatingsError.of(
+            "unknown-column",
+            f"no column is called like {pattern}",
+            table.source,
+            mend=f"columns: {listed([str(c) for c in table.frame.columns])}",
+            go_on={"wide": None},
+        )
+    table, roles = with_items(table, list(places.values()), given)
+    raters = list(dict.fromkeys(rater for rater, _ in places))
+    labels = list(dict.fromkeys(label for _, label in places))
+    rest = table.frame[_others(table, list(places.values()))]
+    names = {label: free_name(label, rest) for label in labels}
+    many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
+    answers = [label for label in labels if label not in many] or labels
+    who = free_name("rater", rest)
+    table, empty, _ = _long(table, places, who, names, answers, EMPTY)
+    note = Note(
+        f"{counted(len(places), 'column')} were read as the answers of "
+        f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
+        f"{counted(len(labels), 'question')} ({listed(labels)})"
+        + f"; {counted(empty, 'pair')} of item and rater without an answer: left out" * bool(empty),
+        code="columns-read", level="note",
+        numbers={"columns": len(places), "empty": empty},
+    )  # fmt: skip
+    made = replace(
+        export, table=table, roles={**export.roles, **roles, "rater": (who,)},
+        notes=(*export.notes, note), title="a column for each rater and question",
+    )  # fmt: skip
+    asked = given.labels if given.labels is not None else {n: names[n] for n in answers}
+    return made, replace(given, wide=None, labels=asked)
+
+
+def _long(
+    table: Table,
+    places: Mapping[tuple[str, str], str],
+    role: str,
+    names: Mapping[str, str],
+    answers: Sequence[str],
+    nothing: Set[str],
+) -> tuple[Table, int, list[str]]:
+    """Give each row and name with an answer a row; count the others, and return their words.
+
+    ``places`` has the column of a name and a label. ``role`` and ``names`` are the new columns.
+    """
+    who = list(dict.fromkeys(name for name, _ in places))
+    rest = table.frame[_others(table, list(places.values()))]
+    blank = pd.Series("", index=rest.index, dtype="str")
+    cells, empty, words = {}, np.ones(len(rest) * len(who), bool), []
+    for label in names:
+        columns = [places.get((name, label)) for name in who]
+        held = [(blank if c is None else table.frame[c]).to_numpy(object) for c in columns]
+        cells[label] = np.column_stack(held).ravel()
+    for label in answers:
+        raw, distinct = pd.factorize(cells[label])
+        none = np.array([canonical(str(word)) in nothing for word in distinct], bool)
+        words += [str(word) for word in distinct[none] if word.strip()]
+        empty &= none[raw]
+    row = np.repeat(np.arange(len(rest)), len(who))[~empty]
+    frame = rest.take(row).reset_index(drop=True)
+    frame[role] = pd.Series(np.tile(np.array(who, object), len(rest))[~empty], dtype="str")
+    for label, name in names.items():
+        frame[name] = pd.Series(cells[label][~empty], dtype="str")
+    return replace(table, frame=frame, lines=table.lines[row]), int(empty.sum()), words

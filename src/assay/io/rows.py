@@ -17,25 +17,25 @@ from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.io.answers import question_codes
 from assay.io.cells import decode, has_numbers, numbers_within
-from assay.io.chosen_options import require_one_choice
 from assay.io.columns import BESIDE, ColumnFinder
 from assay.io.formats import pragmata
 from assay.io.identifiers import codes_of
 from assay.io.item_columns import other_items
-from assay.io.item_keys import require_own_key
+from assay.io.item_keys import require_one_choice, require_own_key
 from assay.io.layout import Layout
 from assay.io.reading_log import NO_RATER
 from assay.io.replicates import Joined, join_rows, number_within, settle_repeats
 from assay.io.scores import read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules
-from assay.io.truth import Marks, RowAudits, rating_audits, read_audits
+from assay.io.truth import Marks, rating_audits, read_audits
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowExtras:
-    """Audits and seconds of every row."""
+    """Audits of each answer, of the whole, and seconds, of every row."""
 
-    audits: RowAudits
+    cells: Marks
+    whole: Marks
     seconds: Floats
 
 
@@ -50,8 +50,8 @@ class RatingExtras:
 
 def read_extras(layout: Layout, question: Ints | None, task: Task) -> RowExtras:
     """Read audits and times of every row; unknown values become problems."""
-    audits = read_audits(layout.audits, question, task, layout.ledger)
-    return RowExtras(audits=audits, seconds=_seconds(layout))
+    cells, whole = read_audits(layout.audits, question, task, layout.ledger)
+    return RowExtras(cells=cells, whole=whole, seconds=_seconds(layout))
 
 
 def _seconds(layout: Layout) -> Floats:
@@ -83,11 +83,11 @@ def rating_extras(
 ) -> RatingExtras:
     """Join audits, times and sessions of rows for each kept rating."""
     first = joined.first_row[kept]
-    cells, whole, seconds = rows.audits.cells[first], rows.audits.whole[first], rows.seconds[first]
+    cells, whole, seconds = rows.cells[first], rows.whole[first], rows.seconds[first]
     if layout.answers.question:
         used = np.flatnonzero(layout.ledger.kept & (joined.rating_of_row >= 0))
         rating = (np.cumsum(kept) - 1)[joined.rating_of_row[used]]
-        cells = _cells_of(rows.audits.cells[used], rating, len(first))
+        cells = _cells_of(rows.cells[used], rating, len(first))
         seconds = _seconds_of(rows.seconds[used], rating, len(first), layout)
         _check_sessions(layout, used, rating, first)
     return RatingExtras(
@@ -304,7 +304,7 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
 
 def _absent_words(absent: Sequence[str], layout: Layout) -> str:
     """Say which labels lack a column, and which unused columns have their names."""
-    finder = ColumnFinder(list(layout.table.frame.columns))
+    finder = ColumnFinder(layout.table.frame.columns)
     named = {name: finder.get(name) for name in absent}
     pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
     more = f"; `labels=` leaves out {{{pairs}}}, which has its name" if pairs else ""

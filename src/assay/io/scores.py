@@ -80,7 +80,7 @@ def find_scores(
     ledger: Ledger,
 ) -> ScoreColumns:
     """Find the columns of scores and confidences by argument, else by name."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     given = {"score": score, "confidence": confidence}
     used = {*answers.columns, *taken, *named_columns(finder, score, confidence)}
     free = ColumnFinder([c for c in finder.columns if c not in used])
@@ -296,10 +296,8 @@ def belief(guess: NDArray[np.int16], confidence: Floats, label: Label) -> Floats
     """Turn a guess with a confidence c into a score; NaN without a guess.
 
     With two classes the score is P(upper class): c for a guess of the upper class, else 1 - c. With
-    K
-    ordered classes and guess g = 0, ..., K - 1 it is (g + p) / K, where p = c for the top class, 1
-    - c
-    for the lowest, and 1/2 between.
+    K ordered classes and guess g = 0, ..., K - 1 it is (g + p) / K, where p = c for the top class,
+    1 - c for the lowest, and 1/2 between.
     """
     top = len(label.classes) - 1
     share = np.select([guess == top, guess == 0], [confidence, 1 - confidence], 0.5)

@@ -77,24 +77,18 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
 def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | None:
     """Return the order that the caller gives; errors become problems."""
     if isinstance(given, str) or not isinstance(given, Sequence):
-        ledger.problem(
-            "sessions-argument", f"`sessions=` must be a list of sessions in order, not {given!r}",
-            go_on=FOUND_ORDER,
-        )  # fmt: skip
+        what = f"`sessions=` must be a list of sessions in order, not {given!r}"
+        ledger.problem("sessions-argument", what, go_on=FOUND_ORDER)
         return None
     order = [str(name) for name in given]
     twice = sorted({name for name in order if order.count(name) > 1})
     if twice:
-        ledger.problem(
-            "sessions-argument", f"`sessions=` names {', '.join(twice)} more than once",
-            go_on=FOUND_ORDER,
-        )  # fmt: skip
+        what = f"`sessions=` names {', '.join(twice)} more than once"
+        ledger.problem("sessions-argument", what, go_on=FOUND_ORDER)
     missing = [name for name in names if name not in order]
     for name in missing[:5]:
-        ledger.problem(
-            "sessions-argument", f"`sessions=` does not name {name!r}",
-            mend=suggest(name, order), go_on=FOUND_ORDER,
-        )  # fmt: skip
+        what, mend = f"`sessions=` does not name {name!r}", suggest(name, order)
+        ledger.problem("sessions-argument", what, mend=mend, go_on=FOUND_ORDER)
     return None if twice or missing else order
 
 

@@ -10,8 +10,8 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
-from assay.io.cells import EMPTY
-from assay.io.names import COUNT_NAMES, RECOGNISED, squash
+from assay.io.cells import EMPTY, empty_cells
+from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
 from assay.io.reading_log import Ledger
 
 SHARES = frozenset({
@@ -41,15 +41,16 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     Empty beside a column of raters, whose numbers are their answers.
     """
     columns = [str(c) for c in frame.columns]
-    known = {squash(name) for name in RECOGNISED["rater"]}
-    if any(squash(c) in known for c in columns) or len(frame) < FEWEST_ROWS:
+    if any(squash(c) in KNOWN["rater"] for c in columns) or len(frame) < FEWEST_ROWS:
         return []
     numbers = {c: shares_of(frame[c]) for c in columns}
     named = [c for c, values in numbers.items() if values is not None and _says_share(c, frame)]
     if named:
         return named
     others = [c for c in columns if number_column(frame, [c]) is None]
-    parts = [c for c in others if numbers[c] is not None and not _is_whole(frame[c])]
+    parts = [
+        c for c in others if numbers[c] is not None and not frame[c].str.fullmatch(r"\d+").all()
+    ]
     held = [values for c in parts if (values := numbers[c]) is not None]
     if len(held) > 1 and np.abs(np.sum(held, axis=0) - 1).max() <= 2 * ROUNDING:
         return parts
@@ -64,7 +65,7 @@ def shares_of(column: "pd.Series[str]") -> Floats | None:
     ):
         return None
     words = column.str.strip()
-    words = words.where(~words.map(lambda word: canonical(word) in EMPTY), "0")
+    words = words.mask(empty_cells(words), "0")
     percent = words.str.endswith("%")
     values = words.str.rstrip("% ").str.replace(",", ".").astype(float).to_numpy()
     if values.max(initial=0) > 100:
@@ -73,18 +74,14 @@ def shares_of(column: "pd.Series[str]") -> Floats | None:
 
 
 def _says_share(column: str, frame: pd.DataFrame) -> bool:
-    words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+    words = set(words_of(column))
     return "%" in column or bool(words & SHARES) or bool(frame[column].str.endswith("%").any())
-
-
-def _is_whole(column: "pd.Series[str]") -> bool:
-    return bool(column.str.fullmatch(r"\d+").all())
 
 
 def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> str | None:
     """Return the column with the number of raters of each row; None if there is none."""
     for column in frame.columns if among is None else among:
-        words = set("".join(c if c.isalpha() else " " for c in column.casefold()).split())
+        words = set(words_of(column))
         counts = squash(column) in COUNT_NAMES or words & VOTERS
         if counts and frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
             return str(column)
@@ -136,13 +133,7 @@ def fewest_voters(shares: Floats) -> int:
 
 
 def votes_of_shares(frame: pd.DataFrame, columns: Sequence[str], source: str) -> list[Ints] | None:
-    """Return the votes for the class of each column; None if the columns are no shares.
-
-    Raises
-    ------
-    RatingsError
-        If no column has the number of raters, or if the shares do not fit it.
-    """
+    """Return the votes for the class of each column; None if the columns are no shares."""
     if not set(columns) <= set(share_columns(frame)):
         return None
     number = number_column(frame)

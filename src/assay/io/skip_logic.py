@@ -1,5 +1,6 @@
 """Skip logic: effects of gates and rules on answers, and answers implied by others."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -89,15 +90,18 @@ def _completions(task: Task, column: int) -> list[int]:
     return list(range(len(label.classes))) + [NOT_ASKED] * bool(label.asked_if)
 
 
-def consistent(vectors: Vectors, patterns: Vectors) -> Bools:
-    """Whether each complete vector agrees with each pattern where it is known, (pattern,
-    vector).
+def consistent(vectors: Vectors, patterns: Vectors) -> Iterator[tuple[int, Bools]]:
+    """Yield for chunks of patterns whether complete vectors agree with them where they are known.
+
+    A chunk has its first pattern, and (pattern, vector).
     """
-    agree = np.ones((len(patterns), len(vectors)), bool)
-    for column in range(vectors.shape[1]):
-        known = patterns[:, column, None]
-        agree &= (known == MISSING) | (known == vectors[None, :, column])
-    return agree
+    for start in range(0, len(patterns), CHUNK):
+        chunk = patterns[start : start + CHUNK]
+        agree = np.ones((len(chunk), len(vectors)), bool)
+        for column in range(vectors.shape[1]):
+            known = chunk[:, column, None]
+            agree &= (known == MISSING) | (known == vectors[None, :, column])
+        yield start, agree
 
 
 def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Ints]:
@@ -115,8 +119,7 @@ def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Ints]:
         if rule.response == "block"
     }
     reasons = [""] * len(patterns)
-    for start in range(0, len(patterns), CHUNK):
-        agree = consistent(space.paths, patterns[start : start + CHUNK])
+    for start, agree in consistent(space.paths, patterns):
         possible = (agree & ~space.blocked).any(axis=1)
         for n in np.flatnonzero(~possible):
             reasons[start + n] = _reason(agree[n], blocks)
@@ -136,10 +139,7 @@ def admitted(task: Task, truth: Vectors) -> Bools:
     """Whether some state of the task agrees with each (partly) known truth."""
     states = state_space(task).states
     patterns, inverse = patterns_of(truth)
-    parts = [
-        consistent(states, patterns[start : start + CHUNK]).any(axis=1)
-        for start in range(0, len(patterns), CHUNK)
-    ]
+    parts = [agree.any(axis=1) for _, agree in consistent(states, patterns)]
     return np.asarray(np.concatenate(parts)[inverse], bool)
 
 
@@ -151,8 +151,7 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
     """Fill empty answers that have only one possible class, where the form left them out.
 
     The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
-    and
-    agreement would leave out these answers, all of one class. A label is filled if most of its
+    and agreement would leave out these answers, all of one class. A label is filled if most of its
     implied answers are empty and hardly any others are: answers lost at random stay lost.
     """
     if not state_space(task).blocked.any():
@@ -187,8 +186,7 @@ def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.i
     patterns, inverse = patterns_of(others)
     space = state_space(task)
     found = np.full(len(patterns), MISSING, np.int16)
-    for start in range(0, len(patterns), CHUNK):
-        agree = consistent(space.paths, patterns[start : start + CHUNK])
+    for start, agree in consistent(space.paths, patterns):
         settled = _only(space.paths[:, column], agree & ~space.blocked)
         by_gates = _only(space.paths[:, column], agree) == settled
         found[start : start + CHUNK] = np.where(by_gates | (settled < 0), MISSING, settled)

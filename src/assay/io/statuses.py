@@ -1,7 +1,5 @@
 """Columns with the status of a response: drafts and discarded responses have no answer."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -30,22 +28,16 @@ CHOICES = "accept"
 FIRST_CELLS = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Status:
-    """The column of the status, if any, and the rows without a valid response."""
-
-    column: str = ""
-    withdrawn: Bools
-
-
 def says_submission(column: "pd.Series[str]") -> bool:
     """Whether a column only says that tasks were accepted, rejected or ignored."""
     words = {squash(str(word)) for word in pd.unique(column)} - {""}
     return bool(words) and words <= SUBMISSION
 
 
-def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger: Ledger) -> Status:
-    """Find the column of the status among ``free`` columns, with a note on withdrawn rows.
+def find_status(
+    free: list[str], read: list[str], item: "pd.Series[str]", ledger: Ledger
+) -> tuple[str, Bools]:
+    """Return the column of the status among ``free`` ones, if any, and withdrawn rows; note them.
 
     A column that is constant within items is no status of responses.
     """
@@ -72,8 +64,8 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
             f"{counted(int(rows.sum()), 'response')} {verb} read as no answer, as column {column} "
             f"says ({counts}); without this column all responses count"
         )
-        return Status(column=column, withdrawn=rows)
-    return Status(withdrawn=np.zeros(len(frame), bool))
+        return column, rows
+    return "", np.zeros(len(frame), bool)
 
 
 def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledger: Ledger) -> None:

@@ -6,30 +6,29 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import TaskError, as_code
 from assay.data.directions import direction_problem
 from assay.data.ratings import RETRIEVER_SCORE, Ratings
+from assay.data.states import state_space
 from assay.data.task import Task
 from assay.io.answer_words import (
     apply_words,
     check_words,
     note_idle_words,
+    note_missing_words,
+    with_words,
+    words_for_nothing,
     words_said,
+    words_with_points,
     words_written,
 )
-from assay.io.answers import find_answers, require_answers
+from assay.io.answers import AnswerColumns, find_answers, require_answers
 from assay.io.arguments import Arguments
 from assay.io.assembling import assemble
 from assay.io.columns import ColumnFinder, named_columns
-from assay.io.decimal_words import words_with_points
 from assay.io.formats import Export
-from assay.io.identifiers import codes_of, joined_ids
-from assay.io.layout import (
-    Layout,
-    fill_classes,
-    find_layout,
-    find_tables,
-    without_nameless,
-)
+from assay.io.identifiers import codes_of, joined_ids, note_nameless, note_near_names
+from assay.io.layout import Layout, fill_classes, find_layout, find_tables, without_nameless
 from assay.io.list_cells import (
     explode_ratings,
     named_by_lists,
@@ -38,16 +37,14 @@ from assay.io.list_cells import (
     without_nested,
     without_uneven_lists,
 )
-from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
-from assay.io.near_names import note_nameless, note_near_names
 from assay.io.number_scales import with_scales
 from assay.io.reading_log import Ledger
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
 from assay.io.skip_logic import fill_settled
-from assay.io.state_limit import require_states
 from assay.io.tables import Table
+from assay.io.task_choice import labels_within_reach
 from assay.io.truth import find_audits, find_truth
 from assay.io.truth_words import match_truth
 
@@ -76,7 +73,7 @@ def read_rows(
     table = explode_ratings(table, given.rater)
     table = named_by_lists(table, asked)
     ledger = Ledger(table, lenient=given.set_aside)
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     named = named_columns(finder, given.score, given.confidence, given.audit)
     taken = named_columns(finder, given.audit, given.truth, *asked.values(), *base.columns.values())
     found = find_answers(
@@ -114,7 +111,7 @@ def read_rows(
     gold = match_truth(gold, layout, base, said_words, ledger)
     found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
-    require_states(base, found, ledger)
+    _require_states(base, found, ledger)
     if any(problem.code in DECISIVE for problem in ledger.problems):
         ledger.raise_problems()
     base, discarded = apply_export(layout, base, response)
@@ -179,9 +176,7 @@ def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
         table = replace(layout.table, frame=without_nested(layout.table.frame, answers, ledger))
         ledger.table = table
         layout = replace(layout, table=table)
-    columns = dict(found.by_label)
-    if found.value and len(task.labels) == 1:
-        columns[task.label_names[0]] = found.value
+    columns = {**found.by_label, **found.of_each(task)}
     labels = {label.name: label for label in task.labels}
     read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
     if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
@@ -189,3 +184,30 @@ def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
     ):
         ledger.raise_problems()
     return layout
+
+
+def _require_states(task: Task, answers: AnswerColumns, ledger: Ledger) -> None:
+    """Add a problem if a task has too many states; it ends with the labels that fit.
+
+    Other faults of the task, such as rules that contradict each other, are raised as they are.
+    """
+    if ledger.problems or ledger.table.part:
+        return
+    try:
+        state_space(task)
+    except TaskError as error:
+        if error.code != "too-many-states":
+            raise
+        found = [label for label in task.labels if label.name in answers.by_label]
+        columns = {one.name: answers.by_label[one.name] for one in labels_within_reach(found)}
+        labels = columns if len(columns) > 1 else next(iter(columns.values()), None)
+        ledger.problem(
+            "too-many-states",
+            f"the {len(task.labels)} labels have more than {task.max_states:,} combinations of "
+            "classes, too many to be modelled together",
+            mend="read fewer labels"
+            + (f": {as_code({'labels': labels})} are those of the fewest classes" * bool(columns))
+            + "; or raise max_states in a task file",
+            numbers={"most": task.max_states},
+            go_on={"task": None, "label": None, "value": None, "labels": labels} if columns else {},
+        )

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,91 @@ from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from assay._util.errors import Note, RatingsError
-from assay._util.text import counted
-from assay._util.typing import Bools
-from assay.io.column_names import told_apart
+from assay._util.text import counted, listed
 from assay.io.names import composed, note_apart
+
+MOST_NAMELESS = 1
+"""Columns that may go without a name: that of row numbers does."""
+
+
+def told_apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Note, ...]]:
+    """Return a table whose columns have names of their own, and notes on those that were given.
+
+    A column that repeats another, cell by cell, is left out.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame([[1, "x", "y"], [2, "y", "y"]], columns=["item", "label", "label"])
+    >>> list(told_apart(frame)[0].columns)
+    ['item', 'label', 'label (2)']
+    """
+    names = [composed(str(name)).replace("\0", "") for name in frame.columns]
+    if len(set(names)) == len(names):
+        return frame.set_axis(names, axis=1), ()
+    copies = _copies(frame, names)
+    kept = [n for n in range(len(names)) if n not in copies]
+    numbered = _numbered(names)
+    made = _distinct(numbered)
+    notes = [
+        *_nameless(names, made, kept), *_repeated(numbered, made, kept),
+        *_left_out([names[n] for n in copies]),
+    ]  # fmt: skip
+    return frame.iloc[:, kept].set_axis([made[n] for n in kept], axis=1), tuple(notes)
+
+
+def _copies(frame: pd.DataFrame, names: Sequence[str]) -> list[int]:
+    """Return the columns that have the name and the cells of one before them."""
+    first: dict[str, list[int]] = {}
+    copies = []
+    for n, name in enumerate(names):
+        same = first.setdefault(name, [])
+        if name and any(_alike(frame.iloc[:, n], frame.iloc[:, one]) for one in same):
+            copies.append(n)
+        else:
+            same.append(n)
+    return copies
+
+
+def _alike(one: "pd.Series[str]", other: "pd.Series[str]") -> bool:
+    return bool((one.astype(str).to_numpy() == other.astype(str).to_numpy()).all())
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Call columns without a name by their places, unless there is only one."""
+    if sum(not name for name in names) <= MOST_NAMELESS:
+        return list(names)
+    return [name or f"column {n}" for n, name in enumerate(names, start=1)]
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Write a number behind names that were there before."""
+    made: list[str] = []
+    taken = set(names)
+    for name in names:
+        new, number = name, 1
+        while new in made or (number > 1 and new in taken):
+            number += 1
+            new = f"{name} ({number})"
+        made.append(new)
+    return made
+
+
+def _nameless(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) -> list[Note]:
+    new = [made[n] for n in kept if not names[n] and made[n]]
+    text = f"{counted(len(new), 'column')} without a name: called {listed(new)}"
+    return [Note(text, code="nameless-columns", numbers={"columns": len(new)})] * bool(new)
+
+
+def _repeated(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) -> list[Note]:
+    new = [made[n] for n in kept if names[n] and made[n] != names[n]]
+    text = f"columns with the same name are numbered: {listed(new)}"
+    return [Note(text, code="repeated-columns", numbers={"columns": len(new)})] * bool(new)
+
+
+def _left_out(names: Sequence[str]) -> list[Note]:
+    text = f"{counted(len(names), 'column')} left out as copies of others: {listed(names)}"
+    return [Note(text, code="repeated-columns", numbers={"columns": len(names)})] * bool(names)
+
 
 SHOWN = 5
 SET_ASIDE = {"set_aside": True}
@@ -25,6 +106,12 @@ AGAIN = "export or download it again"
 """What to do about a file that is empty or damaged."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Types of cells with several values."""
+
+
+IMPORT = '{"ImportId"'
+"""How the cells of the last row begin that Qualtrics writes under the header."""
+MOST_ROWS = 3
+"""Rows that may stand between the header and the answers."""
 
 
 class Part(Path):
@@ -58,7 +145,10 @@ class Table:
 
     def __post_init__(self) -> None:
         """Remove the character NUL, which no netCDF file can hold, before anything is fitted."""
-        nul = {str(n): held_nul(column) for n, column in self.frame.items()}
+        nul = {
+            str(n): column.str.contains("\0", regex=False).to_numpy(bool)
+            for n, column in self.frame.items()
+        }
         held = {column: rows for column, rows in nul.items() if rows.any()}
         if not held:
             return
@@ -88,11 +178,6 @@ def rows_of(
     places = range(1, len(frame) + 1) if lines is None else lines.tolist()
     for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
         yield place, dict(zip(columns, row, strict=True))
-
-
-def held_nul(column: "pd.Series[Any]") -> Bools:
-    """Return which cells hold the character NUL."""
-    return column.str.contains("\0", regex=False).to_numpy(bool)
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
@@ -233,3 +318,20 @@ def _plain(value: object) -> object:
         case None | bool() | int() | float():
             return value
     return cell_text(value)
+
+
+def without_import_rows(table: Table) -> Table:
+    """Leave out the rows of questions and of identifiers under the header of a Qualtrics export."""
+    head = table.frame.head(MOST_ROWS)
+    starts = head.apply(lambda cells: cells.str.startswith(IMPORT)).sum(axis=1).to_numpy()
+    found = (2 * starts > head.shape[1]).nonzero()[0]
+    if not len(found):
+        return table
+    rows = int(found[-1]) + 1
+    note = Note(
+        f"{counted(rows, 'row', 'are')} left out under the header, with the questions and "
+        "identifiers of Qualtrics",
+        code="title-rows", level="note", numbers={"rows": rows},
+    )  # fmt: skip
+    frame = table.frame.iloc[rows:].reset_index(drop=True)
+    return replace(table, frame=frame, lines=table.lines[rows:], notes=(*table.notes, note))

@@ -1,28 +1,40 @@
-"""Choose the task that the columns of a table fit."""
+"""Choose the task that the columns of a table fit, or draft one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from assay._util.errors import Note
-from assay._util.text import counted
+from assay._util.grouping import unique_rows
+from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
+from assay.io.answers import LabelsArg, find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY, spellings
-from assay.io.columns import ColumnFinder, named_columns
-from assay.io.formats import Export
-from assay.io.names import (
-    QUESTION_COLUMNS,
-    squash,
-)
-from assay.io.one_label import named_labels, one_label_task
-from assay.io.questions_in_rows import task_of_rows
+from assay.io.cells import classes_from_data, spellings, words_in
+from assay.io.columns import ColumnFinder, named_columns, question_column
+from assay.io.files.joined_files import joined
+from assay.io.files.opening import open_source
+from assay.io.formats import Export, read_unless_named
+from assay.io.likely_columns import MOST_CLASSES, are_numbers, has_few, within_states
+from assay.io.list_cells import is_nested
+from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, RECOGNISED, VALUE_COLUMNS, squash
+from assay.io.reading_log import Ledger
+from assay.io.tables import Table
 
 FALLBACK = "single"
 """Task of one label, with the classes of the data."""
+DESCRIPTION = "One label, whose name and classes are those of the data."
+QUESTIONS = "questions"
+"""Task of a table whose rows answer a question each."""
+MOST_LABELS = 24
+FEWEST_ANSWERS = 5
+"""Rows of each question from which a column names questions."""
 
 
 def choose_task(
@@ -34,7 +46,7 @@ def choose_task(
     """
     if named is not None:
         return named, ()
-    asked = named_labels(given.labels)
+    asked = _named_labels(given.labels)
     if export.task is not None and _are_others(asked, export.task, export):
         task, why = _of_labels(export.task, asked), f"it has the labels named: {', '.join(asked)}"
     elif export.task is not None:
@@ -66,7 +78,7 @@ def _of_labels(task: Task, names: Sequence[str]) -> Task:
 def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
     """Return the task with the most labels among the columns, and why; else one label."""
     frame = export.table.frame
-    finder = ColumnFinder([str(column) for column in frame.columns])
+    finder = ColumnFinder(frame.columns)
     tasks = [load_task(name) for name in catalogue_names("tasks") if name != FALLBACK]
     found = [(task, _labels_in(task, finder, frame)) for task in tasks]
     task, labels = max(found, key=lambda one: len(one[1]))
@@ -74,7 +86,7 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
         return task, f"the columns have its {counted(len(labels), 'label')}"
     if given.shapes:
         return load_task(FALLBACK), "one label, whose classes are those of the file"
-    asked = None if export.title else task_of_rows(export.table, given)
+    asked = None if export.title else _task_of_rows(export.table, given)
     if asked is not None:
         task, column = asked
         return task, f"each row answers one question, which column {column} names"
@@ -82,7 +94,7 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
         finder, given.score, given.confidence, given.audit, given.truth, given.covariates,
         *given.roles.values(), *export.roles.values(), export.reserved,
     )  # fmt: skip
-    task = one_label_task(export.table, given.labels, given.value or given.label, taken)
+    task = _one_label_task(export.table, given.labels, given.value or given.label, taken)
     named = f"{'labels' if len(task.labels) > 1 else 'label'} {', '.join(task.label_names)}"
     return task, f"{named}, with the classes of the file"
 
@@ -107,5 +119,165 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
 
 def _holds(column: "pd.Series[str]", label: Label) -> bool:
     """Whether a column only has classes of a label."""
-    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+    words = words_in(column)
     return bool(words) and words <= {canonical(word) for word in spellings(label)}
+
+
+def _one_label_task(
+    table: Table, labels: LabelsArg = None, value: str | None = None, taken: Sequence[str] = ()
+) -> Task:
+    """Return the task ``single``, with its label named after the column of answers.
+
+    That column is named by the caller, or recognised, or the only free one with few values. Else
+    the label is called ``label``. Several named labels are a task of their own.
+    """
+    single = load_task(FALLBACK)
+    names = _named_labels(labels, value) or _likely_names(table, single, taken)
+    if len(names) > 1 and isinstance(labels, Mapping):
+        return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
+    if len(names) != 1 or names[0] == single.label_names[0]:
+        return single
+    label = replace(single.labels[0], name=names[0], description="")
+    return replace(single, labels=(label,), description=DESCRIPTION)
+
+
+def _named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
+    """Return the labels that the caller names, or the column of one."""
+    given = value if labels is None else labels
+    names = [given] if isinstance(given, str) else list(given or ())
+    return [name for name in names if isinstance(name, str) and name]
+
+
+def _likely_names(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
+    found = find_answers(
+        table, single, labels=None, label=None, value=None, ledger=Ledger(table), scored=taken
+    )
+    return _answer_columns_of(table, [*found.by_label.values()], taken)
+
+
+def _answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return the columns of answers: the named one, unless it is text and other columns are not.
+
+    An answer may be what is rated: then it has many values, which are no numbers, and other
+    columns have few. Beside a column of questions it has the answers to all of them.
+    """
+    usual = [c for c in named if c not in taken]
+    free = free_columns(table.frame, taken)
+    if usual and question_column(table.frame):
+        return usual[:1]
+    if usual and (not free or has_few(table.frame[usual[0]]) or are_numbers(table.frame[usual[0]])):
+        return usual[:1]
+    return free
+
+
+def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
+    """Return the task of a table whose rows answer a question each, and the column of these.
+
+    None unless raters answer several questions of an item, each once, in a few words.
+    """
+    if given.labels or given.label or given.value or given.shapes or given.score:
+        return None
+    column, labels = _questions_of(table)
+    if len(labels) < 2 or any(len(label.classes) > MOST_CLASSES for label in labels):
+        return None
+    finder = ColumnFinder(table.frame.columns)
+    keys = []
+    for role in ("item", "rater"):
+        named = finder.all_of(getattr(given, role) or RECOGNISED[role])
+        found = [c for c in named if c != column]
+        if not found:
+            return None
+        keys += found if getattr(given, role) else found[:1]
+    codes = [pd.factorize(table.frame[c])[0] for c in keys]
+    asked_once = [*codes, pd.factorize(table.frame[column])[0]]
+    sizes = [len(unique_rows(*key)[0]) for key in (codes, asked_once)]
+    if sizes[0] == sizes[1] or sizes[1] < len(table.frame):
+        return None
+    return Task(name=QUESTIONS, labels=tuple(labels_within_reach(labels))), column
+
+
+def labels_within_reach(labels: Sequence[Label]) -> list[Label]:
+    """Return the labels of the fewest classes that one model can hold, in their order."""
+    order = sorted(labels, key=lambda label: len(label.classes))
+    sizes = np.cumprod([len(label.classes) for label in order], dtype=float)
+    kept = [label.name for label, size in zip(order, sizes, strict=True) if size <= Task.max_states]
+    return [label for label in labels if label.name in kept]
+
+
+def of_questions(table: Table, task: Task) -> Table:
+    """Leave out the rows of questions that are no labels of the task, with a note."""
+    if task.name != QUESTIONS:
+        return table
+    asked = table.frame[question_column(table.frame)].str.strip()
+    kept = asked.isin(["", *task.label_names]).to_numpy(bool)
+    if kept.all():
+        return table
+    left = sorted(set(asked[~kept]))
+    text = (
+        f"{counted(len(left) + len(task.labels), 'label', 'are')} too many to be modelled "
+        f"together, so that those of the most classes are left out: {listed(left)} "
+        f"({counted(int((~kept).sum()), 'row')})"
+    )
+    note = Note(text, code="labels-left-out", level="note", numbers={"labels": len(left)})
+    frame = table.frame[kept].reset_index(drop=True)
+    return replace(table, frame=frame, lines=table.lines[kept], notes=(*table.notes, note))
+
+
+def _questions_of(table: Table) -> tuple[str, list[Label]]:
+    """Return the column of questions, and a label for each; none if rows answer no question."""
+    frame = table.frame
+    finder = ColumnFinder(frame.columns)
+    for column in finder.all_of(QUESTION_COLUMNS):
+        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != column]
+        counts = frame[column].str.strip().value_counts()
+        counts = counts[counts.index != ""]
+        if answers and 1 < len(counts) <= MOST_LABELS and counts.min() >= FEWEST_ANSWERS:
+            labels = [Label(name=name, classes=()) for name in sorted(counts.index)]
+            return column, [_read(frame, column, answers[0], label, table) for label in labels]
+    return "", []
+
+
+def _read(frame: pd.DataFrame, question: str, answer: str, label: Label, table: Table) -> Label:
+    """Return the label with the classes of its own rows."""
+    own = frame.loc[frame[question].str.strip() == label.name, answer]
+    own = own[[not is_nested(str(cell)) for cell in own]]
+    classes = classes_from_data([own], label, Ledger(table), named=True)
+    return Label(name=label.name, classes=classes)
+
+
+def draft_arguments(
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
+    labels: LabelsArg = None,
+    taken: Sequence[str] = (),
+    *,
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+) -> dict[str, Any]:
+    """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
+
+    ``labels`` for several columns of answers, beside those that are ``left`` out as one model
+    cannot hold all; ``task`` for rows that answer one question each; empty if the export has a
+    task, or if reading finds it.
+    """
+    opened = open_source(source, sheet=sheet, encoding=encoding)
+    if labels or read_unless_named(opened, None, format, ()) is not None:
+        return {}
+    table = joined(opened).plain_table()
+    _, asked = _questions_of(table)
+    if len(asked) > 1:
+        return {"task": Task(name="mine", labels=tuple(asked))}
+    finder = ColumnFinder(table.frame.columns)
+    usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
+    columns = _answer_columns_of(table, usual, taken)
+    questions = question_columns(table.frame, taken)
+    if len(columns) != 1 or columns[0] not in usual:
+        columns = questions
+    else:  # lists of chosen options are answers whatever their column is called
+        columns += [c for c in questions if c not in columns and has_options(table.frame[c])]
+    if 1 < len(columns) <= MOST_LABELS:
+        kept = within_states(table.frame, columns, most=Task.max_states)
+        left = [column for column in columns if column not in kept]
+        labels_of = {"labels": {column: column for column in kept}}
+        return labels_of | ({"left": left} if left else {})
+    return {}

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import suggest
+from assay._util.errors import nearest, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does
 from assay._util.typing import Ints
@@ -21,12 +20,11 @@ from assay.io.answer_words import Words, apply_words, words_said
 from assay.io.answers import AnswerColumns, LabelsArg, find_answers
 from assay.io.cells import EMPTY, decode
 from assay.io.columns import ColumnFinder, PerLabel, column_of_each, one_column, recognised_of_each
-from assay.io.identifiers import codes_of, joined_ids
+from assay.io.files.opening import as_pandas, read_beside
+from assay.io.identifiers import codes_of, folded, joined_ids
 from assay.io.key_tables import require_apart
 from assay.io.list_cells import single_elements
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
-from assay.io.near_names import folded
-from assay.io.opening import as_pandas, read_beside
 from assay.io.reading_log import Ledger
 from assay.io.skip_logic import admitted, apply_gates
 from assay.io.tables import Table
@@ -79,7 +77,7 @@ def find_audits(
     ledger: Ledger,
 ) -> AuditColumns:
     """Find the columns of audits by argument, else by name."""
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if audit is None:
         used = {*answers.columns, *taken}
         free = ColumnFinder([c for c in finder.columns if c not in used])
@@ -100,18 +98,13 @@ def find_audits(
     return AuditColumns(by_label=found, evidence="named by `audit=`")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowAudits:
-    """Results of audits: of each answer (row, label), or of the whole row (row,)."""
-
-    cells: Marks
-    whole: Marks
-
-
 def read_audits(
     columns: AuditColumns, question: Ints | None, task: Task, ledger: Ledger
-) -> RowAudits:
-    """Read the audits of every row; unknown words are a problem."""
+) -> tuple[Marks, Marks]:
+    """Return the audits of each answer (row, label) and of the whole row (row,).
+
+    Unknown words are a problem.
+    """
     rows, labels = len(ledger.table.frame), len(task.labels)
     cells = np.full((rows, labels), NOT_AUDITED, np.int8)
     whole = np.full(rows, NOT_AUDITED, np.int8)
@@ -123,7 +116,7 @@ def read_audits(
         cells[known, question[known]] = _marks(columns.whole, ledger)[known]
     elif columns.whole:
         whole = _marks(columns.whole, ledger)
-    return RowAudits(cells=cells, whole=whole)
+    return cells, whole
 
 
 def rating_audits(
@@ -132,8 +125,7 @@ def rating_audits(
     """Return the audit of each answer, (rating, label).
 
     Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
-    or
-    is ``SOME_WRONG`` for each of several.
+    or is ``SOME_WRONG`` for each of several.
     """
     given = answers >= 0
     several = given.sum(axis=1) > 1
@@ -214,7 +206,7 @@ def find_truth(
     """Find the table and columns of the truth; errors become problems."""
     if truth is None:
         return None
-    finder = ColumnFinder(list(table.frame.columns))
+    finder = ColumnFinder(table.frame.columns)
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         by_label = column_of_each("truth", truth, finder, task, ledger)
         columns = AnswerColumns(by_label=by_label, evidence="named by `truth=`")
@@ -233,7 +225,7 @@ def find_truth(
             "truth-not-found",
             f"`truth={truth!r}` is neither a column nor a file",
             mend=suggest(truth, finder.columns),
-            go_on={"truth": next(iter(get_close_matches(truth, finder.columns, n=1)), None)},
+            go_on={"truth": nearest(truth, finder.columns)},
         )
         return None
     side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
@@ -256,7 +248,7 @@ def _from_table(
     ledger: Ledger,
 ) -> TruthSource | None:
     """Take the truth from a table whose columns have the names of those of the ratings."""
-    finder = ColumnFinder(list(side.frame.columns))
+    finder = ColumnFinder(side.frame.columns)
     keys = finder.all_of(item_columns)
     if len(keys) < len(item_columns):
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
@@ -273,7 +265,9 @@ def _from_table(
             )
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
-    usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
+    named = _columns_of(labels)
+    others = ColumnFinder(rest.frame.columns)
+    usual = labels if named and all(others.get(c) is not None for c in named) else None
     columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
     columns = columns if columns.by_label else _named_truth(rest, task)
     one = len(task.labels) == 1
@@ -282,7 +276,7 @@ def _from_table(
             "truth-labels",
             f"the truth has no column for a label of task {task.name}",
             where=f"{side.source}: {', '.join(finder.columns)}",
-            allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
+            allowed=", ".join(dict.fromkeys([*named, *task.label_names]))
             + ("; of one label also one column called gold, truth or the like" if one else ""),
             go_on=WITHOUT_TRUTH,
         )
@@ -300,11 +294,6 @@ def _named_truth(rest: Table, task: Task) -> AnswerColumns:
     return AnswerColumns(
         by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
     )
-
-
-def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
-    columns = _columns_of(labels)
-    return bool(columns) and all(finder.get(column) is not None for column in columns)
 
 
 def _columns_of(labels: LabelsArg) -> list[str]:

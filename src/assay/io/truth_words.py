@@ -10,11 +10,10 @@ import pandas as pd
 from assay._util.text import counted
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Label, Task
-from assay.io.answer_words import OPEN, Words, apply_words
+from assay.io.answer_words import CODE, OPEN, Words, apply_words
 from assay.io.cells import EMPTY, NO_ANSWER
 from assay.io.layout import Layout
 from assay.io.list_cells import lists_of
-from assay.io.missing_words import CODE
 from assay.io.multi_select import joined_answers
 from assay.io.reading_log import Ledger
 from assay.io.truth import TruthSource
@@ -35,15 +34,14 @@ def match_truth(
     """Return the truth in the words of the answers; unmatched words are a problem.
 
     No and yes match in any spelling. Words in ``words`` are explained. Cells with several values
-    are
-    a problem. A part of a data set is not checked, since other parts may use the words.
+    are a problem. A part of a data set is not checked, since other parts may use the words.
     """
     for label in task.labels:
         if gold is None or label.name not in gold.by_label:
             continue
         if _several(gold, label):
             continue
-        column = layout.answers.by_label.get(label.name) or layout.answers.value
+        column = layout.answers.of(label.name)
         if (
             layout.table.part
             or label.classes

@@ -13,9 +13,17 @@ from assay.io.arguments import Arguments
 from assay.io.columns import COUNT, ColumnFinder, count_column, named_columns
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
-from assay.io.list_cells import lists_of
+from assay.io.list_cells import exploded, lists_of
 from assay.io.multi_select import joined_answers
-from assay.io.names import ANSWER_COLUMNS, GENERIC, NUMBERED, RECOGNISED, TRUTH_NAMES, squash
+from assay.io.names import (
+    ANSWER_COLUMNS,
+    GENERIC,
+    NUMBERED,
+    RECOGNISED,
+    TRUTH_NAMES,
+    is_called,
+    squash,
+)
 from assay.io.replicates import BY_ROW
 from assay.io.share_tables import number_column
 from assay.io.tables import Table, cell_text
@@ -46,7 +54,7 @@ def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     """
     named = [given.counts] if isinstance(given.counts, str) else list(given.counts or ())
     frame = export.table.frame
-    column = ColumnFinder([str(c) for c in frame.columns]).get(named[0]) if named else None
+    column = ColumnFinder(frame.columns).get(named[0]) if named else None
     if len(named) != 1 or column is None or not frame[column].str.fullmatch(COUNT).all():
         return export, given
     others = [str(c) for c in frame.columns if c != column]
@@ -63,7 +71,7 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     several rows.
     """
     frame = export.table.frame
-    said_so = given.rater == BY_ROW and ColumnFinder(list(frame.columns)).get(BY_ROW) is None
+    said_so = given.rater == BY_ROW and ColumnFinder(frame.columns).get(BY_ROW) is None
     if said_so:
         export = replace(export, table=votes_apart(export.table, task, given))
         frame = export.table.frame
@@ -85,20 +93,16 @@ def votes_apart(table: Table, task: Task, given: Arguments) -> Table:
 
     Lists in other columns, such as the sentences of a text, are no votes.
     """
-    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    finder = ColumnFinder(table.frame.columns)
     named = named_columns(finder, given.labels, given.value) or finder.all_of(task.label_names)
     for column in named or finder.all_of(ANSWER_COLUMNS)[:1]:
         cells = _votes_of(table.frame[column], task.labels[0])
         if not cells:
             continue
-        sizes = np.array([len(cells[cell]) for cell in table.frame[column]], np.int64)
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        frame = table.frame.iloc[rows].reset_index(drop=True)
-        frame[column] = [vote for cell in table.frame[column] for vote in cells[cell]]
+        frame, rows = exploded(table.frame, {column: cells})
         text = f"each vote in {column} has a row: {len(rows)} in all"
         note = Note(text, code="votes-apart", level="note", numbers={"votes": len(rows)})
-        table = replace(table, frame=frame.astype({column: "str"}), lines=table.lines[rows],
-                        notes=(*table.notes, note))  # fmt: skip
+        table = replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
     return table
 
 
@@ -131,9 +135,9 @@ def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool
 
 def _item(export: Export, given: Arguments, task: Task) -> list[str]:
     """Return the columns of the item, as far as known at this point."""
-    finder = ColumnFinder([str(c) for c in export.table.frame.columns])
+    finder = ColumnFinder(export.table.frame.columns)
     if given.item:
-        return finder.all_of([given.item] if isinstance(given.item, str) else given.item)
+        return finder.all_of(given.item)
     if "item" in export.roles:
         return list(export.roles["item"])
     by_task = finder.all_of(task.columns.get("item", ()))
@@ -148,7 +152,7 @@ def tells_rows_apart(column: str, named: Sequence[str], frame: pd.DataFrame) -> 
 
     Then each row is an item, and equal texts are not. Votes repeat most of their items.
     """
-    if squash(column) not in set(map(squash, GENERIC)) or frame[column].duplicated().any():
+    if not is_called(column, GENERIC) or frame[column].duplicated().any():
         return False
     others = [c for c in named if c != column and frame[c].duplicated().any()]
     return bool(others) and all(float((frame[c].value_counts() > 1).mean()) < 0.5 for c in others)
@@ -164,7 +168,7 @@ def number_votes(export: Export, given: Arguments, task: Task) -> Export:
     numbers[mixed] = keys.iloc[mixed].groupby(keys.iloc[mixed].to_numpy()).cumcount() + 1
     names = pd.Series(numbers.astype(str), dtype="str")
     group = pd.Series(UNNAMED, index=frame.index, dtype="str")
-    named = ColumnFinder([str(c) for c in frame.columns]).all_of(RECOGNISED["item"])
+    named = ColumnFinder(frame.columns).all_of(RECOGNISED["item"])
     by_row = bool(item) and not given.item and tells_rows_apart(item[0], named, frame)
     rows = {"item": tuple(item)} if by_row else {}
     frame = frame.assign(**{RATER: names, GROUP: group})

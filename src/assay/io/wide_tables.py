@@ -9,18 +9,21 @@ from assay._util.errors import as_code
 from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
-from assay.io.cells import EMPTY, spellings
+from assay.io.cells import spellings, words_in
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
+    ALL_KNOWN,
     COUNT_NAMES,
     EXPERTS,
     FORM,
     GENERIC,
+    KNOWN,
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
     TRUTH_NAMES,
     bare,
+    is_called,
     names_criterion,
     names_question,
     squash,
@@ -63,19 +66,18 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
     others = COUNT_NAMES | TRUTH_NAMES | SUMMARIES
     columns = [str(c) for c in frame.columns if squash(str(c)) not in others]
     columns = [c for c in columns if c not in taken]
-    held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
+    held = {c: words_in(frame[c]) for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
         return found if len(found) >= FEWEST_COLUMNS else []
-    roles = {squash(name) for names in RECOGNISED.values() for name in names}
-    free = {c: v for c, v in held.items() if bare(c) not in roles and not _names_rows(frame[c])}
+    free = {c: v for c, v in held.items() if bare(c) not in ALL_KNOWN and not _names_rows(frame[c])}
     found = _alike(free)
     if len(found) < FEWEST_COLUMNS:
         return []
     values = set().union(*(held[c] for c in found))
-    raters = {squash(name) for name in RECOGNISED["rater"]}  # a column each for crowd and expert
-    return [c for c in columns if c in found or (bare(c) in raters and held[c] <= values)]
+    raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
+    return [c for c in columns if c in found or (c in raters and held[c] <= values)]
 
 
 def _names_rows(column: "pd.Series[str]") -> bool:
@@ -176,7 +178,8 @@ def _report_grid(grid: Grid, ledger: Ledger) -> None:
     reading = {"wide": grid.pattern}
     turned = f", or {as_code({'wide': grid.turned})} if the raters are the questions"
     other = turned if grid.turned else ""
-    one = as_code({"wide": grid.of(grid.labels[0])})
+    first = [column for (_, label), column in grid.columns.items() if label == grid.labels[0]]
+    one = as_code({"wide": first})
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(grid.columns)} columns seem to hold those of "
@@ -204,7 +207,7 @@ def _report_shape(
         seen = "a row seems to hold the answers of all raters to one item"
     elif person or form:
         seen, ways = "a row seems to hold all answers of one rater", ways[::-1]
-    elif item and not _are_questions(columns):
+    elif item and 2 * sum(map(names_question, columns)) <= len(columns):
         seen = "a row seems to hold all answers to one item"
     else:
         seen = "they may be raters, items or questions"
@@ -260,11 +263,6 @@ def rows_are_items(frame: pd.DataFrame, item: Sequence[str]) -> bool:
     return bool(item) and not frame.duplicated(list(item)).any()
 
 
-def _are_questions(columns: Sequence[str]) -> bool:
-    """Whether most names are those of items: item 3, Q12, Is answer 1 correct?"""
-    return 2 * sum(names_question(c) for c in columns) > len(columns)
-
-
 def item_of(rest: Sequence[str]) -> str:
     """Return the column with a name of items; else empty."""
     known = [squash(name) for name in RECOGNISED["item"]]
@@ -274,14 +272,13 @@ def item_of(rest: Sequence[str]) -> str:
 
 def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
     """Whether a column with a generic name only numbers the rows."""
-    return squash(column) in set(map(squash, GENERIC)) and frame[column].nunique() == len(frame)
+    return is_called(column, GENERIC) and frame[column].nunique() == len(frame)
 
 
 def names_people(column: str) -> bool:
     """Whether the name of a column is that of people."""
-    known = {squash(name) for name in RECOGNISED["rater"]}
     words = {word.removesuffix("s") for word in words_of(column)} | set(words_of(column))
-    return bare(column) in known or bool(words & PEOPLE)
+    return bare(column) in KNOWN["rater"] or bool(words & PEOPLE)
 
 
 def is_form(rest: Sequence[str]) -> bool:
@@ -291,11 +288,10 @@ def is_form(rest: Sequence[str]) -> bool:
 
 def person_of(rest: Sequence[str]) -> str:
     """Return the column of the respondent; else empty."""
-    known = {squash(name) for name in RECOGNISED["rater"]}
     found = [c for c in rest if names_people(c)]
     if is_form(rest):
         found += [c for c in rest if squash(c).rstrip("?:") in NAMES]
-    return min(found, key=lambda c: bare(c) not in known, default="")
+    return min(found, key=lambda c: bare(c) not in KNOWN["rater"], default="")
 
 
 def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
@@ -325,8 +321,7 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     others, while answers of raters vary together.
     """
     whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
-    known = {squash(name) for name in RECOGNISED["item"]}
-    whole = [c for c in whole if squash(c) not in known | COUNT_NAMES]
+    whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]
     numbers = frame[whole].astype(float)
     named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
     named += [c for c in whole if COUNTED & set(words_of(c))]

@@ -9,8 +9,8 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted, some
 from assay._util.validation import argument
+from assay.io.files.opening import open_source
 from assay.io.names import squash
-from assay.io.opening import open_source
 from assay.io.tables import Table
 
 ID_NAMES = {

@@ -18,7 +18,7 @@ import assay
 from assay.cli import demo
 from assay.cli.side_process import side_process
 from assay.inference.settings import SamplerSettings
-from assay.io.datasets import anesthesia_ratings, anesthesia_table
+from assay.io.examples.anesthesia import anesthesia_ratings, anesthesia_table
 
 SMALL = SamplerSettings(draws=40, tune=60, chains=4)
 

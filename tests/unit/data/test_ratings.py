@@ -14,7 +14,7 @@ from assay._util.errors import RatingsError
 from assay.data.ratings import NOT_AUDITED, PER_RATING, Ratings, storable, take_ratings
 from assay.fits.datatree import accounting_json, ratings_datasets, ratings_of
 from assay.io import read_ratings
-from assay.io.datasets import anesthesia_ratings
+from assay.io.examples.anesthesia import anesthesia_ratings
 
 
 @pytest.fixture(scope="module")

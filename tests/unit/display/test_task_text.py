@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import assay
 from assay.checks.regularities import regular_gates, regular_rules
 from assay.cli import app
-from assay.io.task_drafts import draft_arguments
+from assay.io.task_choice import draft_arguments
 
 
 @pytest.fixture(scope="module")

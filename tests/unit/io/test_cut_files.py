@@ -125,7 +125,7 @@ def test_json_tells_how_many_records_are_whole(tmp_path: Path) -> None:
 
 def test_a_packed_file_with_a_wrong_checksum_is_refused() -> None:
     pa = pytest.importorskip("pyarrow")
-    from assay.io.packed_files import LOCAL_HEADER, _zstandard
+    from assay.io.files.file_paths import LOCAL_HEADER, _zstandard
 
     content = b"a text that was packed"
     packed = pa.compress(content, codec="zstd", asbytes=True)
@@ -156,3 +156,15 @@ def test_quotes_that_are_closed_are_read(note: str, tmp_path: Path) -> None:
     for end in ("", "\n", "\r\n"):
         path.write_text("\n".join(["item,rater,label,note", *rows]).replace("'", '"') + end)
         assert len(read_ratings(path).answers) == 12
+
+
+def test_an_archive_of_wrong_places_is_refused(tmp_path: Path) -> None:
+    data = bytearray(zipped())
+    place = data.rindex(b"PK\x05\x06") + 16  # where the list of files would begin
+    data[place : place + 4] = (int.from_bytes(data[place : place + 4], "little") + 100).to_bytes(
+        4, "little"
+    )
+    path = tmp_path / "study.zip"
+    path.write_bytes(data)
+    with pytest.raises(RatingsError, match="the compressed file is damaged"):
+        read_ratings(path)

@@ -10,8 +10,8 @@ import pytest
 from assay._util.errors import ArgumentError, RatingsError
 from assay.data.task import Task
 from assay.io import formats, read_ratings
+from assay.io.files.sources import Source
 from assay.io.formats import Export, Format, all_formats
-from assay.io.sources import Source
 from tests.refusals import refusal
 from tests.studies import FIXTURES
 

@@ -64,7 +64,7 @@ def test_one_odd_cell_among_words_is_told(kind: str) -> None:
 
 def test_nothing_reads_a_printed_object_again() -> None:
     source = Path(assay.__file__).parent / "io"
-    text = "".join(path.read_text(encoding="utf-8") for path in source.glob("*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
     assert "literal_eval" not in text
     assert "eval(" not in text
 

@@ -1,4 +1,4 @@
-from assay.io.missing_words import with_words
+from assay.io.answer_words import with_words
 
 
 def test_the_first_meaning_of_a_word_holds() -> None:

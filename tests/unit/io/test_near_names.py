@@ -1,4 +1,4 @@
-from assay.io.near_names import folded, near_groups
+from assay.io.identifiers import folded, near_groups
 
 
 def test_names_that_nearly_match_fold_alike() -> None:

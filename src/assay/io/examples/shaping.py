@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from assay.io.datasets import anesthesia_table
+from assay.io.examples.anesthesia import anesthesia_table
 
 SEVERITIES = {
     "1": "not abusive", "0": "ambiguous", "-1": "mild", "-2": "strong", "-3": "very strong",

@@ -22,30 +22,40 @@ and ``docs/formats.md`` gets a row::
         read=read,
     )
 
-``detect`` looks at the opened source (:class:`~assay.io.sources.Source`): its ``kind``, its
+``detect`` looks at the opened source (:class:`~assay.io.files.sources.Source`): its ``kind``, its
 ``columns``, its ``first`` records, the ``beginning`` of its text. It returns the evidence in a few
 words, or ``""``. It claims what only this format has and never guesses between two: where two
 formats claim a source, the caller has to decide.
 
-``read`` returns an :class:`~assay.io.formats.format.Export`: a table with a row for each rating,
+``read`` returns an :class:`~assay.io.formats.Export`: a table with a row for each rating,
 and what the format knows of it: roles of columns, arguments of ``read_ratings``, a task, and notes
 on what the format loses. A note has a code, listed in :mod:`assay.codes`. Sources have more than
 ``detect`` looks at: ``source.frame`` are the cells of a table as they are stored, ``source.value``
 and ``source.records`` are JSON that was parsed, ``source.files`` and ``source.member(file)`` are
-those of a folder. :mod:`assay.io.formats.format` says what each field means.
+those of a folder. The classes below say what each field means. Where raters answer
+questions, a :class:`~assay.io.formats.annotations.Study` collects the answers and makes the export.
 """
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
+from typing import Any
 
-from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, nearest, suggest
+from assay._util.errors import (
+    ArgumentError,
+    AssayError,
+    Note,
+    RatingsError,
+    as_code,
+    nearest,
+    suggest,
+)
 from assay.data.task import Task
-from assay.io.formats.format import Export, Format
-from assay.io.joined_files import note_unread
-from assay.io.sources import Source
+from assay.io.files.joined_files import note_unread
+from assay.io.files.sources import Source
+from assay.io.tables import Table
 
 __all__ = [
     "PLAIN", "Export", "Format", "all_formats", "is_claimed", "read_export", "read_unless_named",
@@ -53,6 +63,52 @@ __all__ = [
 
 PLAIN = "table"
 """Name in ``format=`` of a plain table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """A table with a row for each rating, and what the format knows of its columns.
+
+    table : made by ``source.tabled(frame)``; a column ``status`` (submitted, draft, discarded, ...)
+        turns withdrawn ratings into abstentions
+    roles : columns by role (``item``, ``rater``, ...) that names alone do not tell; the caller's
+        arguments take precedence
+    fallbacks : columns of roles that nothing else provides
+    options : other arguments of ``read_ratings``; the caller's take precedence
+    reserved : columns whose names mislead, so that they play no role
+    task : the task that the export defines, used if the caller names none
+    reason : why this task, if the export does not define it
+    notes : what the format lacks, and what was decided
+    """
+
+    table: Table
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fallbacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    reserved: tuple[str, ...] = ()
+    task: Task | None = None
+    reason: str = ""
+    notes: tuple[Note, ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A format, as its file registers it.
+
+    name : in ``format=`` and ``--format``: lower case, dashes
+    title : in messages, such as ``Label Studio JSON``
+    recognised : how it is recognised, in a line of the documentation
+    detect : from a source to the evidence, which follows "it has"; ``""`` if it is something else.
+        It looks at ``kind``, ``columns``, ``first`` and ``beginning`` only
+    read : from a source and the caller's task (or None) to an `Export`
+    """
+
+    name: str
+    title: str
+    recognised: str
+    detect: Callable[[Source], str]
+    read: Callable[[Source, Task | None], Export]
 
 
 @cache

@@ -11,8 +11,8 @@ from assay._util.text import counted
 from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.tables import Table
 
 LABELS = ("flagged", "interpretable", "attributable")
@@ -89,17 +89,13 @@ def read(source: Source, task: Task | None) -> Export:
                 code="flags-not-released", level="note", numbers={"votes": against},
             )
         )  # fmt: skip
+    cluster = {"cluster": ("example",)} if "example" in others else {}
     frame = pd.DataFrame(rows, columns=["item", "rater", "group", *others, *LABELS])
     return Export(
         table=source.tabled(frame, lines=np.array(lines, object), unit=plain.unit),
-        roles={"item": ("item",), "rater": ("rater",), "group": ("group",)} | _places(others),
+        roles={role: (role,) for role in ("item", "rater", "group")} | cluster,
         task=load_task("ais") if task is None else None, notes=tuple(notes),
     )  # fmt: skip
-
-
-def _places(columns: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return the role of the cluster: the input of outputs."""
-    return {"cluster": ("example",)} if "example" in columns else {}
 
 
 def _numbers(table: Table) -> pd.DataFrame:

@@ -8,10 +8,10 @@ import pandas as pd
 from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import Value, one_or_several
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import Value, one_or_several
+from assay.io.formats.annotations import Study
 
 UNIT, WORKER, GOLDEN, TRUSTED = "_unit_id", "_worker_id", "_golden", "_trusted_judgments"
 GOLD, REASON, CONFIDENCE = "_gold", "_gold_reason", ":confidence"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, SUBMITTED, Value
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
+from assay.io.formats.annotations import Study
 
 AGENT = "suggestions"
 """Name of the model rater whose suggestions name no agent."""
@@ -35,8 +35,8 @@ def read(source: Source, task: Task | None) -> Export:
             study.describe(item, metadata)
         if isinstance(record.get("fields"), Mapping):
             study.describe(item, record["fields"])
-        told |= _add_responses(study, item, record.get("responses"), place)
-        _add_suggestions(study, item, record.get("suggestions"), place)
+        told |= add_responses(study, item, record.get("responses"), place)
+        add_suggestions(study, item, record.get("suggestions"), place)
     if not told:
         study.note(
             "this format does not say which responses are drafts or discarded, so all count. "
@@ -52,7 +52,7 @@ def first_of(record: Mapping[str, Any], *keys: str, otherwise: object) -> object
     return next((one for one in held if one is not None and one != ""), otherwise)
 
 
-def _add_responses(study: Study, item: object, given: object, place: int) -> bool:
+def add_responses(study: Study, item: object, given: object, place: int) -> bool:
     """Add the responses of each user; return whether they have a status."""
     users: dict[str, dict[str, Value]] = {}
     status: dict[str, str] = {}
@@ -62,24 +62,16 @@ def _add_responses(study: Study, item: object, given: object, place: int) -> boo
                 study.fault("{n} response{s} without `user_id`", place)
                 continue
             user = str(response["user_id"])
-            answer = answer_of(response.get("value"))
+            answer = _answer(response.get("value"))
             users.setdefault(user, {})
             if answer is not None:
                 users[user][question] = answer
             if response.get("status"):
                 status[user] = str(response["status"])
-    add_users(study, item, users, status, place)
-    return bool(status)
-
-
-def add_users(
-    study: Study, item: object, users: Mapping[str, Mapping[str, Value]],
-    status: Mapping[str, str], place: object,
-) -> None:  # fmt: skip
-    """Add the answers of each user to a record."""
     for user, answers in users.items():
         word = status.get(user, SUBMITTED)
         study.add(item, user, answers.items(), place=place, status=word)
+    return bool(status)
 
 
 def _by_question(given: object, study: Study, place: int) -> list[tuple[str, list[Any]]]:
@@ -97,30 +89,22 @@ def _by_question(given: object, study: Study, place: int) -> list[tuple[str, lis
     return list(found.items())
 
 
-def _add_suggestions(study: Study, item: object, given: object, place: int) -> None:
+def add_suggestions(study: Study, item: object, given: object, place: int) -> None:
     """Add the suggestions of each agent as a rating by a model."""
     if isinstance(given, list):
         given = {one.get("question_name"): one for one in given if isinstance(one, Mapping)}
     agents: dict[str, dict[str, tuple[Value, Any]]] = {}
     for question, held in given.items() if isinstance(given, Mapping) else ():
-        if isinstance(held, Mapping) and (answer := answer_of(held.get("value"))) is not None:
+        if isinstance(held, Mapping) and (answer := _answer(held.get("value"))) is not None:
             agent = str(held.get("agent") or AGENT)
-            agents.setdefault(agent, {})[str(question)] = (answer, score_of(held.get("score")))
-    add_agents(study, item, agents, place)
-
-
-def add_agents(
-    study: Study, item: object, agents: Mapping[str, Mapping[str, tuple[Value, Any]]],
-    place: object,
-) -> None:  # fmt: skip
-    """Add the suggestions of each agent to a record, with their scores."""
+            agents.setdefault(agent, {})[str(question)] = (answer, _score(held.get("score")))
     for agent, found in agents.items():
         scores = {name: score for name, (_, score) in found.items() if score is not None}
         answers = [(name, answer) for name, (answer, _) in found.items()]
         study.add(item, agent, answers, place=place, group=MODEL, confidence=scores)
 
 
-def answer_of(value: object) -> Value | None:
+def _answer(value: object) -> Value | None:
     """Return a class, a grade, or a tuple of options; None for rankings and spans."""
     if isinstance(value, bool | int | float):
         return None if value != value else value
@@ -130,7 +114,7 @@ def answer_of(value: object) -> Value | None:
     return str(value) if isinstance(value, str) else None
 
 
-def score_of(value: object) -> float | tuple[float, ...] | None:
+def _score(value: object) -> float | tuple[float, ...] | None:
     """Return a score, or one for each option; None if there is none."""
     if isinstance(value, list | tuple):
         numbers = [float(part) for part in value if isinstance(part, int | float)]

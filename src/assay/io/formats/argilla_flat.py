@@ -1,16 +1,16 @@
 """Argilla's flattened records (JSON, Parquet, Hugging Face), with columns for each question."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from assay.data.task import Task
-from assay.io.annotation_answers import Value, one_or_several
-from assay.io.annotations import Study
-from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, first_of, score_of
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import one_or_several
+from assay.io.formats.annotations import Study
+from assay.io.formats.argilla import add_responses, add_suggestions, first_of
 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 SUGGESTION = ".suggestion"
@@ -46,45 +46,37 @@ def read(source: Source, task: Task | None) -> Export:
     for place, record in source.each():
         item = first_of(record, "id", "external_id", "_server_id", otherwise=place)
         study.describe(item, {key: record[key] for key in beside if key in record})
-        _add_responses(study, item, record, answered, place)
-        _add_suggestions(study, item, record, suggested, place)
+        add_responses(study, item, dict(_responses(study, record, answered, place)), place)
+        add_suggestions(study, item, {q: _suggestion(record, q) for q in suggested}, place)
     return study.export("argilla", task)
 
 
-def _add_responses(
-    study: Study, item: object, record: Mapping[str, Any], questions: list[str], place: int
-) -> None:
-    """Add the answers of each user; each question has its own parallel lists."""
-    users: dict[str, dict[str, Value]] = {}
-    status: dict[str, str] = {}
+def _responses(
+    study: Study, record: Mapping[str, Any], questions: list[str], place: int
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the responses to each question, which has parallel lists of its own."""
     for question in questions:
         values, who, what = (_listed(record.get(f"{question}{end}"))
                              for end in (RESPONSES, USERS, STATUS))  # fmt: skip
         if len(values) != len(who) or (what and len(what) != len(who)):
             study.fault("{n} record{s} whose lists of responses and users differ in length", place)
             continue
-        for n, (value, user) in enumerate(zip(values, who, strict=True)):
-            answers = users.setdefault(str(user), {})
-            answer = answer_of(_plain(value))
-            if answer is not None:
-                answers[question] = answer
-            if what and what[n]:
-                status[str(user)] = str(what[n])
-    add_users(study, item, users, status, place)
+        yield (
+            question,
+            [
+                {"user_id": str(user), "value": _plain(value), "status": status}
+                for value, user, status in zip(values, who, what or [None] * len(who), strict=True)
+            ],
+        )
 
 
-def _add_suggestions(
-    study: Study, item: object, record: Mapping[str, Any], questions: list[str], place: int
-) -> None:
-    agents: dict[str, dict[str, tuple[Value, Any]]] = {}
-    for question in questions:
-        answer = answer_of(_plain(record.get(f"{question}{SUGGESTION}")))
-        agent = record.get(f"{question}{SUGGESTION}.agent")
-        score = score_of(_plain(record.get(f"{question}{SUGGESTION}.score")))
-        if answer is not None:
-            named = agent if isinstance(agent, str) and agent else AGENT
-            agents.setdefault(named, {})[question] = (answer, score)
-    add_agents(study, item, agents, place)
+def _suggestion(record: Mapping[str, Any], question: str) -> dict[str, Any]:
+    name = f"{question}{SUGGESTION}"
+    agent = record.get(f"{name}.agent")
+    return {
+        "value": _plain(record.get(name)), "score": _plain(record.get(f"{name}.score")),
+        "agent": agent if isinstance(agent, str) else None,
+    }  # fmt: skip
 
 
 def _listed(cell: object) -> list[Any]:

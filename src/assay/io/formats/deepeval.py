@@ -5,10 +5,10 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, unused_name
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import MODEL, unused_name
+from assay.io.formats.annotations import Study
 
 CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
 METRICS = ("metricsData", "metrics_data")

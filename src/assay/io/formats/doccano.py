@@ -5,10 +5,10 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
-from assay.io.sources import Source
+from assay.io.files.source_folders import members_of
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotations import Study
 
 COMMENTS = ("Comments", "comments", "annotation_approver")
 TEXTS = ("text", "data", "filename")

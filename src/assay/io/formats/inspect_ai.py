@@ -8,11 +8,11 @@ from typing import Any
 from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, Value, unused_name
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.source_folders import FilesSource, FolderSource
-from assay.io.sources import JsonSource, Source
+from assay.io.files.source_folders import FilesSource, FolderSource
+from assay.io.files.sources import JsonSource, Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import MODEL, Value, unused_name
+from assay.io.formats.annotations import Study
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"

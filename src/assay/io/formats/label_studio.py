@@ -5,10 +5,10 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, SUBMITTED, Value
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
+from assay.io.formats.annotations import Study
 
 MADE = ("annotations", "completions")
 """Keys of annotations, in newer and older versions."""
@@ -125,17 +125,12 @@ def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[s
             study.fault("{n} result{s} without `value`", item)
             continue
         name = str(result["from_name"])
-        if (kind not in CHOSEN and kind != "textarea") or _is_region(value):
+        if (kind not in CHOSEN and kind != "textarea") or not PARTS.isdisjoint(value):
             study.regions[name] = study.regions.get(name, 0) + 1
             continue
         answer = _answer(kind, value)
         if answer is not None:
             yield name, answer
-
-
-def _is_region(value: Mapping[str, Any]) -> bool:
-    """Whether a result is about a region: a span, a box, a time."""
-    return not PARTS.isdisjoint(value)
 
 
 def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:

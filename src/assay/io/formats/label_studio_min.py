@@ -9,10 +9,10 @@ import pandas as pd
 
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.annotation_answers import Value, number_in
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import Value, number_in
+from assay.io.formats.annotations import Study
 
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
 OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")
@@ -30,8 +30,9 @@ def read(source: Source, task: Task | None) -> Export:
     """Read each control as a label; the format does not distinguish controls from data of tasks."""
     rows = [row for _, row in source.each()]
     controls = _controls(source, rows, () if task is None else task.label_names)
-    places = _places(source, len(rows))
-    study = Study(source=source, unit="line" if source.kind == "table" else "row", item="id")
+    table = source.plain_table() if source.kind == "table" else None
+    places = range(1, len(rows) + 1) if table is None else list(table.lines)
+    study = Study(source=source, unit="row" if table is None else "line", item="id")
     others = [key for key in _keys(rows) if key not in (*OWN, *controls)]
     for place, row in zip(places, rows, strict=True):
         _add(study, row, place, controls, others)
@@ -48,12 +49,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="controls-or-data",
         )
     return study.export("label_studio", task)
-
-
-def _places(source: Source, rows: int) -> Sequence[int]:
-    """Return the line or the number of each row."""
-    table = source.plain_table() if source.kind == "table" else None
-    return list(range(1, rows + 1)) if table is None else list(table.lines)
 
 
 def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:

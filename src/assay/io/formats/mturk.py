@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_answers import SUBMITTED, Value, number_in, one_or_several
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.names import RECOGNISED, bare, squash
-from assay.io.sources import Source
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import SUBMITTED, Value, number_in, one_or_several
+from assay.io.formats.annotations import Study
+from assay.io.names import KNOWN, bare
 
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"
 INPUT, ANSWER = "Input.", "Answer."
@@ -22,8 +22,6 @@ TRUE, FALSE = ("true", "on"), ("false", "")
 WITHDRAWN = ("rejected", "returned", "abandoned")
 NUMBERED = re.compile(r"(?P<name>.*?)[_. -]?(?P<number>\d+)")
 FEWEST_SCREENS = 2
-ITEM_NAMES = {squash(name) for name in RECOGNISED["item"]}
-"""Squashed names of inputs that name the item."""
 
 
 def detect(source: Source) -> str:
@@ -54,7 +52,7 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="line")
     screens = _screens(list(map(str, table.frame.columns)), table.frame)
     items = _items(rows, screens)
-    named = next((n for n in screens[0].inputs if bare(f"{INPUT}{n}") in ITEM_NAMES), "")
+    named = next((n for n in screens[0].inputs if bare(f"{INPUT}{n}") in KNOWN["item"]), "")
     study.item = named or "item"
     for place, row in zip(table.lines, rows, strict=True):
         if not row[HIT] or not row[WORKER]:
@@ -166,13 +164,8 @@ def _fields(columns: Sequence[str], frame: Any) -> Fields:
         if dot and words <= {*TRUE, *FALSE} and words & {*TRUE, "false"}:
             found.setdefault(parent, {})[option] = column
         else:
-            found[_field(name)] = {"": column}
+            found[name.removesuffix(".label") or name] = {"": column}
     return found
-
-
-def _field(name: str) -> str:
-    """Return the name of a single-answer field, without the suffix of forms."""
-    return name.removesuffix(".label") or name
 
 
 def _answers(row: Mapping[Any, str], fields: Fields) -> Iterator[tuple[str, Value]]:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from assay._util.errors import Note
 from assay.data.task import Task
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.json_records import COLUMN_NAMES, FEWEST_NAMES
+from assay.io.files.json_records import COLUMN_NAMES, FEWEST_NAMES
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotations import Study
 from assay.io.names import squash
-from assay.io.sources import Source
 
 LABEL = "label"
 MANY = 3

@@ -10,11 +10,11 @@ from assay._util.text import counted
 from assay._util.typing import Bools
 from assay.data.task import Task
 from assay.io.columns import Roles
-from assay.io.formats.format import Export, Format
+from assay.io.files.source_folders import FolderSource
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
 from assay.io.reading_log import Ledger
-from assay.io.source_folders import FolderSource
-from assay.io.sources import Source
 
 MARKS = ("response_status", "constraint_violated")
 ITEM_KEY = "record_uuid"

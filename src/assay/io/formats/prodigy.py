@@ -7,11 +7,11 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import SUBMITTED, Value
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
-from assay.io.sources import Source
+from assay.io.files.source_folders import members_of
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import SUBMITTED, Value
+from assay.io.formats.annotations import Study
 
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")

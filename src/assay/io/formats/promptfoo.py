@@ -6,10 +6,10 @@ from typing import Any
 
 from assay._util.text import counted, listed
 from assay.data.task import Task
-from assay.io.annotation_answers import MODEL, unused_name
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.sources import JsonSource, Source
+from assay.io.files.sources import JsonSource, Source
+from assay.io.formats import Export, Format
+from assay.io.formats.annotation_answers import MODEL, unused_name
+from assay.io.formats.annotations import Study
 
 GRADED = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-",
           "search-rubric", "agent-rubric", "conversation-relevance", "trajectory:goal-success",

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from assay.data.questions import Control
 from assay.data.task import Task
-from assay.io.annotations import Study
-from assay.io.formats.format import Export, Format
-from assay.io.members import members_of
-from assay.io.source_folders import FilesSource, FolderSource
-from assay.io.sources import Source, TextSource
+from assay.io.files.source_folders import SeveralFiles, members_of
+from assay.io.files.sources import Source, TextSource
+from assay.io.formats import Export, Format
+from assay.io.formats.annotations import Study
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
 FEWEST_LINES = 2
@@ -20,7 +19,7 @@ UNJUDGED = "-1"
 
 def detect(source: Source) -> str:
     """Claim lines of four fields, the last a grade, without a header."""
-    if isinstance(source, FolderSource | FilesSource):
+    if isinstance(source, SeveralFiles):
         files = source.files
         if not files or any(Path(name).suffix in (".csv", ".tsv", ".json") for name in files):
             return ""

@@ -8,9 +8,9 @@ from assay._util.errors import Note
 from assay._util.text import listed
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
-from assay.io.formats.format import Export, Format
+from assay.io.files.sources import Source
+from assay.io.formats import Export, Format
 from assay.io.likely_columns import has_few
-from assay.io.sources import Source
 from assay.io.tables import Table
 
 WORKER, TASK, STATUS = "ASSIGNMENT:worker_id", "ASSIGNMENT:task_id", "ASSIGNMENT:status"
@@ -38,7 +38,11 @@ def read(source: Source, task: Task | None) -> Export:
     if len(chosen) == 1:
         names = (task or own).label_names
         labels = dict(zip(names, chosen.values(), strict=False))
-    gold = {name: g for name, c in labels.items() if _filled(table, g := _golden(c))}
+    gold = {
+        name: g
+        for name, c in labels.items()
+        if _filled(table, g := GOLDEN + c.removeprefix(OUTPUT))
+    }
     inputs = tuple(c for c in columns if c.startswith(INPUT))
     roles = {"item": (TASK,) if TASK in columns else inputs, "rater": (WORKER,)}
     return Export(
@@ -57,10 +61,6 @@ def _own_task(names: list[str]) -> Task:
         return single
     labels = tuple(Label(name=name, classes=()) for name in names)
     return replace(single, name="toloka", labels=labels)
-
-
-def _golden(column: str) -> str:
-    return GOLDEN + column.removeprefix(OUTPUT)
 
 
 def _filled(table: Table, column: str) -> bool:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
-from assay.io.opening import open_source
+from assay.io.files.opening import open_source
 from assay.io.tables import Table
 
 PAIR_COLUMNS = ("item", "query_id", "document_id", "stratum", "stratum_size", "weight")

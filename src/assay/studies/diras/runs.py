@@ -9,7 +9,7 @@ import pandas as pd
 from assay._util.errors import ArgumentError, RatingsError
 from assay._util.text import counted, some
 from assay._util.validation import argument, path_given
-from assay.io.file_names import names_without_suffix, short_names
+from assay.io.files.file_paths import names_without_suffix, short_names
 
 FIELDS = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
 """Fields of a line of a run file, in order."""

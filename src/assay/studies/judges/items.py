@@ -8,8 +8,8 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted, some
 from assay.data.task import Task
+from assay.io.files.opening import open_source
 from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
-from assay.io.opening import open_source
 from assay.io.tables import Table
 from assay.studies.judges.prompts import Prompt
 from assay.studies.texts import read_texts

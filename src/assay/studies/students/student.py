@@ -12,7 +12,7 @@ from assay._util.text import counted
 from assay._util.typing import Floats, Ints
 from assay._util.validation import names_given
 from assay.data.task_files import load_task
-from assay.io.opening import open_source
+from assay.io.files.opening import open_source
 from assay.studies.diras.retrievers import Embed
 from assay.studies.judges.items import Items, read_items
 from assay.studies.judges.prompts import load_prompt

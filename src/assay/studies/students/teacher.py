@@ -8,7 +8,7 @@ import pandas as pd
 from assay._util.errors import RatingsError
 from assay._util.text import counted, some
 from assay.fits.view import Fit
-from assay.io.opening import open_source
+from assay.io.files.opening import open_source
 from assay.raters.scoring.truths import positive_classes, read_truth
 
 Teacher = Any

@@ -10,8 +10,8 @@ import pytest
 
 import assay
 from assay._util.errors import RatingsError
+from assay.io.files.opening import open_source
 from assay.io.formats import all_formats
-from assay.io.opening import open_source
 from tests.fixtures.formats.make.study import MODEL, TOPICS, rich
 from tests.refusals import refusal
 from tests.studies import FIXTURES, notes_of, read

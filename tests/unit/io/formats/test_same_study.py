@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.io.files.opening import open_source
 from assay.io.formats import all_formats
-from assay.io.opening import open_source
 from tests.fixtures.formats.make.study import MODEL, USERS
 from tests.studies import (
     FIXTURES,

@@ -1,0 +1,287 @@
+"""An opened input: text, a table, or JSON."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Note, RatingsError
+from assay._util.text import counted
+from assay.io.files.delimited import (
+    Delimited,
+    lacks_header,
+    parse_delimited,
+    read_header,
+    with_tabs,
+)
+from assay.io.files.json_records import (
+    flat_frame,
+    flattened,
+    parse_json,
+    records_of,
+    sound_records,
+    stream_records,
+)
+from assay.io.tables import Table, rows_of, table_of, told_apart
+
+FIRST_RECORDS = 50
+"""Number of records that a format may inspect to recognise itself."""
+FIRST_CHARACTERS = 1 << 16
+
+Kind = Literal["table", "json", "folder"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """An opened input, as a format sees it.
+
+    kind : the kind of input
+    name : path, for messages
+    sha256 : hash of the bytes; empty for folders and tables in memory
+    part : whether it is one file of a data set in several
+    lenient : whether lines that are no rows are set aside
+    """
+
+    kind: ClassVar[Kind]
+    name: str
+    sha256: str = ""
+    part: bool = False
+    lenient: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of a table, or keys of the first records of JSON."""
+        return tuple(dict.fromkeys(key for record in self.first for key in record))
+
+    @property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records or rows."""
+        return ()
+
+    @property
+    def beginning(self) -> str:
+        """The first characters of a text; else empty."""
+        text: str = getattr(self, "text", "")
+        return text[:FIRST_CHARACTERS]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield all records or rows, with their places."""
+        yield from enumerate(self.first, start=1)
+
+    @abstractmethod
+    def plain_table(self, name: str = "") -> Table:
+        """Return the plain table, if no format claims it; ``name`` is a file of a folder."""
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """Lines that are no rows, where such lines are set aside."""
+        return ()
+
+    def tabled(
+        self,
+        frame: pd.DataFrame,
+        *,
+        lines: NDArray[Any] | None = None,
+        unit: str = "row",
+        notes: Sequence[str] = (),
+    ) -> Table:
+        """Make a table of rows that a format took from this source.
+
+        Cells may have any type; lists and dicts become JSON. ``lines`` are places counted in
+        ``unit``.
+        """
+        lines = np.arange(1, len(frame) + 1) if lines is None else lines
+        held = (*getattr(self, "notes", ()), *notes)
+        made = table_of(
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=held
+        )
+        return replace(made, part=self.part, lost=self.lost)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TextSource(Source):
+    """Delimited text, parsed on demand."""
+
+    kind = "table"
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The fields of the first line."""
+        return tuple(read_header(self.text, self.name))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows, _ = told_apart(self._parsed.frame.head(FIRST_RECORDS))
+        return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows, as text."""
+        return self._table.frame
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the rows with their lines."""
+        return rows_of(self.frame, self._table.lines)
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the rows of the file, which may lack a header or separators."""
+        text, parsed, notes = self.text, self._parsed, list(self.notes)
+        spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
+        if spaced is not None:
+            text, parsed = spaced, self._parse(spaced)
+            notes.append(Note("spaces separate the columns", code="spaces", level="note"))
+        if lacks_header(parsed.frame):
+            head = (f"column {n}" for n in range(1, len(parsed.frame.columns) + 1))
+            parsed = self._parse(f"{parsed.separator.join(head)}\n{text}")
+            lost = tuple(line - 1 for line in parsed.lost)
+            parsed = replace(parsed, lines=parsed.lines - 1, lost=lost)
+            said = (
+                "the first line is a row and not a header, so columns are called by their numbers"
+            )
+            notes.append(Note(said, code="no-header", level="note"))
+        return self._as_table(parsed, notes)
+
+    def _parse(self, text: str) -> Delimited:
+        return parse_delimited(text, source=self.name, lenient=self.lenient)
+
+    @cached_property
+    def _parsed(self) -> Delimited:
+        return self._parse(self.text)
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """Lines with a wrong number of fields."""
+        return self._parsed.lost if self.lenient else ()
+
+    @cached_property
+    def _table(self) -> Table:
+        return self._as_table(self._parsed, self.notes)
+
+    def _as_table(self, parsed: Delimited, notes: Sequence[str]) -> Table:
+        frame, named = told_apart(parsed.frame)
+        skipped = [
+            f"{counted(number, what, 'were')} skipped"
+            for number, what in (
+                (parsed.blank_lines, "blank line"),
+                (parsed.blank_columns, "nameless, empty column"),
+            )
+            if number
+        ]
+        return Table(
+            frame=frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            lost=parsed.lost,
+            sha256=self.sha256, notes=(*notes, *named, *skipped, *parsed.notes),
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FrameSource(Source):
+    """A table of typed cells: Parquet, Feather, an Excel sheet, a DataFrame."""
+
+    kind = "table"
+    frame: pd.DataFrame = field(repr=False)
+    lines: NDArray[Any] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(map(str, self.frame.columns))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows = self.frame.head(FIRST_RECORDS).itertuples(index=False, name=None)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the rows with their numbers."""
+        return rows_of(self.frame, self.lines)
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the cells as text; those that are objects become columns, as those of JSON do."""
+        frame, lines = self.frame, self.lines
+        flat, of = flat_frame(frame)
+        if flat is not frame:
+            frame, lines = flat, (frame.index.to_numpy() if lines is None else lines)[of]
+        made = table_of(frame, source=self.name, sha256=self.sha256, lines=lines, notes=self.notes)
+        return replace(made, part=self.part, lost=self.lost)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class JsonSource(Source):
+    """JSON (one value, or a record a line), parsed on demand."""
+
+    kind = "json"
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> Any:
+        """The value; the list of values if there is one a line."""
+        return self._parsed[0]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects of a list, or of all lines; a single object is one record."""
+        return records_of(self.value)
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records, without parsing the others."""
+        return [record for _, record in islice(self.each(), FIRST_RECORDS)]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the objects of a list with their numbers, or of all lines with their lines."""
+        if self.lost:
+            return zip(self._sound[1], self._sound[0], strict=True)
+        return stream_records(self.text, self.name)
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The records that are no JSON, where such records are set aside."""
+        return tuple(self._sound[2]) if self.lenient else ()
+
+    @cached_property
+    def _sound(self) -> tuple[list[dict[str, Any]], list[int], list[int]]:
+        """The records that can be read; nothing is lost of JSON that is whole."""
+        try:
+            parse_json(self.text, self.name)
+        except RatingsError:
+            return sound_records(self.text)
+        return [], [], []
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return a row for each record, or for each element of its list of ratings."""
+        records = self.records
+        if not records:
+            raise RatingsError.of(
+                "json-shape",
+                "the JSON has no records",
+                self.name,
+                mend="write an object for each rating, with the item, the rater and the answer",
+            )
+        rows, of = flattened(records)
+        _, places = self._parsed
+        by_line = places is not None and len(places) == len(records)
+        lines = np.array(places, np.int64)[of] if by_line else np.array(of, np.int64) + 1
+        unit = "line" if by_line else "record"
+        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit)
+
+    @cached_property
+    def _parsed(self) -> tuple[Any, list[int] | None]:
+        if self.lost:
+            return self._sound[0], self._sound[1]
+        return parse_json(self.text, self.name)

@@ -1,0 +1,287 @@
+"""Sheets of Excel and OpenDocument files as tables, with the number of each row."""
+
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
+from assay._util.text import counted, listed
+from assay._util.typing import Ints
+from assay.io.names import KNOWN, squash
+from assay.io.tables import AGAIN
+
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+ZIP = b"PK\x03\x04"
+SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
+"""Files in a ZIP archive that show a spreadsheet."""
+FEWEST_FIELDS = 2
+"""Fewest filled cells of a header; emptier rows above are a title."""
+EVERY, SHEET = "*", "sheet"
+"""What stands for all sheets, and the column with the name of each."""
+INSTALL = "pip install 'assay[excel]'"
+SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
+SHEET_ID = re.compile(rb"\br:id=\"([^\"]*)\"")
+HIDDEN = re.compile(rb"\bstate=\"(?:veryH|h)idden\"")
+RELATION = re.compile(rb"<Relationship\b[^>]*>")
+ID, TARGET = re.compile(rb"\bId=\"([^\"]*)\""), re.compile(rb"\bTarget=\"([^\"]*)\"")
+MERGED = re.compile(rb"<mergeCell\b[^>]*\bref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
+MOST_CELLS = 1_000_000
+"""Larger ranges are whole rows or columns of a layout."""
+NO_EXCEL = (KeyError, IndexError, zipfile.BadZipFile, OSError, RuntimeError)
+"""What files other than of Excel since 2007 raise."""
+Range = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """The cells of a sheet, the number of each row, and notes."""
+
+    frame: pd.DataFrame
+    lines: Ints
+    notes: tuple[Note, ...] = ()
+
+
+def is_spreadsheet(data: bytes) -> bool:
+    """Whether bytes are an Excel or OpenDocument file."""
+    if data.startswith(OLD_EXCEL):
+        return True
+    if not data.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(name in archive.namelist() for name in SHEET_FILES)
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
+    """Read the named sheet, or the only one with cells."""
+    sheets = _sheets(data, source)
+    filled = {name: cells for name, cells in sheets.items() if not cells.empty}
+    if not filled:
+        raise RatingsError.of("empty-file", "the file has no filled cells", source, mend=AGAIN)
+    hidden = [name for name in _hidden_sheets(data, list(sheets)) if name in filled]
+    shown = [name for name in filled if name not in hidden]
+    if sheet is None and len(shown) != 1:
+        raise _several(filled, hidden, source)
+    if sheet == EVERY and EVERY not in filled:
+        joined = _joined({name: filled[name] for name in shown or filled}, source)
+        left = hidden if shown else []
+        return replace(joined, notes=(*joined.notes, *_hidden_notes("", left)))
+    name = shown[0] if sheet is None else sheet
+    if name not in filled:
+        raise RatingsError.of(
+            "unknown-sheet",
+            f"`sheet={name!r}` is not a sheet that holds cells",
+            source,
+            mend=suggest(name, list(filled)),
+            go_on={"sheet": nearest(name, filled) or next(iter(filled))},
+        )
+    cells, merged = _with_merged(filled[name], _merged_ranges(data, list(sheets).index(name)))
+    read = from_header(cells, source)
+    text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
+    note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
+    notes = [*read.notes, *([note] if merged else []), *_hidden_notes(name, hidden)]
+    return replace(read, notes=tuple(notes))
+
+
+def _joined(sheets: dict[str, pd.DataFrame], source: str) -> Sheet:
+    """Read sheets of the same columns as one table, with a column of their names."""
+    read = {name: from_header(cells, source) for name, cells in sheets.items()}
+    if not _are_alike(list(read.values())):
+        raise RatingsError.of(
+            "unknown-sheet",
+            f"the {counted(len(read), 'sheet')} have different columns: {listed(list(read))}",
+            source,
+            mend=f"name one of them: {as_code({'sheet': next(iter(read))})}",
+            go_on={"sheet": next(iter(read))},
+        )
+    frames = [one.frame.assign(**{SHEET: name}) for name, one in read.items()]
+    text = f"{counted(len(read), 'sheet')} of the same columns are read as one table: "
+    note = Note(
+        f"{text}{listed(list(read))}; column {SHEET} has their names",
+        code="sheets-joined", level="note", numbers={"sheets": len(read)},
+    )  # fmt: skip
+    notes = [note, *(one for sheet in read.values() for one in sheet.notes)]
+    lines = np.concatenate([one.lines for one in read.values()])
+    return Sheet(frame=pd.concat(frames, ignore_index=True), lines=lines, notes=tuple(notes))
+
+
+def _are_alike(sheets: Sequence[Sheet]) -> bool:
+    """Whether sheets have the same columns, each with a name, and none is called sheet."""
+    columns = [sorted(map(str, one.frame.columns)) for one in sheets]
+    return all(names == columns[0] for names in columns) and not {"", SHEET} & {*columns[0]}
+
+
+def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str) -> RatingsError:
+    """Ask which of several sheets is meant; hidden ones are said to be so."""
+    shown = [name for name in filled if name not in hidden] or list(filled)
+    first = max(shown, key=lambda name: int(filled[name].count().sum()))
+    said = [f"{name} (hidden)" if name in hidden else name for name in filled]
+    go_on, alike = {"sheet": first}, _read_together([filled[name] for name in shown], source)
+    return RatingsError.of(
+        "several-sheets",
+        f"the file has {counted(len(filled), 'sheet')}: {', '.join(said)}",
+        source,
+        mend=f"name one of them, such as {as_code(go_on)}"
+        + (f"; they have the same columns, and {as_code(alike)} reads all" if alike else ""),
+        go_on=alike if "rater" in alike else go_on,
+    )
+
+
+def _read_together(sheets: Sequence[pd.DataFrame], source: str) -> dict[str, str]:
+    """Return the arguments that read sheets of the same columns; the sheet may be the rater."""
+    try:
+        read = [from_header(cells, source) for cells in sheets]
+    except RatingsError:
+        return {}
+    if not _are_alike(read):
+        return {}
+    named = any(squash(str(c)) in KNOWN["rater"] for c in read[0].frame.columns)
+    return {"sheet": EVERY} if named else {"sheet": EVERY, "rater": SHEET}
+
+
+def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:
+    """Note hidden sheets: that they were not read, or that the one that was read is hidden."""
+    left = [other for other in hidden if other != name]
+    said = [f"sheet {name} is hidden in the file"] if name in hidden else []
+    if left:
+        named = as_code({"sheet": left[0]})
+        said.append(f"hidden sheets were not read: {listed(left)}. To read one, give {named}")
+    return [Note(text, code="hidden-sheets", level="note") for text in said]
+
+
+def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
+    """Return the filled rows of every sheet."""
+    engine = _engine(source)
+    try:
+        read: dict[Any, pd.DataFrame] = pd.read_excel(
+            io.BytesIO(data), sheet_name=None, header=None, dtype=object, engine=engine,
+            keep_default_na=False, na_values=[""],
+        )  # fmt: skip
+    except Exception as error:  # each engine has errors of its own
+        raise RatingsError.of(
+            "damaged-file", f"the spreadsheet cannot be read: {error}", source, mend=AGAIN
+        ) from None
+    return {
+        str(name): cells.dropna(how="all").dropna(how="all", axis=1) for name, cells in read.items()
+    }
+
+
+def _engine(source: str) -> Any:
+    """Return the installed package that reads sheets."""
+    from importlib.util import find_spec
+
+    for module, name in (("python_calamine", "calamine"), ("openpyxl", "openpyxl")):
+        if find_spec(module) is not None:
+            return name
+    raise RatingsError.of(
+        "excel-missing",
+        "no package for reading spreadsheets is installed",
+        source,
+        mend=f"install one: {INSTALL}",
+        first=INSTALL,
+    )
+
+
+def from_header(cells: pd.DataFrame, source: str) -> Sheet:
+    """Take the first row with several filled cells as the header."""
+    filled = cells.notna().sum(axis=1).to_numpy()
+    enough = np.flatnonzero(filled >= min(FEWEST_FIELDS, cells.shape[1]))
+    head = int(enough[0]) if len(enough) else 0
+    rows = cells.iloc[head + 1 :]
+    if rows.empty:
+        raise RatingsError.of(
+            "empty-file", "the sheet has a header but no rows", source, mend=AGAIN
+        )
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[head]]
+    used = [n for n, name in enumerate(names) if name or rows.iloc[:, n].notna().any()]
+    frame = rows.iloc[:, used].reset_index(drop=True)
+    frame.columns = pd.Index([names[n] for n in used])
+    notes = []
+    if head:
+        title = str(cells.iloc[0].dropna().iloc[0])[:40]
+        notes = [
+            Note(
+                f"{counted(head, 'row', 'are')} left out above the header of the sheet: {title}",
+                code="title-rows",
+                level="note",
+            )
+        ]
+    return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))
+
+
+def _merged_ranges(data: bytes, position: int) -> list[Range]:
+    """Return first row, last row, first and last column of merged cells of a sheet, each from 0.
+
+    The readers of Excel do not tell them.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            text = archive.read(_file_of(archive, position))
+    except NO_EXCEL:
+        return []
+    found = [
+        (int(top) - 1, int(bottom) - 1, _column(left), _column(right))
+        for left, top, right, bottom in MERGED.findall(text)
+    ]
+    return [one for one in found if (one[1] - one[0] + 1) * (one[3] - one[2] + 1) <= MOST_CELLS]
+
+
+def _hidden_sheets(data: bytes, names: Sequence[str]) -> list[str]:
+    """Return the hidden sheets."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = SHEET_TAG.findall(archive.read("xl/workbook.xml"))
+    except NO_EXCEL:
+        return []
+    return [name for name, sheet in zip(names, sheets, strict=False) if HIDDEN.search(sheet)]
+
+
+def _file_of(archive: zipfile.ZipFile, position: int) -> str:
+    """Return the file of a sheet."""
+    sheet = SHEET_TAG.findall(archive.read("xl/workbook.xml"))[position]
+    wanted = SHEET_ID.findall(sheet)[0]
+    for relation in RELATION.findall(archive.read("xl/_rels/workbook.xml.rels")):
+        if ID.findall(relation) == [wanted]:
+            target = TARGET.findall(relation)[0].decode().lstrip("/")
+            return target if target.startswith("xl/") else f"xl/{target}"
+    raise KeyError(wanted)
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column, from 0.
+
+    >>> _column(b"A"), _column(b"AB")
+    (0, 27)
+    """
+    number = 0
+    for letter in letters.decode():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _with_merged(cells: pd.DataFrame, ranges: list[Range]) -> tuple[pd.DataFrame, int]:
+    """Return the cells with the value of each merged range in all its rows, and how many it filled.
+
+    Ranges over several columns are titles: only ranges of one column are filled.
+    """
+    grid = cells.to_numpy(object, copy=True)
+    rows = {int(row): n for n, row in enumerate(cells.index)}
+    columns = {int(column): n for n, column in enumerate(cells.columns)}
+    count = 0
+    for top, bottom, left, right in ranges:
+        if left != right or left not in columns or top not in rows:
+            continue
+        column, value = columns[left], grid[rows[top], columns[left]]
+        for row in range(top + 1, bottom + 1):
+            if row in rows and pd.isna(grid[rows[row], column]):
+                grid[rows[row], column] = value
+                count += 1
+    return pd.DataFrame(grid, index=cells.index, columns=cells.columns), count

@@ -14,17 +14,13 @@ def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Float
     all raters is removed, since items of other kinds make all raters agree more.
     """
     told = rows.told()
+    number = np.bincount(rows.item, minlength=len(rows.truth))[rows.item] - 1
     others = rows.by_item(told.astype(float))[rows.item] - told
-    most = others.max(axis=-1)
-    number = others.sum(axis=-1)
-    unanimous = (most == number) & (number > 1)
-    joined = np.take_along_axis(told, others.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    chance = np.take_along_axis(expected, others.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    of_raters = rows.of_raters
-    more = of_raters.sums(unanimous * (joined - chance))
-    spread = of_raters.sums(unanimous * chance * (1 - chance))
+    unanimous = others == np.where(number > 1, number, -1)[:, None, None]
+    more = rows.of_raters.sums(np.einsum("rsa,rsa->rs", unanimous, told - expected))
+    spread = rows.of_raters.sums(np.einsum("rsa,rsa->rs", unanimous, expected * (1 - expected)))
     more -= more.sum(axis=0) / np.maximum(spread.sum(axis=0), TINY) * spread
-    count = np.bincount(rows.rater, number[:, 0] > 1, minlength=rows.n_raters)
+    count = np.bincount(rows.rater, number > 1, minlength=rows.n_raters)
     enough = np.flatnonzero(count >= least)
     return np.asarray((more[enough] / count[enough, None]).T), enough
 

@@ -191,13 +191,12 @@ def _mend(departure: Departure, ratings: Ratings) -> str:
         return _apart_by_kind(departure.who[0], ratings) or mend
     if departure.code != "dependent-raters":
         return mend
-    if not departure.pairs:
+    if len(departure.who) == 1 and not departure.pairs:
         (one,) = departure.who
         otherwise = f"{mend[0].lower()}{mend[1:]}"
         return f"If {one} saw the other answers, leave those of {one} out. Otherwise {otherwise}"
-    fit = (
-        f"Fit with `copies={as_copies(departure.pairs)}`, which learns how often answers are copied"
-    )
+    copies = as_copies(departure.pairs or [departure.who])
+    fit = f"Fit with `copies={copies}`, which learns how often answers are copied"
     if len(ratings.raters) == 3:
         return f"{fit}, or leave out one of the two. {mend}"
     return fit if may_copy(ratings) else mend
@@ -218,7 +217,7 @@ def _apart_by_kind(column: str, ratings: Ratings) -> str:
 
 
 def _observed(departure: Departure) -> str:
-    if departure.code == "dependent-raters" and not departure.pairs:
+    if departure.code == "dependent-raters" and len(departure.who) == 1 and not departure.pairs:
         return JOINS.format(about=about(departure), who=departure.who[0])
     who = " and ".join(departure.pairs[0] if departure.pairs else departure.who)
     return MEANINGS[departure.code].found.format(about=about(departure), who=who)

@@ -83,7 +83,7 @@ class Departure:
     size : a correlation, or a share of the items
     labels : the affected labels; empty for all
     who : the raters, or the system, that stand out most
-    pairs : all pairs of raters that stand out, the clearest first
+    pairs : all pairs of more than three raters that stand out, the clearest first
     """
 
     code: Code
@@ -163,7 +163,8 @@ def causes(found: list[Departure]) -> list[Departure]:
     """Leave out what follows from duplicates, or few duplicates where another cause explains them.
 
     A rater's errors on duplicates agree, and so do some answers of raters who carry them over or
-    misread clusters. A rater who joins the others too often may be uneven instead.
+    misread clusters. A rater who joins the others, or two of three raters, may be
+    uneven instead.
     """
     if any(one.code in UNEVEN for one in found):
         found = [one for one in found if one.code != "dependent-raters" or one.pairs]
@@ -353,7 +354,7 @@ def _test(
     return Departure(
         code=code,
         p=float(p[at]),
-        pairs=tuple(pair for pair in dict.fromkeys(clear) if len(pair) == 2),
+        pairs=tuple(p for p in dict.fromkeys(clear) if len(p) == 2 and len(ratings.raters) > 3),
         size=float(seen[at] - mean[at]),
         labels=_names(ratings, label),
         who=who,

@@ -212,6 +212,39 @@ def copier(rng: Rng) -> assay.Ratings:
     return found.ratings(answers)
 
 
+def judge_of_one(rng: Rng, *, repeats: float = 0.85) -> assay.Ratings:
+    """Let a judge and two people rate all items, and see 85 % of them as the first person does."""
+    found = study(rng, raters=3, each=3, queries=120)
+    answers = found.answers(rng)
+    answers[:, 2] = np.where(rng.random(len(answers)) < repeats, answers[:, 0], answers[:, 2])
+    return found.ratings(answers)
+
+
+def three_raters(rng: Rng) -> assay.Ratings:
+    """No fault; three unequal raters answer all items."""
+    return judge_of_one(rng, repeats=0)
+
+
+def adjudicator(rng: Rng, *, follows: float = 0.9, best: float = 0.92) -> assay.Ratings:
+    """Show the answers of two of four raters to a fifth, who confirms 90 % of those that agree."""
+    found = study(rng, raters=5, each=2, right=(0.75, 0.92))
+    found.right[4] = rng.uniform(best - 0.17, best, 2)
+    order = rng.random((len(found.truth), 4)).argsort(axis=1)
+    lines = np.arange(len(order))
+    found.who[:, 4] = True
+    found.who[:, :4] = order.argsort(axis=1) < 2
+    answers = found.answers(rng)
+    one, two = (answers[lines, order[:, n]] for n in (0, 1))
+    seen = (one == two) & (rng.random(len(lines)) < follows)
+    answers[:, 4] = np.where(seen, one, answers[:, 4])
+    return found.ratings(answers)
+
+
+def expert_beside_two(rng: Rng) -> assay.Ratings:
+    """No fault; a very good fifth rater answers all items without seeing other answers."""
+    return adjudicator(rng, follows=0, best=0.99)
+
+
 def graded(rng: Rng) -> assay.Ratings:
     """Items on a continuum; raters see them with noise, and say yes from a threshold on."""
     found = study(rng, each=4)
@@ -277,6 +310,7 @@ FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
     "uneven_design": uneven_design, "disputes_settled": disputes_settled,
     "several_labels": several_labels, "easy_and_hard_queries": easy_and_hard_queries,
     "one_team_a_query": one_team_a_query, "language_that_all_read": language_that_all_read,
+    "three_raters": three_raters, "expert_beside_two": expert_beside_two,
 }  # fmt: skip
 FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "misread": ("rater-by-cluster", misread), "carried": ("carried-over", carried),
@@ -285,5 +319,7 @@ FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "moods": ("halo", moods), "graded": ("graded-items", graded),
     "languages": ("rater-by-kind", languages),
     "rank_followers": ("rater-by-rank", rank_followers), "copier": ("dependent-raters", copier),
+    "judge_of_one": ("dependent-raters", judge_of_one),
+    "adjudicator": ("dependent-raters", adjudicator),
 }  # fmt: skip
 """By world, the code that has to speak."""

@@ -7,8 +7,9 @@
 A set of a world is drawn from its seed, number and name, so that all recipes get the same ratings.
 Each recipe adds a line per metric to ``results/zoo.csv`` as soon as a set is done; lines that are
 there are not made again, so that a run that was stopped goes on. After a recipe follow, if wanted,
-choices of the fit: ``prevalence``, ``reference``, ``replicates``, ``formula``, ``prior.<name>``;
-and one of the reader, ``session``, a column.
+choices of the fit: ``prevalence``, ``reference``, ``replicates``, ``formula``, ``prior.<name>``,
+``copies=COPIER:SOURCE``; and two of the reader: ``session``, a column, and ``without``, a rater who
+is left out.
 ``python -m benchmarks zoo_table`` makes the table.
 """
 
@@ -49,14 +50,16 @@ def draw_study(world: World, seed: int, number: int) -> Study:
     return world.draw(rng, world.sizes)
 
 
-def read(study: Study, formula: str = "", session: str | None = None) -> assay.Ratings:
+def read(
+    study: Study, formula: str = "", session: str | None = None, without: str | None = None
+) -> assay.Ratings:
     """Read the ratings as a user would, with the columns that a formula needs, and sessions.
 
     ``n_answers`` is the number of answers that an item has.
     """
     ranked = {"rank": "rank", "panel": ["query", "system"]} if study.sizes.places > 1 else {}
     places = {"item": "item", "rater": "rater", "cluster": "query", "system": "system", **ranked}
-    frame = study.frame
+    frame = study.frame[study.frame["rater"] != without]
     if "n_answers" in formula:
         frame = frame.assign(n_answers=frame.groupby("item")["rater"].transform("size"))
     own = [name for name in frame.columns if re.search(rf"\b{name}\b", formula)]
@@ -73,6 +76,9 @@ def choices(recipe: str) -> dict[str, Any]:
         name, _, value = (text.strip() for text in other.partition("="))
         if name.startswith("prior."):
             found.setdefault("priors", {})[name.removeprefix("prior.")] = value
+        elif name == "copies":
+            copier, source = value.split(":")
+            found[name] = {copier: source}
         else:
             found[name] = value
     return found
@@ -159,7 +165,8 @@ def fitted_lines(
 ) -> pd.DataFrame:
     """Fit a recipe: a line per metric, and what was said of the numbers."""
     chosen = choices(recipe)
-    ratings = read(study, chosen.get("formula", ""), chosen.pop("session", None))
+    of_reader = {name: chosen.pop(name, None) for name in ("session", "without")}
+    ratings = read(study, chosen.get("formula", ""), **of_reader)
     codes = [f"check:{f.level}:{f.code}" for f in assay.check(ratings).at_least("note")]
     started = time.perf_counter()
     with warnings.catch_warnings():

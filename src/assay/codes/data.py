@@ -48,8 +48,8 @@ DATA = {
         "their scores."
     ),
     "dependent-raters": (
-        "Two raters make the same errors more often than independent raters would, so labels are "
-        "too certain. Leave one out, or give the truth of some items."
+        "Two raters make the same errors, or one confirms the others, more often than independent "
+        "raters would. So labels are too certain. Leave one out, or give the truth of some items."
     ),
     "dirichlet-labels": (
         "With many labels, the prior of the dirichlet prevalence is informative. Compare the "

@@ -100,8 +100,9 @@ def find_data_doubts(
 
 def copied(departure: Departure, spec: Spec) -> bool:
     """Return whether a model lets one of each pair of dependent raters copy the other."""
-    origin = {name: origin_of(spec.copies, name) for pair in departure.pairs for name in pair}
-    return bool(origin) and all(origin[one] == origin[other] for one, other in departure.pairs)
+    pairs = departure.pairs or [departure.who] * (len(departure.who) == 2)
+    origin = {name: origin_of(spec.copies, name) for pair in pairs for name in pair}
+    return bool(origin) and all(origin[one] == origin[other] for one, other in pairs)
 
 
 def has_part_for(code: str, spec: Spec) -> bool:

@@ -206,3 +206,10 @@ def test_a_code_of_another_fault_is_a_false_alarm_where_there_is_none() -> None:
     row = zoo_table.summary(made_up("unequal_raters", codes=codes)).iloc[0]
     assert (row["fault_free"], row["false_alarms"]) == (20, 0.25)
     assert np.isnan(row["silent"])
+
+
+def test_a_recipe_may_leave_out_a_rater_and_name_who_copies_whom() -> None:
+    drawn = zoo.draw_study(small("adjudicator_sees_votes"), 1, 0)
+    assert "r5" in zoo.read(drawn).raters.index
+    assert "r5" not in zoo.read(drawn, without="r5").raters.index
+    assert zoo.choices("default | copies=r3:r1")["copies"] == {"r3": "r1"}

@@ -12,6 +12,7 @@ import assay
 from assay.checks import Check, check
 from assay.checks.departures import report
 from assay.checks.departures.null_model import LabelRows, fit_null
+from assay.checks.departures.remedies import found_copies
 from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import Departure, holm, label_rows, search
 from assay.checks.departures.teams import separate_teams
@@ -127,12 +128,41 @@ def test_labels_of_many_classes_are_not_tested_since_that_takes_minutes() -> Non
     assert label_rows(many, np.random.default_rng(1)) == {}
 
 
-def test_three_raters_cannot_show_that_two_err_together() -> None:
-    ratings = world("no_fault")
-    three = take_ratings(ratings, ratings.rater < 3)
-    found = {f.code: f for f in check(three).findings}
+def test_three_raters_show_that_two_err_together_only_by_other_items_of_a_cluster() -> None:
+    ratings = world("judge_of_one")
+    (one,) = search(ratings).found
+    assert (one.code, one.who) == ("dependent-raters", ("r0", "r2"))
+    assert found_copies(ratings) == {}
+    assert "`copies={'r2': 'r0'}`" in report.warning(one, ratings)
+    alone = assay.read_ratings(ratings.to_frame()[["item", "rater", "label"]], task="single")
+    found = {f.code: f for f in check(alone).findings}
     assert "two raters err together" in found["untested-departures"].text
     assert found["learnable-reliability"].level == "note"
+
+
+def test_copies_of_one_of_three_raters_end_the_doubt() -> None:
+    ratings, metric = world("judge_of_one"), "prevalence[label=yes]"
+    options = {"method": "laplace", "draws": 50}
+    plain = fitted(ratings, **options)
+    assert "dependent raters" in assay.metrics(plain, metric=metric)[metric].attrs["doubt"]
+    mended = fitted(ratings, copies={"r2": "r0"}, **options)
+    assert "dependent raters" not in assay.metrics(mended, metric=metric)[metric].attrs["doubt"]
+
+
+def test_an_ok_for_reliability_does_not_rest_on_three_raters() -> None:
+    found = check(world("three_raters"))
+    assert "dependent-raters" in set(found.tables["departures"]["code"])
+    (one,) = [f for f in found.findings if f.code == "learnable-reliability"]
+    assert one.level == "note"
+
+
+def test_an_adjudicator_who_sees_the_answers_is_named_alone() -> None:
+    ratings = world("adjudicator")
+    (one,) = search(ratings).found
+    assert (one.who, one.pairs) == (("r4",), ())
+    text = report.warning(one, ratings)
+    assert "r4 agrees with them more often" in text
+    assert "leave those of r4 out. Otherwise give the truth of" in text
 
 
 def test_holm_bounds_the_chance_of_any_false_alarm() -> None:

@@ -162,6 +162,10 @@ MEANINGS: dict[Code, Meaning] = {
         ),
     )
 }
+JOINS = (
+    "Where other raters of an item agree, {who} agrees with them more often than an independent "
+    "rater would{about}"
+)
 
 
 def about(departure: Departure) -> str:
@@ -175,14 +179,27 @@ def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     ``modelled`` says how the model allows for it already.
     """
     meaning = MEANINGS[departure.code]
-    mend = meaning.mend
-    if departure.code == "dependent-raters" and may_copy(ratings):
-        copies = as_copies(departure.pairs)
-        mend = f"Fit with `copies={copies}`, which learns how often answers are copied"
-    if departure.code == "rater-by-kind":
-        mend = _apart_by_kind(departure.who[0], ratings) or mend
-    told = [_observed(departure), meaning.means, modelled or mend, meaning.needs]
+    mend = modelled or _mend(departure, ratings)
+    told = [_observed(departure), meaning.means, mend, meaning.needs]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
+
+
+def _mend(departure: Departure, ratings: Ratings) -> str:
+    """Name the recipe or the data that remedies a departure in these ratings."""
+    mend = MEANINGS[departure.code].mend
+    if departure.code == "rater-by-kind":
+        return _apart_by_kind(departure.who[0], ratings) or mend
+    if departure.code != "dependent-raters":
+        return mend
+    if len(departure.who) == 1 and not departure.pairs:
+        (one,) = departure.who
+        otherwise = f"{mend[0].lower()}{mend[1:]}"
+        return f"If {one} saw the other answers, leave those of {one} out. Otherwise {otherwise}"
+    copies = as_copies(departure.pairs or [departure.who])
+    fit = f"Fit with `copies={copies}`, which learns how often answers are copied"
+    if len(ratings.raters) == 3:
+        return f"{fit}, or leave out one of the two. {mend}"
+    return fit if may_copy(ratings) else mend
 
 
 def _apart_by_kind(column: str, ratings: Ratings) -> str:
@@ -200,7 +217,9 @@ def _apart_by_kind(column: str, ratings: Ratings) -> str:
 
 
 def _observed(departure: Departure) -> str:
-    who = " and ".join(departure.who)
+    if departure.code == "dependent-raters" and len(departure.who) == 1 and not departure.pairs:
+        return JOINS.format(about=about(departure), who=departure.who[0])
+    who = " and ".join(departure.pairs[0] if departure.pairs else departure.who)
     return MEANINGS[departure.code].found.format(about=about(departure), who=who)
 
 
@@ -210,7 +229,7 @@ def _by_default(departure: Departure, ratings: Ratings) -> str:
     allows = "The default model allows for this"
     if departure.code == "halo" and named and identifies_halo(ratings.task):
         return f"{allows}, by its layer halo"
-    if departure.code == "dependent-raters" and may_copy(ratings):
+    if departure.code == "dependent-raters" and departure.pairs and may_copy(ratings):
         pairs = as_copies(departure.pairs).items()
         told = [f"answers of {name} may repeat those of {source}" for name, source in pairs]
         return f"{allows}: {some(told)}"

@@ -12,16 +12,23 @@ from assay.data.overlap import meetings
 LEAST_CLUSTERS = 10
 
 
-def residuals(rows: LabelRows, fit: NullFit) -> Floats:
+def from_others(rows: LabelRows, fit: NullFit) -> tuple[Floats, Floats]:
+    """Return the item's kinds given its other answers, (row, set, kind), and the chances of answers
+    that follow, (row, set, class).
+    """
+    joint = fit.log_prior + fit.log_likelihood
+    others = softmax(joint[rows.item] - fit.own)
+    chance = np.moveaxis(fit.chance[rows.rater], 1, -1)  # (row, set, kind, answer)
+    return others, np.einsum("rsc,rsca->rsa", others, chance)
+
+
+def residuals(rows: LabelRows, others: Floats, expected: Floats) -> Floats:
     """Return answers minus their expectation from the item's other answers, (row, set, feature).
 
     The features are the indicators of all classes but the first, then whether the answer is the
     item's class, which is a probability given the other answers.
     """
-    joint = fit.log_prior + fit.log_likelihood
-    others = softmax(joint[rows.item] - fit.own)
-    chance = np.moveaxis(fit.chance[rows.rater], 1, -1)  # (row, set, kind, answer)
-    left = rows.told() - np.einsum("rsc,rsca->rsa", others, chance)
+    left = rows.told() - expected
     truth = others[..., : rows.classes] + others[..., rows.classes : -1]
     right = (left * truth).sum(axis=-1, keepdims=True)
     return np.concatenate([left[..., 1:], right], axis=-1)

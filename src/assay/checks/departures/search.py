@@ -14,13 +14,20 @@ import pandas as pd
 from scipy.stats import pearson3
 
 from assay._util.typing import Bools, Floats, Ints
+from assay.checks.departures.agreement import third_of_three, with_unanimous
 from assay.checks.departures.counterparts import carrying_over, misreading
 from assay.checks.departures.duplicates import duplication, same_raters
 from assay.checks.departures.graded import graded_gain
 from assay.checks.departures.halo import halo
 from assay.checks.departures.kinds import split_gains
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, codes, fit_null, replicates
-from assay.checks.departures.residuals import mean_square, pair_dependence, pairs_in, residuals
+from assay.checks.departures.residuals import (
+    from_others,
+    mean_square,
+    pair_dependence,
+    pairs_in,
+    residuals,
+)
 from assay.checks.departures.skipping import called_for, skipping
 from assay.data.ratings import MOST_KINDS, Ratings, covariate_columns, system_of_items
 
@@ -45,6 +52,10 @@ Large data would reveal smaller ones, which do not matter.
 """
 WITH_DUPLICATES: Collection[Code] = frozenset({"carried-over", "rater-by-cluster"})
 """Departures that duplicates bring about."""
+UNEVEN: Collection[Code] = frozenset(
+    {"rater-by-cluster", "rater-by-system", "rater-by-rank", "rater-by-kind", "graded-items"}
+)
+"""Departures that make single raters agree with others too often, or too rarely."""
 MANY_DUPLICATES = 0.05
 """Size of duplicates that no raters who carry answers over, or misread clusters, bring about."""
 LEAST_ITEMS = 60
@@ -72,7 +83,7 @@ class Departure:
     size : a correlation, or a share of the items
     labels : the affected labels; empty for all
     who : the raters, or the system, that stand out most
-    pairs : all pairs of raters that stand out, the clearest first
+    pairs : all pairs of more than three raters that stand out, the clearest first
     """
 
     code: Code
@@ -152,8 +163,11 @@ def causes(found: list[Departure]) -> list[Departure]:
     """Leave out what follows from duplicates, or few duplicates where another cause explains them.
 
     A rater's errors on duplicates agree, and so do some answers of raters who carry them over or
-    misread clusters.
+    misread clusters. A rater who joins the others, or two of three raters, may be
+    uneven instead.
     """
+    if any(one.code in UNEVEN for one in found):
+        found = [one for one in found if one.code != "dependent-raters" or one.pairs]
     size = {one.code: one.size for one in found}
     if "duplicated-items" not in size or not size.keys() & WITH_DUPLICATES:
         return found
@@ -263,7 +277,8 @@ def statistics(
 ) -> Sets:
     """Return the statistics of the tests of one label, for each set."""
     found: Sets = {}
-    left = residuals(rows, fit)
+    others, expected = from_others(rows, fit)
+    left = residuals(rows, others, expected)
     tests: dict[Code, Floats | None] = {
         "rater-by-cluster": misreading(rows, left, 2 * LEAST_PAIRS),
         "carried-over": carrying_over(rows, left, 2 * LEAST_PAIRS),
@@ -282,15 +297,28 @@ def statistics(
         columns = tuple((name,) for name, _ in rows.kinds)
         found["rater-by-kind"] = Statistics(values=split_gains(rows, fit), who=columns)
     if "dependent-raters" in wanted:
-        more, raters = pair_dependence(rows, fit, LEAST_COMMON)
-    if "dependent-raters" in wanted and len(raters):
-        who = tuple((names[a], names[b]) for a, b in raters)
-        found["dependent-raters"] = Statistics(values=more, who=who)
+        dependent = _dependence(rows, fit, expected, names)
+        if dependent.who:
+            found["dependent-raters"] = dependent
     answers = np.bincount(rows.item)
     if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
         values = graded_gain(rows, fit)[:, None]
         found["graded-items"] = Statistics(values=values, who=((),))
     return found
+
+
+def _dependence(rows: LabelRows, fit: NullFit, expected: Floats, names: list[str]) -> Statistics:
+    """Return the statistics of raters who err together: pairs, and a rater who joins the others."""
+    more, raters = pair_dependence(rows, fit, LEAST_COMMON)
+    who: list[tuple[str, ...]] = [(names[a], names[b]) for a, b in raters]
+    if len(np.unique(rows.rater)) == 3:
+        # Answers of three raters to an item fit any dependence: only other items tell.
+        beyond, three = third_of_three(rows, fit)
+        who += [tuple(names[b] for b in three if b != a) for a in three[: beyond.shape[1]]]
+    else:
+        beyond, single = with_unanimous(rows, expected, LEAST_COMMON)
+        who += [(names[a],) for a in single]
+    return Statistics(values=np.concatenate([more, beyond], axis=1), who=tuple(who))
 
 
 def within_groups(rows: LabelRows, values: Floats, group: Ints) -> Floats | None:
@@ -326,7 +354,7 @@ def _test(
     return Departure(
         code=code,
         p=float(p[at]),
-        pairs=tuple(pair for pair in dict.fromkeys(clear) if len(pair) == 2),
+        pairs=tuple(p for p in dict.fromkeys(clear) if len(p) == 2 and len(ratings.raters) > 3),
         size=float(seen[at] - mean[at]),
         labels=_names(ratings, label),
         who=who,

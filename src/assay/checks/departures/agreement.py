@@ -1,0 +1,48 @@
+"""Raters who agree with others too often, where pairs of raters alone do not tell it."""
+
+import numpy as np
+
+from assay._util.typing import Floats, Ints
+from assay.checks.departures.null_model import TINY, LabelRows, NullFit, softmax
+
+
+def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Floats, Ints]:
+    """Return how much more a rater joins other raters who agree, (set, rater), and the raters.
+
+    It is a share of the items that the rater and two or more others answered. ``expected`` are the
+    chances of answers given the other answers to the item, (row, set, class). The mean excess of
+    all raters is removed, since items of other kinds make all raters agree more.
+    """
+    told = rows.told()
+    number = np.bincount(rows.item, minlength=len(rows.truth))[rows.item] - 1
+    others = rows.by_item(told.astype(float))[rows.item] - told
+    unanimous = others == np.where(number > 1, number, -1)[:, None, None]
+    more = rows.of_raters.sums(np.einsum("rsa,rsa->rs", unanimous, told - expected))
+    spread = rows.of_raters.sums(np.einsum("rsa,rsa->rs", unanimous, expected * (1 - expected)))
+    more -= more.sum(axis=0) / np.maximum(spread.sum(axis=0), TINY) * spread
+    count = np.bincount(rows.rater, number > 1, minlength=rows.n_raters)
+    enough = np.flatnonzero(count >= least)
+    return np.asarray((more[enough] / count[enough, None]).T), enough
+
+
+def third_of_three(rows: LabelRows, fit: NullFit) -> tuple[Floats, Ints]:
+    """Return how much better each of three raters follows other items than modelled, (set, rater).
+
+    Two of three raters who err together look accurate, and the third one does not. Items of the
+    same cluster, system and rank tell which is true: how the answers follow the shares of classes
+    there. Empty unless there are clusters of several items.
+    """
+    raters = np.unique(rows.rater)
+    if rows.in_clusters is None:
+        return np.zeros((rows.answer.shape[1], 0)), raters
+    prior = softmax(fit.log_prior)[rows.item]
+    chance = np.moveaxis(fit.chance[rows.rater], 1, -1)  # (row, set, kind, answer)
+    left = rows.told() - np.einsum("rsk,rska->rsa", prior, chance)
+    shares = prior[..., : rows.classes] + prior[..., rows.classes : -1]
+    shares += prior[..., -1:] / rows.classes
+    count = np.bincount(rows.rater, minlength=rows.n_raters)[:, None, None]
+    shares -= (rows.of_raters.sums(shares) / np.maximum(count, 1))[rows.rater]
+    more = rows.of_raters.sums((shares * left).sum(axis=-1))[raters]
+    spread = rows.of_raters.sums((shares**2).sum(axis=-1))[raters]
+    slope = more / np.maximum(spread, TINY)
+    return np.asarray((slope - more.sum(axis=0) / np.maximum(spread.sum(axis=0), TINY)).T), raters

@@ -15,7 +15,7 @@ from assay._util.errors import FitError, UnknownNameError
 from assay.evaluation import expected_width, metric, registry, variance_budget
 from assay.evaluation.draws import posterior_labels, second_labels
 from assay.evaluation.variance import Components
-from assay.evaluation.widths import evidence_share, planned_ratings
+from assay.evaluation.widths import _next_replicates, evidence_share, planned_ratings
 from assay.fits.datatree import ratings_of
 from assay.fits.view import FitView
 
@@ -267,6 +267,11 @@ def test_rater_who_rates_again_gets_the_next_replicate():
     ratings = assay.simulate("single", n_items=5, n_raters=1, ratings_per_item=1, rng=1)
     plan = planned_ratings(ratings, 1.0, np.random.default_rng(1))
     assert plan.replicate.tolist() == [0] * 5 + [1] * 5
+    item, rater = np.array([4, 4, 0]), np.array([0, 7, 0])
+    pool = assay.simulate("single", n_items=5, n_raters=8, ratings_per_item=1, rng=1)
+    once = replace(pool, rater=np.zeros_like(pool.rater))
+    # The pair of the last item and the last rater comes after all pairs that are there.
+    assert _next_replicates(once, item, rater).tolist() == [1, 0, 1]
 
 
 def test_ratings_of_scores_only_can_be_planned():

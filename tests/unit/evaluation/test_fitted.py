@@ -200,6 +200,8 @@ def test_changed_states_give_other_draws_than_those_kept(fake):
     """Five clusters: all draws are of new clusters. The first state has no label that is yes."""
     tree = FitView.of(fake(paired_ratings("generation", clusters=5, places=1)))
     before = metrics(tree, metric="helpfulness_rate")["helpfulness_rate"]
+    same = metrics_if(tree, np.copy, metric="helpfulness_rate")["helpfulness_rate"]
+    np.testing.assert_array_equal(same, before)
     changed = metrics_if(tree, np.zeros_like, metric="helpfulness_rate")["helpfulness_rate"]
     assert (before > 0).all()
     assert (changed == 0).all()

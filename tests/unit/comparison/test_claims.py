@@ -1,5 +1,6 @@
 """Claims: what can be said, and what is refused in words."""
 
+import json
 import warnings
 from dataclasses import replace
 
@@ -237,6 +238,9 @@ def test_an_end_that_is_not_the_margin_is_not_written_as_it(draws):
     sentence = check_claim(draws(values, values), "B > A by 0.05 on m", level=0.95).sentence
     assert sentence.startswith("Supported")
     assert "0.0503 to" in sentence
+    values = np.linspace(-0.02, 0.9, 4000)  # its lower end is 0.003, which is not 0
+    sentence = check_claim(draws(values, values), "B > A by 1 on m").sentence
+    assert "interval 0.003 to 0.877" in sentence
 
 
 def test_sentence_of_a_verdict(draws):
@@ -246,6 +250,9 @@ def test_sentence_of_a_verdict(draws):
         "B - A is 0.10 (95% interval 0.10 to 0.10)."
     )
     assert str(result) == result.sentence
+    (line,) = result.to_frame().to_dict("records")
+    assert (line["claim"], line["verdict"]) == ("B > A by 0.05 on m", "supported")
+    assert (line["mean"], line["probability"]) == (pytest.approx(0.1), 1.0)
     said = check_claim(draws(shares(0.0)), "m of B > 0").sentence
     assert said.startswith("Contradicted: m of B > 0. P < 0.001; m (estimand population;")
 
@@ -277,6 +284,28 @@ def test_probability_within_its_error_of_a_limit_is_told(draws):
     assert "within its Monte Carlo error of the claim's boundary" in near.sentence
     assert not far.near
     assert "Monte Carlo" not in far.sentence
+
+
+def test_near_is_within_two_errors_of_a_limit(draws):
+    told = [check_claim(draws(shares(p), shares(p)), "B > A on m") for p in (0.96, 0.92)]
+    distance = [0.975 - one.probability for one in told]
+    assert told[0].mc_error < distance[0] < 2 * told[0].mc_error
+    assert 2 * told[1].mc_error < distance[1]
+    assert [one.near for one in told] == [True, False]
+
+
+def test_a_doubt_about_differences_leaves_only_differences_undecided(draws):
+    fit = draws(shares(1.0), shares(1.0))
+    line = {"code": "rater-by-system", "mark": "raters favour a system", "labels": [], "teams": []}
+    fit.tree.attrs["data_doubts"] = json.dumps([line])
+    told = {
+        claim: check_claim(fit, claim)
+        for claim in ("B > A on on_topic_rate", "on_topic_rate of B > 0", "on_topic_rate > 0")
+    }
+    assert [one.doubt for one in told.values()] == ["raters favour a system", "", ""]
+    assert [one.verdict for one in told.values()] == ["undecided", "supported", "supported"]
+    fit.tree.attrs["data_doubts"] = "[]"
+    assert check_claim(fit, "B > A on on_topic_rate").verdict == "supported"
 
 
 def test_undefined_draws_are_left_out_of_the_probability(draws):

@@ -64,6 +64,30 @@ def test_the_better_system_leads_and_contrasts_follow_the_order():
     assert back["p_greater"] == 0.99
 
 
+def test_the_order_of_systems_is_that_of_the_directed_metrics_without_doubt():
+    means = {
+        "plain": ("neither", "", [2, 1, 3]),
+        "sure": ("lower", "", [1, 2, 3]),
+        "doubted": ("higher", "drift", [1, 3, 2]),
+        "again": ("higher", "", [1, 3, 2]),
+    }
+    lines = pd.DataFrame(
+        [
+            {"metric": name, "system": system, "mean": mean, "better": better, "doubt": doubt}
+            for name, (better, doubt, of) in means.items()
+            for system, mean in zip("ABC", of, strict=True)
+        ]
+    )
+
+    def order(*names):
+        return "".join(leading_first(lines[lines["metric"].isin(names)]))
+
+    assert order("plain") == "CAB"
+    assert order("plain", "sure") == order("sure", "doubted") == "ABC"
+    assert order("plain", "doubted") == "BCA"
+    assert order("sure", "again") == "BAC"  # places 1 and 3, 2 and 1, 3 and 2
+
+
 def test_the_estimand_of_a_mean_of_groups_counts_the_modelled_ones():
     named = _of_the_mean(["population", modelled("9 clusters"), ""], "population")
     assert named == "population (model-based: in 1 of 2 groups)"

@@ -87,6 +87,9 @@ def test_what_cannot_be_decided_is_refused(fit: xr.DataTree) -> None:
         decide(fit, gain={"ndcg_at_k": 0.0}, baseline="system_1")
     with pytest.raises(ArgumentError, check=refusal("argument-number")):
         decide(fit, gain="ndcg_at_k", baseline="system_1", guardrails={GUARD: -0.01})
+    for sure in (0.49, 1.0):
+        with pytest.raises(ArgumentError, check=refusal("argument-number")):
+            decide(fit, gain="ndcg_at_k", baseline="system_1", sure=sure)
     with pytest.raises(UnknownNameError, check=refusal("unknown-system")):
         decide(fit, gain="ndcg_at_k", baseline="system_9")
     with pytest.raises(UnknownNameError, check=refusal("unknown-metric")):

@@ -87,6 +87,7 @@ def test_a_comparison_shows_titles_and_the_best(results: dict[str, object]) -> N
     assert "ndcg_at_k" not in html
     assert any(title in html for title in ("nDCG@", "Topical precision@", "Sufficiency"))
     assert "Which system is best" in html
+    assert "assay.Comparison: 3 systems on" in html.replace("<b>", "")
 
 
 def test_ratings_come_back_as_they_were_read(ratings: assay.Ratings) -> None:

@@ -12,7 +12,7 @@ import assay
 from assay.comparison.systems import compare_draws
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
-from assay.evaluation.discordance import discordance, linked_systems
+from assay.evaluation.discordance import DiscordantBlock, discordance, linked_systems
 from assay.evaluation.draws import LabelDraws
 from assay.evaluation.fitted import draws_dataset
 from assay.evaluation.panels import PanelLayout
@@ -300,6 +300,24 @@ def shares_of(codes: np.ndarray, systems: int) -> np.ndarray:
     chosen = prevalence_metrics(SHADE)
     prior = discordance(chosen, SHADE, layout, predicted, draws=DRAWS, seed=1)
     return population_draws(chosen, SHADE, y, layout, [1], prior)[0]
+
+
+def test_weights_of_the_plain_cluster_are_gamma_draws_with_its_shape():
+    """A gamma weight has its shape as mean and as variance; a share of 1/2 has no plain cluster."""
+    shapes = np.array([0.0, 0.5, 2.0])
+    values = np.zeros((2, 3, DRAWS, 2))
+    plain = np.concatenate([values[:1], np.ones_like(values[:1])])
+    block = DiscordantBlock(
+        name="A", systems=np.arange(2), values=values, shape=np.ones((3, DRAWS)), plain=plain,
+        plain_shape=shapes,
+    )  # fmt: skip
+    weights = block.totals(seed=1)[1, :, :, 0]
+    assert (weights[0] == 0).all()
+    np.testing.assert_allclose(weights.mean(axis=1), shapes, atol=5 * np.sqrt(2 / DRAWS))
+    np.testing.assert_allclose(weights.var(axis=1), shapes, rtol=0.1)
+    np.testing.assert_array_equal(block.totals(None)[1, :, :, 0], np.tile(shapes, (DRAWS, 1)).T)
+    some = replace(block, plain_shape=np.zeros(3))
+    assert not some.totals(seed=1).any()
 
 
 def test_shares_of_four_classes_have_a_prior_that_sums_to_one():

@@ -18,6 +18,7 @@ from assay.evaluation import draws as draws_module
 from assay.evaluation import fitted, metric, metrics, metrics_of_labels, registry
 from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals, posterior_labels
 from assay.evaluation.estimands import cluster_weights, draws_of_model, mass_of_clusters
+from assay.evaluation.fitted import metrics_if
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.select import choose_metrics
 from assay.fits import view
@@ -193,6 +194,19 @@ def test_predictive_ratio_is_a_ratio_of_totals_over_replicates(fake):
     expected = new[..., 4].sum(axis=(0, 3)) / new[..., 3].sum(axis=(0, 3))
     np.testing.assert_allclose(data["conditional_fabrication_rate"].to_numpy(), expected)
     assert data["conditional_fabrication_rate"].dims == ("chain", "draw")
+
+
+def test_changed_states_give_other_draws_than_those_kept(fake):
+    """Five clusters: all draws are of new clusters. The first state has no label that is yes."""
+    tree = FitView.of(fake(paired_ratings("generation", clusters=5, places=1)))
+    before = metrics(tree, metric="helpfulness_rate")["helpfulness_rate"]
+    same = metrics_if(tree, np.copy, metric="helpfulness_rate")["helpfulness_rate"]
+    np.testing.assert_array_equal(same, before)
+    changed = metrics_if(tree, np.zeros_like, metric="helpfulness_rate")["helpfulness_rate"]
+    assert (before > 0).all()
+    assert (changed == 0).all()
+    after = metrics(tree, metric="helpfulness_rate")["helpfulness_rate"]
+    np.testing.assert_array_equal(after, before)
 
 
 def test_the_system_with_fewest_clusters_decides(fake):

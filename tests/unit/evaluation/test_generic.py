@@ -94,6 +94,14 @@ def test_metric_of_lists_is_its_definition(name):
             assert top[n] / bottom[n] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_description_names_the_ranks_that_count():
+    whole, first = (
+        generic_metric(n, TASK).description for n in ("ndcg[grade]", "ndcg_at_3[grade]")
+    )
+    assert "gain of the list over" in whole
+    assert "gain of the first 3 ranks over" in first
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [

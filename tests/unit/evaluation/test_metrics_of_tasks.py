@@ -278,6 +278,7 @@ def test_task_of_ones_own_may_use_shipped_metrics():
         ("per_panel", np.zeros((3, 2)), "Expected is \\(3,\\)"),
         ("per_panel", 0.5, "shape \\(\\)"),
         ("ratio", np.zeros(3), "tuple of two"),
+        ("ratio", (np.zeros(3),) * 3, "tuple of two"),
         ("ratio", (np.zeros(3), np.zeros(2)), "shape \\(2,\\)"),
     ],
 )

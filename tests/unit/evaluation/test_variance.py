@@ -14,8 +14,13 @@ import assay
 from assay._util.errors import FitError, UnknownNameError
 from assay.evaluation import expected_width, metric, registry, variance_budget
 from assay.evaluation.draws import posterior_labels, second_labels
-from assay.evaluation.variance import Components
-from assay.evaluation.widths import evidence_share, planned_ratings
+from assay.evaluation.variance import Components, effective_draws
+from assay.evaluation.widths import (
+    _next_replicates,
+    _variance_left,
+    evidence_share,
+    planned_ratings,
+)
 from assay.fits.datatree import ratings_of
 from assay.fits.view import FitView
 
@@ -267,6 +272,11 @@ def test_rater_who_rates_again_gets_the_next_replicate():
     ratings = assay.simulate("single", n_items=5, n_raters=1, ratings_per_item=1, rng=1)
     plan = planned_ratings(ratings, 1.0, np.random.default_rng(1))
     assert plan.replicate.tolist() == [0] * 5 + [1] * 5
+    item, rater = np.array([4, 4, 0]), np.array([0, 7, 0])
+    pool = assay.simulate("single", n_items=5, n_raters=8, ratings_per_item=1, rng=1)
+    once = replace(pool, rater=np.zeros_like(pool.rater))
+    # The pair of the last item and the last rater comes after all pairs that are there.
+    assert _next_replicates(once, item, rater).tolist() == [1, 0, 1]
 
 
 def test_ratings_of_scores_only_can_be_planned():
@@ -289,6 +299,37 @@ def test_evidence_counts_pairs_and_known_truth():
     assert evidence_share(known, 1.0) == pytest.approx(10 / 30)
     thrice = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=3, rng=1)
     assert evidence_share(thrice, 0.5) == pytest.approx(30 / 45)
+
+
+def test_undefined_draws_make_fewer_effective_draws():
+    values = np.ones((3, 2, 100))
+    values[0, :, ::4] = np.nan
+    values[2] = np.nan
+    np.testing.assert_array_equal(effective_draws(values), [150, 200, np.nan])
+    rng = np.random.default_rng(1)
+    drawn = np.where(rng.random((2, 1000)) < 0.5, np.nan, rng.normal(size=(2, 1000)))
+    assert effective_draws(drawn) == pytest.approx(1000, rel=0.2)
+
+
+def test_what_is_left_of_the_variance_in_closed_form():
+    """Parameters 4, labels 1, clusters 2; a rating more leaves half of 4, 0.5 of labels, and 2."""
+    ratings = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=3, rng=1)
+    now = tuple(np.array([[part]]) for part in (4.0, 1.0, 2.0))
+    asked = []
+
+    def rated_more(share):
+        asked.append(share)
+        return now[0], np.array([[0.5]])
+
+    left = _variance_left(ratings, np.array([10]), now, rated_more)
+    assert left["ten_more_clusters"] == pytest.approx(10 / 20)
+    assert left["one_more_rating"] == pytest.approx((4 * 30 / 60 + 0.5 + 2) / 7)
+    assert left["one_more_rater"] == pytest.approx((4 * 30 / 52.5 + 0.5 + 2) / 7)
+    assert asked == [1.0, 0.75]
+    once = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=1, rng=1)
+    left = _variance_left(once, np.array([10]), now, rated_more)
+    assert left["ten_more_clusters"] == pytest.approx((4 + 3 * 10 / 20) / 7)
+    assert np.isnan(left["one_more_rating"]).all()
 
 
 def test_numbers_hold_up_in_json(few):

@@ -181,6 +181,7 @@ def made_up(naive, corrected):
         ((0.06, 0.02), (0.05, 0.08), "changes: naive, A is higher; corrected, the sign is open."),
         ((0.06, 0.02), (0.05, 0.02), "The conclusion is unchanged: A is higher."),
         ((-0.01, 0.05), (0.01, 0.05), "unchanged (the sign is open), although the estimate"),
+        ((0.0, 0.05), (0.01, 0.05), "The conclusion is unchanged: the sign is open."),
         ((np.nan, 0.1), (0.01, 0.05), "undefined in the naive or the corrected numbers."),
     ],
 )  # fmt: skip

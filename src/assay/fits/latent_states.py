@@ -152,9 +152,9 @@ def _recover_piece(
     before = None
     for d, by_state in enumerate(tables, start=first):
         if by_state is not before:
-            prevalence, *others, mixing = by_state
-            arguments: Any = (prevalence, *_used(others, mixing), log_weight, piece.data)
+            arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
+            prevalence, mixing = by_state[0], by_state[-1]
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
@@ -180,18 +180,6 @@ def _recover_piece(
             found.probabilities,
             found.difficulty,
         )
-
-
-def _used(others: Sequence[Floats], mixing: Floats) -> list[Floats | None]:
-    """Return response, difficulty, layer, hard truth and mixing as :func:`bundle_nodes` takes them.
-
-    If there are neither layers nor panels, they are None: Numba then leaves out their code, and
-    compiles in two thirds of the time.
-    """
-    response, difficulty, layer, hard_truth = others
-    if len(layer) or len(mixing):
-        return [*others, mixing]
-    return [response, difficulty, None, hard_truth, None]
 
 
 def _draw_panels(

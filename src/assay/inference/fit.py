@@ -374,7 +374,7 @@ def _draw(
     if executor is not None and method != "nuts":
         spread = hold_pieces(executor, structure, density)
     if executor is None:
-        compile_ahead(plain=not (structure.perception.groups or structure.prevalence.has_panels))
+        compile_ahead(panels=structure.prevalence.has_panels)
     with waiting("seeking modes", show=show, unit="passes"):
         density, modes = _seek(
             structure, density, search,

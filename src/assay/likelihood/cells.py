@@ -189,14 +189,14 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
             begin, end = data.row_start[view], data.row_start[view + 1]
             if kind < 0:
                 multiply_rows(parts[cell], chance, data.rows, begin, end)
-            if layer is not None and kind >= 0:
-                _look(chance, data.rows, begin, end, looks)
-                for d in range(classes):
-                    _see_afresh(kind, d, classes, layer, looks, afresh)
-                    for s in range(states):
-                        blur = layer[kind, d, s]
-                        mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
-                        parts[cell, d * states + s] *= mixed
+                continue
+            _look(chance, data.rows, begin, end, looks)
+            for d in range(classes):
+                _see_afresh(kind, d, classes, layer, looks, afresh)
+                for s in range(states):
+                    blur = layer[kind, d, s]
+                    mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
+                    parts[cell, d * states + s] *= mixed
         top = _add_classes(parts[cell], evidence[cell], redrawn)
         height[cell] = 0.0
         if top < VANISHED:
@@ -278,14 +278,14 @@ def _by_logarithms(  # type: ignore[no-untyped-def]
         begin, end = data.row_start[view], data.row_start[view + 1]
         if kind < 0:
             add_rows(parts, tables, data.rows, begin, end)
-        if layer is not None and kind >= 0:
-            _look_by_logarithms(tables, data.rows, begin, end, looks, highs)
-            for d in range(classes):
-                _see_afresh(kind, d, classes, layer, looks, afresh)
-                for s in range(states):
-                    blur = layer[kind, d, s]
-                    mixed = max((1 - blur) * looks[d * states + s] + blur * afresh[s], 1e-300)
-                    parts[d * states + s] += highs[d] + np.log(mixed)
+            continue
+        _look_by_logarithms(tables, data.rows, begin, end, looks, highs)
+        for d in range(classes):
+            _see_afresh(kind, d, classes, layer, looks, afresh)
+            for s in range(states):
+                blur = layer[kind, d, s]
+                mixed = max((1 - blur) * looks[d * states + s] + blur * afresh[s], 1e-300)
+                parts[d * states + s] += highs[d] + np.log(mixed)
     return exponentiate(parts, 0, classes * states)
 
 

@@ -27,10 +27,10 @@ PATIENCE = 60.0
 """Seconds to wait for the process before what it compiles is compiled here."""
 
 
-def compile_ahead(*, plain: bool) -> None:
+def compile_ahead(*, panels: bool) -> None:
     """Start to compile what draws states, unless a process has done so or the cores are busy.
 
-    ``plain`` models have neither perception layers nor panels.
+    ``panels`` says whether systems have effects within clusters.
     """
     place, program = folder(), Path(sys.executable or "")
     if place is None or cores() < 2 or SETTINGS.DISABLE_JIT or AT_WORK:
@@ -40,7 +40,7 @@ def compile_ahead(*, plain: bool) -> None:
         return
     if parent_process() or active_children() or any(place.rglob("*.bundle_nodes-*.nbi")):
         return
-    work = f"from {__name__} import compile_draws; compile_draws(plain={plain})"
+    work = f"from {__name__} import compile_draws; compile_draws(panels={panels})"
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with suppress(OSError):
         AT_WORK.append(
@@ -64,7 +64,7 @@ def wait_for_draws() -> None:
             process.kill()
 
 
-def compile_draws(*, plain: bool) -> None:
+def compile_draws(*, panels: bool) -> None:
     """Compile what draws states for arguments of these types; run nothing."""
     whole, numbers = np.zeros(1, np.int64), np.zeros(1)
     table, tables, cube = np.zeros((1, 1)), np.zeros((1, 1, 1)), np.zeros((1, 1, 1, 1))
@@ -72,15 +72,14 @@ def compile_draws(*, plain: bool) -> None:
         name: numbers if name == "bundle_weight" else table if name == "masks" else whole
         for name in Data._fields
     })  # fmt: skip
-    layer, mixing = (None, None) if plain else (tables, table)
-    _compile(bundle_nodes, tables, tables, table, layer, tables, mixing, numbers, data)
+    _compile(bundle_nodes, tables, tables, table, tables, tables, table, numbers, data)
     _compile(draw_nodes, table, whole, numbers)
     states = np.zeros(1, np.int16)
     _compile(
         recover_draw, tables, cube, table, tables, data, whole, whole, whole, whole, whole,
         numbers, states, table, table,
     )  # fmt: skip
-    if not plain:
+    if panels:
         _compile(panel_nodes, table, table, table, table, whole, whole, whole, whole, numbers)
 
 

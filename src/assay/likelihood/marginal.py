@@ -139,7 +139,7 @@ def full_value_of_rows(  # type: ignore[no-untyped-def]
 def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: ignore[no-untyped-def]
     """Return log-likelihoods and node posteriors of bundles, and likelihoods of panels."""
     start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
-    if mixing is None or mixing.shape[0] == 0:
+    if mixing.shape[0] == 0:
         value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
         return value, shares, empty((0, 0)), empty((0, 0))
     inner, outer, top = panel_chances(mixing, chance, height, data)
@@ -179,7 +179,6 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
     Arguments as for :func:`value_and_gradient`. Parts (cell, difficulty, state) are up to a factor
     of the cell. The tables are the prevalence of hard items (hard class, context, state, node), and
     panels' likelihoods (panel, node) at their own and at their cluster's nodes; empty without them.
-    ``layer`` and ``mixing`` may be None in place of empty.
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)

@@ -27,9 +27,9 @@ def forget_the_folder() -> Iterator[None]:
     AT_WORK.clear()
 
 
-@pytest.mark.parametrize(("task", "plain"), [("single", True), ("retrieval", False)])
+@pytest.mark.parametrize(("task", "panels"), [("single", False), ("retrieval", True)])
 def test_it_compiles_what_a_fit_calls(
-    task: str, plain: bool, monkeypatch: pytest.MonkeyPatch
+    task: str, panels: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called, ahead = set(), set()
     monkeypatch.setattr(
@@ -46,14 +46,14 @@ def test_it_compiles_what_a_fit_calls(
 
         monkeypatch.setattr(latent_states, name, seen)
     ratings = assay.simulate(task, n_items=24, n_raters=3, n_clusters=6, n_systems=2, rng=1)
-    model: Any = {"raters": "hierarchical", "prevalence": "dirichlet"} if plain else {}
+    model: Any = {} if panels else {"raters": "hierarchical", "prevalence": "dirichlet"}
     assay.fit(ratings, method="map", starts=1, rng=1, progress=False, **model)
-    compiling_ahead.compile_draws(plain=plain)
+    compiling_ahead.compile_draws(panels=panels)
     assert called == ahead
 
 
 def test_the_process_runs_and_leaves_nothing_to_wait_for() -> None:
-    work = "from assay.likelihood.compiling_ahead import compile_draws; compile_draws(plain=True)"
+    work = "from assay.likelihood.compiling_ahead import compile_draws; compile_draws(panels=False)"
     done = subprocess.run([sys.executable, "-P", "-c", work], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -80,7 +80,7 @@ def test_it_starts_only_where_a_core_is_free(
     monkeypatch.setattr(
         compiling_ahead.subprocess, "Popen", lambda command, **_: started.append(command) or _Done()
     )
-    compile_ahead(plain=True)
+    compile_ahead(panels=False)
     assert len(started) == (what is None)
     wait_for_draws()
     assert not AT_WORK
@@ -96,7 +96,7 @@ def test_it_does_not_start_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         compiling_ahead.subprocess, "Popen", lambda *_, **__: pytest.fail("started")
     )
-    compile_ahead(plain=True)
+    compile_ahead(panels=False)
 
 
 class _Done:

@@ -59,7 +59,7 @@ READING = {
     ),
     "json-shape": "The JSON has no records. Write an object for each rating.",
     "label-direction": (
-        "`better` of a label names no class, or an end of classes without an order. Name the good "
+        "A label's `better` names no class, or an end of classes without an order. Name the good "
         "class in the task file, or write its classes in their order with `ordered = true`."
     ),
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",

@@ -40,7 +40,7 @@ def compile_ahead(*, panels: bool) -> None:
         return
     if parent_process() or active_children() or any(place.rglob("*.bundle_nodes-*.nbi")):
         return
-    work = f"from {__name__} import compile_draws; compile_draws(panels={panels})"
+    work = f"from {__name__} import compile_draws; compile_draws({panels})"
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with suppress(OSError):
         AT_WORK.append(
@@ -64,7 +64,7 @@ def wait_for_draws() -> None:
             process.kill()
 
 
-def compile_draws(*, panels: bool) -> None:
+def compile_draws(panels: bool) -> None:
     """Compile what draws states for arguments of these types; run nothing."""
     whole, numbers = np.zeros(1, np.int64), np.zeros(1)
     table, tables, cube = np.zeros((1, 1)), np.zeros((1, 1, 1)), np.zeros((1, 1, 1, 1))

@@ -329,7 +329,7 @@ def test_a_full_disk_is_a_message(tmp_path: Path) -> None:
         for suffix, size in [(".nc", 20_000), (".nc", 80_000), (".nc", 500_000), (".zarr", 1_000)]
     ]
     done = subprocess.run(
-        [sys.executable, "-c", WRITE, str(FROZEN), json.dumps(asked)],
+        [sys.executable, "-B", "-c", WRITE, str(FROZEN), json.dumps(asked)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

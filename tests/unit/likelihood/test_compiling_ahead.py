@@ -48,12 +48,12 @@ def test_it_compiles_what_a_fit_calls(
     ratings = assay.simulate(task, n_items=24, n_raters=3, n_clusters=6, n_systems=2, rng=1)
     model: Any = {} if panels else {"raters": "hierarchical", "prevalence": "dirichlet"}
     assay.fit(ratings, method="map", starts=1, rng=1, progress=False, **model)
-    compiling_ahead.compile_draws(panels=panels)
+    compiling_ahead.compile_draws(panels)
     assert called == ahead
 
 
 def test_the_process_runs_and_leaves_nothing_to_wait_for() -> None:
-    work = "from assay.likelihood.compiling_ahead import compile_draws; compile_draws(panels=False)"
+    work = "from assay.likelihood.compiling_ahead import compile_draws; compile_draws(False)"
     done = subprocess.run([sys.executable, "-P", "-c", work], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

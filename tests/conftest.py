@@ -10,6 +10,8 @@ import pytest
 from quick_fits import without_departures
 from tiers import LONG, is_long, long_ones
 
+from assay.cli.garbage import collect_rarely
+
 collect_ignore = ["fixtures"]
 """Scripts there make fixtures, with packages that the tests do without."""
 
@@ -35,7 +37,7 @@ def departures_unsought() -> Iterator[None]:
 
 def pytest_configure() -> None:
     """Search for garbage in cycles rarely: a worker holds a million objects until its end."""
-    gc.set_threshold(50_000, 20, 100)
+    collect_rarely()
 
 
 def pytest_collection_finish() -> None:

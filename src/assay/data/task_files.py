@@ -159,9 +159,7 @@ def _read_task(data: Entry, *, source: str, stored: bool = False) -> Task:
     undirected: list[str] = []
     if not stored and task.labels:
         reader.problems += lacking_labels(task)
-        undirected += [
-            "; ".join(told) for told in filter(None, map(direction_problem, task.labels))
-        ]
+        undirected = ["; ".join(found) for found in map(direction_problem, task.labels) if found]
         reader.problems += undirected
     if reader.problems:
         lines = "\n".join(f"  - {p}" for p in reader.problems)

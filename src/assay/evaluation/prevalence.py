@@ -39,15 +39,13 @@ def share_direction(label: Label, codes: frozenset[int]) -> Better:
     good, end = good_class(label), good_end(label)
     if good is None:
         return "neither"
+    if end == "neither":
+        others = set(range(len(label.classes))) - {good}
+        return "higher" if codes == {good} else "lower" if codes == others else "neither"
     top, bottom = len(label.classes) - 1 in codes, 0 in codes
-    if end != "neither":
-        told, up = top != bottom, (end == "higher") == top
-    else:
-        told, up = len(codes) in (1, len(label.classes) - 1), good in codes
-        told &= up == (len(codes) == 1)
-    if not told:
+    if top == bottom:
         return "neither"
-    return "higher" if up else "lower"
+    return "higher" if (end == "higher") == top else "lower"
 
 
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:

@@ -59,11 +59,16 @@ def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Ints:
     parts = [clean_ids(frame[c]) for c in columns]
     if len(parts) < 2 or not any(part.str.contains("/", regex=False).any() for part in parts):
         return np.zeros(0, np.int64)
+    return with_one_name(parts, joined_ids(frame, columns))
+
+
+def with_one_name(parts: Sequence["pd.Series[str]"], names: "pd.Series[str]") -> Ints:
+    """Return two rows with different parts and the same name, if there are any."""
     first, _ = unique_rows(*(pd.factorize(part)[0] for part in parts))
-    names = joined_ids(frame, columns).iloc[first]
-    twice = (names != "") & names.duplicated(keep=False)
-    alike = names[twice]
-    return first[twice][(alike == alike.iloc[0]).to_numpy(bool)][:2] if len(alike) else first[:0]
+    named = names.iloc[first]
+    twice = ((named != "") & named.duplicated(keep=False)).to_numpy(bool)
+    rows = first[twice]
+    return rows[(names.iloc[rows] == names.iloc[rows[0]]).to_numpy(bool)][:2] if len(rows) else rows
 
 
 def codes_of(names: "pd.Series[str]") -> tuple[Ints, "pd.Index[str]"]:

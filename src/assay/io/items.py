@@ -15,7 +15,7 @@ from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
 from assay.io.cells import EMPTY, all_numbers, point_wanted, with_points
 from assay.io.columns import ColumnFinder, Roles
-from assay.io.identifiers import codes_of, joined_ids
+from assay.io.identifiers import codes_of, joined_ids, with_one_name
 from assay.io.reading_log import Ledger
 from assay.io.replicates import number_within
 from assay.io.tables import Table, cell_text
@@ -312,11 +312,8 @@ def _require_own_names(
     ledger: Ledger,
 ) -> None:
     """Add a problem if two lists of systems get one name."""
-    first, _ = unique_rows(pd.factorize(panel)[0], pd.factorize(system)[0])
-    alike = joined.iloc[first]
-    twice = first[alike.duplicated(keep=False)]
-    if len(twice):
-        pair = twice[(joined.iloc[twice] == joined.iloc[twice[0]]).to_numpy(bool)][:2]
+    pair = with_one_name([panel, system], joined)
+    if len(pair):
         keys = [f"{system.iloc[n]!r} and {panel.iloc[n]!r}" for n in pair]
         ledger.problem(
             "same-names",

@@ -4,6 +4,7 @@ import numpy as np
 
 from assay._util.typing import Floats, Ints
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, softmax
+from assay.checks.departures.residuals import answer_chances
 
 
 def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Floats, Ints]:
@@ -36,8 +37,7 @@ def third_of_three(rows: LabelRows, fit: NullFit) -> tuple[Floats, Ints]:
     if rows.in_clusters is None:
         return np.zeros((rows.answer.shape[1], 0)), raters
     prior = softmax(fit.log_prior)[rows.item]
-    chance = np.moveaxis(fit.chance[rows.rater], 1, -1)  # (row, set, kind, answer)
-    left = rows.told() - np.einsum("rsk,rska->rsa", prior, chance)
+    left = rows.told() - answer_chances(rows, fit, prior)
     shares = prior[..., : rows.classes] + prior[..., rows.classes : -1]
     shares += prior[..., -1:] / rows.classes
     count = np.bincount(rows.rater, minlength=rows.n_raters)[:, None, None]

@@ -18,8 +18,13 @@ def from_others(rows: LabelRows, fit: NullFit) -> tuple[Floats, Floats]:
     """
     joint = fit.log_prior + fit.log_likelihood
     others = softmax(joint[rows.item] - fit.own)
+    return others, answer_chances(rows, fit, others)
+
+
+def answer_chances(rows: LabelRows, fit: NullFit, kinds: Floats) -> Floats:
+    """Return the chances of answers (row, set, class), given those of the kinds of the item."""
     chance = np.moveaxis(fit.chance[rows.rater], 1, -1)  # (row, set, kind, answer)
-    return others, np.einsum("rsc,rsca->rsa", others, chance)
+    return np.asarray(np.einsum("rsc,rsca->rsa", kinds, chance))
 
 
 def residuals(rows: LabelRows, others: Floats, expected: Floats) -> Floats:

@@ -211,12 +211,9 @@ class FrameSource(Source):
 
     def plain_table(self, name: str = "") -> Table:
         """Return the cells as text; those that are objects become columns, as those of JSON do."""
-        frame, lines = self.frame, self.lines
-        flat, of = flat_frame(frame)
-        if flat is not frame:
-            frame, lines = flat, (frame.index.to_numpy() if lines is None else lines)[of]
-        made = table_of(frame, source=self.name, sha256=self.sha256, lines=lines, notes=self.notes)
-        return replace(made, part=self.part, lost=self.lost)
+        lines = self.frame.index.to_numpy() if self.lines is None else self.lines
+        flat, of = flat_frame(self.frame)
+        return self.tabled(flat, lines=lines if flat is self.frame else lines[of])
 
 
 @final

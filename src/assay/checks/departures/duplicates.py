@@ -14,7 +14,7 @@ CARRIED = (0.15, 0.4, 0.7)
 HABIT = (0.0, 0.4)
 """Shares of a rater's answers that follow those to other items of the cluster."""
 PASSES = 8
-MOST_PAIRS = 1500
+MOST_PAIRS = 600
 SEED = 35
 
 

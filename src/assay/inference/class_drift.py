@@ -3,7 +3,8 @@
 Only the prior names a latent class. Unanimous raters, and the consensus of a reference group, are
 the best evidence without known truth. A fit that denies most of such items their class has found
 another meaning of its classes that explains the answers better. All sums add over parts of the
-data, so that workers can compute them by partition.
+data, so that workers can compute them by partition. A third cause of ``class-drift``, a class that
+grows far beyond its answers, is in :mod:`assay.inference.label_doubts`.
 """
 
 from collections.abc import Iterator, Sequence

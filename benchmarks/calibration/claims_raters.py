@@ -109,14 +109,16 @@ class World:
         return make_spec(self.made_by or self.raters, "loglinear", self.reference, self.priors)
 
     def fit(self, ratings: Ratings, rng: np.random.Generator, **how: Any) -> xr.DataTree:
-        """Fit a set of ratings."""
+        """Fit a set of ratings; the raters are no sample of a pool."""
+        leaning = build_structure(ratings, make_spec(self.raters, reference=self.reference)).pools
+        lean = {"lean_spread": "HalfNormal(0.0001)"} if leaning else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", assay.FitWarning)
             return assay.fit(
                 ratings,
                 raters=self.raters,
                 reference=self.reference,
-                priors=self.priors,
+                priors={**(self.priors or {}), **lean},
                 rng=int(rng.integers(2**31)),
                 progress=False,
                 **(how or NUTS),
@@ -129,6 +131,8 @@ class World:
         known = fit.copy()
         posterior = posterior_dataset(build_structure(ratings, self.spec), one, 1)
         known["posterior"] = xr.DataTree(posterior)
+        labels = known["labels"].to_dataset().drop_vars("pool_lean", errors="ignore")
+        known["labels"] = xr.DataTree(labels)
         known.attrs["spec"] = json.dumps(asdict(self.spec))
         return known
 

@@ -99,6 +99,8 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
 }
 
 
+NO_LEAN = {"lean_spread": "HalfNormal(0.0001)"}
+"""The simulated raters are no sample of a pool, so their labels have no lean from it."""
 SIGN_FREE = ("cluster_loading", "halo_loading")
 """Parameters of which the sign of all values together is arbitrary, in studies of one group."""
 
@@ -113,6 +115,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
     skeleton = assay.simulate(task, rng=rng, **model, **sizes)
     skeleton = skeleton if study.formula is None else described(skeleton, rng)
     ratings = simulate_answers(build_structure(skeleton, spec), {}, rng, gold=study.gold)
+    leaning = build_structure(ratings, spec).pools
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
@@ -120,6 +123,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
             **model,
             formula=study.formula,
             copies=study.copies,
+            priors=NO_LEAN if leaning else {},
             draws=DRAWS,
             tune=TUNE,
             chains=1,

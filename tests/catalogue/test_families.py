@@ -171,10 +171,14 @@ def another(prior: Prior) -> str:
 
 
 def numbers(structure: Structure) -> dict[str, list[np.ndarray]]:
-    """Numbers of the prior of each unknown, and of the mean lean of all raters."""
+    """Numbers of the prior of each unknown, and of the leans of all raters."""
     found = {p.name: [np.asarray(v) for v in p.prior.values] for p in structure.parameters()}
     leans = [part.lean for part in structure.parts if part.lean is not None]
-    return found | {"lean": [np.asarray(v) for lean in leans for v in lean.prior.values]}
+    pools = [pool for _, pool in structure.pools]
+    return found | {
+        "lean": [np.asarray(v) for lean in leans for v in lean.prior.values],
+        "lean_spread": [np.asarray(v) for pool in pools for v in pool.spread.values],
+    }
 
 
 def alike(a: dict[str, list[np.ndarray]], b: dict[str, list[np.ndarray]]) -> bool:
@@ -230,6 +234,8 @@ def test_priors_of_the_entry_are_those_of_the_model(name: str):
             continue  # of labels with more than two classes, which this task has not
         if name == "ability_bias" and prior in ("mean_binary", "lean", "sd"):
             continue  # of labels with two classes
+        if prior == "lean_spread":
+            continue  # of the draws of labels, not of the density
         spec = make_spec(**spec_of(name), priors={prior: another(value)})
         assert make_density(build_structure(ratings, spec))(x)[0] != plain(x)[0]
 

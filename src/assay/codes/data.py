@@ -101,7 +101,7 @@ DATA = {
     ),
     "graded-items": (
         "Items lie on a continuum, and each rater says yes above a threshold. Give the truth of "
-        "some items, and fit with `reference='gold'`."
+        "some items drawn at random."
     ),
     "groups-may-err-together": (
         "Raters of one group may err together, which makes intervals too narrow. Fit with "

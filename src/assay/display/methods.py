@@ -175,9 +175,10 @@ def _model(entries: list[dict[str, object]], spec: Spec) -> str:
 def _truth(view: FitView) -> str:
     reference = str(view.attrs["reference"])
     if is_consensus(reference):
+        drawn = " The raters count as a random sample of a pool, and most of the pool define it."
         return (
             f"The truth is defined as the {reference}; how often all raters err together is not "
-            "identifiable from these data."
+            f"identifiable from these data.{drawn * (view.pool_lean is not None)}"
         )
     return f"The truth is defined as: {reference}."
 

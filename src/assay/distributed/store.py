@@ -136,17 +136,19 @@ def write_partition(
     store: Path,
     regions: Regions,
     mode: Mode,
-    x: Floats,
+    given: tuple[Floats, Floats | None],
     seed: int,
 ) -> tuple[Floats, list[LabelSums]]:
     """On a worker: draw the states of a partition's items, and write all results.
 
-    ``piece`` has the coordinates of ``x`` (chain, draw, value). Return the log-likelihood (chain,
+    ``given`` are unconstrained draws (chain, draw, value), in the coordinates of ``piece``, and the
+    leans of the raters (draw of all chains, label). Return the log-likelihood (chain,
     draw) and the sums of each label. Repetition writes the same.
     """
     import zarr
 
     zarr.config.set({"array.write_empty_chunks": True})  # so that load notices a lost chunk
+    x, lean = given
     root = zarr.open_group(store, mode="r+", zarr_format=3)
     observed, constant = ratings_datasets(numbered.ratings)
     for name in ("rating_item", "place_item"):
@@ -163,7 +165,8 @@ def write_partition(
         block = x[chain, draws]
         values = align_loadings(density.constrain(block), density, mode)
         rng = np.random.default_rng([seed, LABEL_STREAM, number, chain, first])
-        found = sample_states(structure, values, rng)
+        leans = None if lean is None else lean.reshape(*x.shape[:2], -1)[chain, draws]
+        found = sample_states(structure, values, rng, leans)
         total[chain, draws] = found.log_likelihood.sum(axis=1)
         probabilities += found.probabilities * len(block)
         difficulty += found.difficulty * len(block)

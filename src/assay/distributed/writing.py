@@ -43,6 +43,7 @@ from assay.inference.class_drift import LabelSums
 from assay.inference.data_on_workers import SpreadDensity
 from assay.inference.diagnose import Evidence, diagnose
 from assay.inference.diagnostics import diagnose_laplace
+from assay.inference.lean_draws import draw_pool_lean
 from assay.inference.modes import Mode, align_loadings
 from assay.inference.to_datatree import assemble, attributes
 from assay.modelling.structure import Structure
@@ -67,7 +68,8 @@ def write_fit(
     regions = make_regions([fact.sizes for fact in held.facts], x.shape[1])
     stats = {"lp": np.zeros(x.shape[:2])} | stats
     posterior = posterior_dataset(structure, values, len(x))
-    template = assemble(structure, posterior, _blank(structure, x), stats, len(x))
+    lean = draw_pool_lean(structure, values, method=method, seed=seed)
+    template = assemble(structure, posterior, _blank(structure, x), stats, len(x), lean=lean)
     # In the skeleton all clusters may have one item although they are larger in the data.
     if regions.unit not in template["log_likelihood"].dims:
         other = "item" if regions.unit == "cluster" else "cluster"
@@ -78,7 +80,9 @@ def write_fit(
         with unbroken():
             lay_out(store, template, regions)
         with waiting("drawing labels", show=show, total=len(held.numbered), unit="files"):
-            likelihood, labels = write_labels(held, store, regions, density, modes[0], x, seed)
+            likelihood, labels = write_labels(
+                held, store, regions, density, modes[0], x, lean, seed
+            )
         if method == "laplace":
             with waiting("checking the approximation", show=show):
                 stats["lp"] = density.log_prior(x) + likelihood
@@ -122,7 +126,7 @@ def _group_errors(held: Held, store: Path, seed: int) -> list[Note]:
         return unchecked_group_errors(held.structure, rating_count(held))
     with xr.open_datatree(store, engine="zarr", consolidated=False, chunks=None) as fit:
         view, rng = FitView.of(fit), np.random.default_rng(seed)
-        return group_error_warnings(view.structure, view.draws, view.states, rng)
+        return group_error_warnings(view.structure, view.draws_of_labels, view.states, rng)
 
 
 def write_labels(
@@ -132,13 +136,14 @@ def write_labels(
     density: SpreadDensity,
     mode: Mode,
     x: Floats,
+    lean: Floats | None,
     seed: int,
 ) -> tuple[Floats, list[LabelSums]]:
-    """Draw and write the states on workers.
+    """Draw and write the states on workers, given the leans (draw, label) of the raters.
 
     Return the log-likelihood (chain, draw), and the sums of each label, over all partitions.
     """
-    executor, draws = held.executor, held.executor.send(x)
+    executor, draws = held.executor, held.executor.send((x, lean))
     total = np.zeros(x.shape[:2])
     sums: list[list[LabelSums]] = []
     for wave in waves(regions):

@@ -330,7 +330,7 @@ def posterior_labels(view: FitView) -> LabelDraws:
 def second_labels(view: FitView) -> LabelDraws:
     """Draw the labels a second time, independently given each draw of the parameters."""
     rng = np.random.default_rng([int(view.attrs["seed"]), SECOND_STREAM])
-    found = sample_states(view.structure, view.draws, rng)
+    found = sample_states(view.structure, view.draws_of_labels, rng)
     return LabelDraws(states=found.states, codes=view.codes)
 
 

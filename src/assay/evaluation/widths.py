@@ -52,7 +52,7 @@ def expected_components(
     A ``share`` of the items, in (0, 1], is rated once more in each of ``sets`` simulated data sets,
     each from another posterior draw. Each set is judged under ``draws`` draws of the parameters.
     """
-    ratings, values, y = view.ratings, view.draws, posterior_labels(view)
+    ratings, values, y = view.ratings, view.draws_of_labels, posterior_labels(view)
     spec, total = view.spec, len(y.states)
     thinned = np.linspace(0, total - 1, min(draws, total)).astype(int)
     some = {name: draw[thinned] for name, draw in values.items()}

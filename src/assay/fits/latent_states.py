@@ -28,6 +28,9 @@ from assay.modelling.structure import TABLE_AXES, Structure, Tables
 
 CHUNK_NUMBERS = 4_000_000
 
+_Pair = tuple[list[Floats], list[Floats]]
+"""Tables of a draw for its states, and for the likelihood; one object if they are the same."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StatePosterior:
@@ -46,9 +49,16 @@ class StatePosterior:
 
 
 def sample_states(
-    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+    structure: Structure,
+    values: Mapping[str, Floats],
+    rng: np.random.Generator,
+    lean: Floats | None = None,
 ) -> StatePosterior:
-    """Draw the states of all items for every draw of the parameters (draw, ...)."""
+    """Draw the states of all items for every draw of the parameters (draw, ...).
+
+    ``lean`` (draw, label) is how far the raters lean from their pool. The states depend on it, the
+    likelihood does not.
+    """
     wait_for_draws()
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
@@ -63,11 +73,11 @@ def sample_states(
     every = shares(pattern.data)
     streams = rng.spawn(len(every)) if len(every) > 1 else [rng]
     first, step = 0, steps()
-    for tables in _tables_by_state(structure, values):
+    for tables in _pairs_of_tables(structure, values, lean):
 
         def work(
             job: tuple[Ints, np.random.Generator],
-            tables: list[list[Floats]] = tables,
+            tables: list[_Pair] = tables,
             first: int = first,
         ) -> None:
             piece = _piece(pattern, job[0], by_bundle) if len(every) > 1 else _whole(pattern)
@@ -142,7 +152,7 @@ def _whole(pattern: Pattern) -> _Piece:
 def _recover_piece(
     piece: _Piece,
     rng: np.random.Generator,
-    tables: list[list[Floats]],
+    tables: list[_Pair],
     log_weight: Floats,
     found: StatePosterior,
     first: int,
@@ -150,10 +160,13 @@ def _recover_piece(
     """Fill the draws from ``first`` on, for the items of one piece."""
     uniform, items = np.empty(len(found.probabilities)), np.sort(piece.members)
     before = None
-    for d, by_state in enumerate(tables, start=first):
+    for d, (by_state, of_model) in enumerate(tables, start=first):
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
+            if of_model is not by_state:
+                arguments = (*of_model, log_weight, piece.data)
+                value = bundle_nodes(*arguments)[0]
             prevalence, mixing = by_state[0], by_state[-1]
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
@@ -196,6 +209,20 @@ def _draw_panels(
     arguments: Any = (mixing, share, *by_panel, piece.cluster_bundle, cluster_start, kind)
     found: tuple[Floats, Ints] = panel_nodes(*arguments, drawn, uniform)
     return found
+
+
+def _pairs_of_tables(
+    structure: Structure, values: Mapping[str, Floats], lean: Floats | None
+) -> Iterator[list[_Pair]]:
+    """Yield the tables of the draws, some draws at a time."""
+    of_model = _tables_by_state(structure, values)
+    if lean is None:
+        for tables in of_model:
+            yield [(one, one) for one in tables]
+        return
+    of_pool = _tables_by_state(structure, structure.with_pool_lean(values, lean))
+    for both in zip(of_pool, of_model, strict=True):
+        yield list(zip(*both, strict=True))
 
 
 def _tables_by_state(

@@ -37,7 +37,9 @@ def predict_answers(
     view = FitView.of(fit)
 
     def made() -> Iterator[Vectors]:
-        return replicates(view.structure, view.draws, view.states, draws, generator_of(rng))
+        return replicates(
+            view.structure, view.draws_of_labels, view.states, draws, generator_of(rng)
+        )
 
     if isinstance(rng, np.random.Generator) or draws * view.ratings.answers.size > MOST_KEPT:
         return made()

@@ -67,6 +67,8 @@ OTHERS: Mapping[str, Mapping[str, tuple[Dims, str]]] = {
         "state_probability": (("item", "state_name"), "shares"),
     },
 }
+LEAN: tuple[Dims, str] = ((*DRAWS, "label"), "finite")
+"""The raters' lean in ``labels``, which fits without it lack."""
 LISTS = ("warnings", "assumptions", "asides", "modes")
 TABLES = ("effort", "versions", "diagnostics")
 LATER = ("asides", "modes")
@@ -218,6 +220,8 @@ def _variables(fit: xr.DataTree, task: Task, problems: list[str]) -> None:
     checker.check(constant, "constant_data", {**CONSTANT, **known})
     for name, wanted in OTHERS.items():
         checker.check(group(fit, name), name, wanted)
+    if "pool_lean" in group(fit, "labels"):
+        checker.check(group(fit, "labels"), "labels", {"pool_lean": LEAN})
     if problems:
         return
     if not np.array_equal(constant["states"].to_numpy(), space.states):

@@ -106,6 +106,20 @@ class FitView:
         return found
 
     @property
+    def pool_lean(self) -> Floats | None:
+        """How far the raters lean from their pool, (draw, label); None if unused."""
+        labels = self["labels"]
+        if "pool_lean" not in labels:
+            return None
+        lean = labels["pool_lean"].transpose("chain", "draw", "label").to_numpy()
+        return np.asarray(lean.reshape(-1, lean.shape[-1]))
+
+    @property
+    def draws_of_labels(self) -> Mapping[str, Floats]:
+        """Parameters with which the labels were drawn: :attr:`draws` and the raters' lean."""
+        return self.structure.with_pool_lean(self.draws, self.pool_lean)
+
+    @property
     def states(self) -> NDArray[np.int16]:
         """States of the items with chains merged, (draw, item)."""
         states = self["labels"]["state"].transpose("chain", "draw", "item").to_numpy()

@@ -134,7 +134,9 @@ class DataOnWorkers:
         density = spread_density(self.density.executor, here, self.density.held)
         return follow_on_workers(self.structure, here, density, rough)
 
-    def sample_states(self, values: Mapping[str, Floats], seed: int) -> StatePosterior:
+    def sample_states(
+        self, values: Mapping[str, Floats], seed: int, lean: Floats | None = None
+    ) -> StatePosterior:
         """Draw the states of all items on the workers, and gather them."""
         executor, pattern = self.density.executor, self.structure.pattern
         draws, count = len(next(iter(values.values()))), len(self.runs)
@@ -145,7 +147,7 @@ class DataOnWorkers:
             difficulty=np.empty((items, self.structure.difficulty.classes)),
             log_likelihood=np.empty((draws, clusters)),
         )
-        given = executor.send(dict(values))
+        given = executor.send((dict(values), lean))
         seeds = [(seed, LABEL_STREAM, n) for n in range(count)]
         parts = executor.map(draw_states, self.density.held, [given] * count, seeds)
         for run, got in zip(self.runs, executor.each(parts), strict=True):
@@ -236,6 +238,9 @@ def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: In
     return at_spreads(structure, density, mode, x, spreads, there)
 
 
-def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> StatePosterior:
-    """On a worker: draw the states of a piece's items."""
-    return sample_states(piece.structure, values, np.random.default_rng(list(seed)))
+def draw_states(
+    piece: Piece, given: tuple[Mapping[str, Floats], Floats | None], seed: Sequence[int]
+) -> StatePosterior:
+    """On a worker: draw the states of a piece's items, given parameters and leans."""
+    values, lean = given
+    return sample_states(piece.structure, values, np.random.default_rng(list(seed)), lean)

@@ -39,6 +39,7 @@ from assay.inference.em import Maximisation, closed_form, find_em_modes
 from assay.inference.executors import Executor
 from assay.inference.label_doubts import scores_alone
 from assay.inference.laplace import laplace_draws, mode_root
+from assay.inference.lean_draws import draw_pool_lean
 from assay.inference.mode_search import require_density
 from assay.inference.modes import Mode, align_loadings, draws_per_mode, labels_at, name_trades
 from assay.inference.nutpie import chain_seeds, require_own, sample_nuts, sample_on_workers
@@ -279,7 +280,9 @@ def fit(
     )  # fmt: skip
     for note in found.notes:
         warnings.warn(FitWarning.of(note), stacklevel=2)
-    tree = assemble(structure, posterior, drawn.recovered, drawn.stats, len(drawn.x))
+    tree = assemble(
+        structure, posterior, drawn.recovered, drawn.stats, len(drawn.x), lean=drawn.lean
+    )
     tree.attrs = found.attributes | attributes(
         structure, modes, found.notes, found.assumptions, numbers, method=method, seed=seed,
         tune=tune, target_accept=target_accept, starts=starts,
@@ -295,6 +298,7 @@ class _Drawn:
     x : unconstrained draws of the parameters (chain, draw, value)
     stats : sampler statistics by name
     values : parameters by name, the draws of all chains in one dimension
+    lean : how far the raters lean from their pool (draw, label); None if unused
     recovered : the states
     """
 
@@ -304,6 +308,7 @@ class _Drawn:
     stats: dict[str, Any]
     notes: list[Note]
     values: dict[str, Floats]
+    lean: Floats | None
     recovered: StatePosterior
 
 
@@ -345,6 +350,7 @@ def _diagnosed(
 def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
     """Return what the finders of warnings need, from all data on this machine."""
     ratings, found = structure.ratings, drawn.recovered
+    pooled = structure.with_pool_lean(drawn.values, drawn.lean)
     return Evidence(
         labels=label_sums(structure, found.probabilities),
         counts=count_data(ratings, structure.parts, ratings.systems),
@@ -353,7 +359,7 @@ def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
         unlike_gold=partial(unlike_gold, ratings),
         departures=lambda: search(ratings).found,
         group_errors=lambda: group_error_warnings(
-            structure, drawn.values, found.states, np.random.default_rng(seed)
+            structure, pooled, found.states, np.random.default_rng(seed)
         ),
     )
 
@@ -385,14 +391,15 @@ def _draw(
         density = replace(density)  # drops the cached copy of the data for threads
     x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    lean = draw_pool_lean(structure, values, method=method, seed=seed)
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
         if spread is None:
-            recovered = sample_states(structure, values, labels)
+            recovered = sample_states(structure, values, labels, lean)
         else:
-            recovered = spread.sample_states(values, seed)
+            recovered = spread.sample_states(values, seed, lean)
     return _Drawn(
         density=density, modes=modes, x=x, stats=stats, notes=notes, values=values,
-        recovered=recovered,
+        lean=lean, recovered=recovered,
     )  # fmt: skip
 
 

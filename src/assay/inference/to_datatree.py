@@ -84,8 +84,13 @@ def assemble(
     found: StatePosterior,
     stats: Mapping[str, NDArray[Any]],
     chains: int,
+    *,
+    lean: Floats | None = None,
 ) -> xr.DataTree:
-    """Return the DataTree of a fit with all groups."""
+    """Return the DataTree of a fit with all groups.
+
+    ``lean`` (draw, label) is how far the raters lean from their pool.
+    """
     observed, constant = ratings_datasets(structure.ratings)
     constant = constant.assign(design_variables(structure.prevalence.design.by_item()))
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
@@ -105,6 +110,11 @@ def assemble(
             "state_name": constant["state"].values,
         },
     )
+    if lean is not None:
+        leans = (("chain", "draw", "label"), lean.reshape(*shape, lean.shape[1]))
+        labels = labels.assign(pool_lean=leans).assign_coords(
+            label=list(structure.ratings.task.label_names)
+        )
     names, log_likelihood = by_unit(constant, structure, found.log_likelihood)
     (unit,) = names.dims
     likelihood = xr.Dataset(

@@ -145,8 +145,8 @@ def build_parts(
     part. ``lean`` says whether the raters' mean lean has its own prior.
     """
     if isinstance(spec.raters, str):
-        crowd = _crowd(ratings) if lean and spec.reference is None else None
-        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""], crowd),)
+        crowd = lean and spec.reference is None
+        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""], crowd=crowd),)
     return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
 
 
@@ -170,11 +170,14 @@ def _build(
     groups: tuple[str, ...],
     by_group: Mapping[str, Recipe],
     priors: PartPriors,
-    crowd: Floats | None = None,
+    *,
+    crowd: bool = False,
 ) -> RaterModel:
+    """Build a part; with ``crowd``, the consensus of its raters is the truth."""
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
-    raters = replace(raters, crowd=crowd)
+    if crowd:
+        raters = replace(raters, crowd=_crowd(ratings), told=_told(ratings))
     _refuse_unfit(recipe)
     scored = recipe.family == "scored"
     if scored and (copiers := [name for name in raters.names if name in spec.copies]):
@@ -232,12 +235,20 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
 
 
 def _crowd(ratings: Ratings) -> Floats:
-    """Return each rater's share in the crowd that alone defines the truth, (rater, label)."""
+    """Return each rater's share in the crowd whose consensus is the truth, (rater, label).
+
+    Audits say more than a consensus, so an audited label has no crowd.
+    """
     answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
     for label, said in enumerate(ratings.answers.T):
         answered[ratings.rater[said >= 0], label] = 1.0
-    told = (ratings.truth >= 0).any(axis=0) | (ratings.audit != NOT_AUDITED).any(axis=0)
-    return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~told)
+    audited = (ratings.audit != NOT_AUDITED).any(axis=0)
+    return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~audited)
+
+
+def _told(ratings: Ratings) -> Bools:
+    """Return whether the truth of some items is known, (label,)."""
+    return np.asarray((ratings.truth >= 0).any(axis=0))
 
 
 def _read_answers(

@@ -98,7 +98,7 @@ class Parameter:
             return value, terms
         if self.prior.name in POSITIVE:
             value = xp.exp(free)
-            return value, _positive_log_density(self.prior.name, value, free, numbers)
+            return value, positive_log_density(self.prior.name, value, free, numbers)
         if self.prior.name == "Beta":
             pair = xp.stack([free, free * 0.0], axis=-1)
             logs = log_softmax(pair, xp)
@@ -150,7 +150,7 @@ def offsets(
     return Parameter(name=name, dims=dims, prior=unit, coords=coords, spread=spread, spread_at=at)
 
 
-def _positive_log_density(name: str, value: Any, free: Any, numbers: list[Floats]) -> Any:
+def positive_log_density(name: str, value: Any, free: Any, numbers: list[Floats]) -> Any:
     """Return the log density of a positive value, with the Jacobian of its log."""
     if name == "HalfNormal":
         standard = value * (1 / numbers[0])

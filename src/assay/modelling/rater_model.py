@@ -18,6 +18,7 @@ from assay.modelling.copying import Copying
 from assay.modelling.families import Family, WholeFamily
 from assay.modelling.families.family import Raters
 from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.families.scored import Scored
 from assay.modelling.interface_rules import (
     AdmissibleResponses,
@@ -189,6 +190,11 @@ class RaterModel(ABC):
         """Prior of the raters' mean lean, if there is one."""
         return None
 
+    @property
+    def pool_lean(self) -> PoolLean | None:
+        """How the raters' mean lean differs from their pool's, if it may."""
+        return None
+
     def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
         """Return the layers' effect at one difficulty; None without an effect."""
         return self.tilts(values, [position], xp)[0]
@@ -244,6 +250,11 @@ class CategoricalRaterModel(RaterModel):
     def lean(self) -> LeanPrior | None:
         """Prior of the raters' mean lean, if there is one."""
         return self.family.lean_prior()
+
+    @property
+    def pool_lean(self) -> PoolLean | None:
+        """How the raters' mean lean differs from their pool's, if it may."""
+        return self.family.pool_lean()
 
     @property
     def widest(self) -> int:

@@ -26,6 +26,7 @@ from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
 from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import DEGREES, KINDS
 from assay.modelling.layers.difficulty_nodes import node_count
@@ -120,6 +121,26 @@ class Structure:
     def _leans(self) -> list[tuple[RaterModel, LeanPrior]]:
         """Parts with a prior of the raters' mean lean."""
         return [(part, lean) for part in self.parts if (lean := part.lean) is not None]
+
+    def with_pool_lean(
+        self, values: Mapping[str, Floats], lean: Floats | None
+    ) -> Mapping[str, Floats]:
+        """Return the parameters with which labels are drawn, given leans (draw, label).
+
+        See :class:`assay.modelling.families.pool_lean.PoolLean`.
+        """
+        if lean is None:
+            return values
+        found = dict(values)
+        for part, pool in self.pools:
+            moved = pool.moved(part.own(values), lean[:, pool.labels])
+            found |= {part.prefix + name: value for name, value in moved.items()}
+        return found
+
+    @cached_property
+    def pools(self) -> list[tuple[RaterModel, PoolLean]]:
+        """Parts whose raters may lean from their pool."""
+        return [(part, pool) for part in self.parts if (pool := part.pool_lean) is not None]
 
     def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
         """Return the likelihood's tables, for parameters with any leading axes of draws."""
@@ -374,8 +395,9 @@ COPIES = "no rater is said to copy another (`copies=`)"
 
 
 def used_priors(structure: Structure) -> dict[str, Prior]:
-    """Return the priors of a model's unknowns, by the names that replace them."""
-    read = (block.prior for block in structure.parameters() if 0 not in block.shape)
+    """Return the priors of a model's unknowns and labels, by the names that replace them."""
+    read = [block.prior for block in structure.parameters() if 0 not in block.shape]
+    read += [pool.spread for _, pool in structure.pools]
     return {key: prior for every in read for key, prior in every.by_key().items()}
 
 

@@ -95,6 +95,16 @@ def _priors_table(material: Material) -> Block:
         for block in structure.parameters()
         for names in [list(block.prior.by_key())]
     ]
+    lines += [
+        {
+            "parameter": "lean_spread",
+            "prior": prior_words(pool.spread),
+            "dims": f"label ({len(pool.labels)})",
+            "name": "lean_spread",
+            "source": "yours" if "lean_spread" in changed else "catalogue",
+        }
+        for _, pool in structure.pools
+    ]
     shown = {
         "parameter": "Parameter", "prior": "Prior", "dims": "One for each", "name": "Its name",
         "source": "From",

@@ -178,7 +178,7 @@ def _told_more(view: FitView, holds: Bools, ratio: float) -> FitView:
     each, kind = np.unique(shift, return_inverse=True)
     log_weight = np.where(holds, each[:, None], 0.0) - np.maximum(each, 0.0)[:, None]
     more = view.structure.with_evidence(kind.ravel(), log_weight)
-    states = sample_states(more, view.draws, rng).states
+    states = sample_states(more, view.draws_of_labels, rng).states
     state = labels["state"]
     told = labels.assign(state=(state.dims, states.reshape(state.shape)))
     return _with_groups(view, labels=told)

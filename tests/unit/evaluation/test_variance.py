@@ -135,21 +135,17 @@ def test_what_only_the_second_labels_hold_is_within_the_error(fit):
 
 
 def test_labels_are_the_variance_given_the_parameters(fit):
-    """With the posterior of the parameters at one point, nothing is left to the parameters."""
+    """With the parameters and the raters' lean at one point, nothing is left to these."""
     fixed = fit.copy(deep=True)
     posterior = fit["posterior"].to_dataset()
     still = posterior.map(lambda v: v.isel(chain=0, draw=0) + 0 * v)
     fixed["posterior"] = still.transpose("chain", "draw", ...)
-    fixed["labels"] = (
-        fit["labels"]
-        .to_dataset()
-        .assign(
-            state=(
-                ("chain", "draw", "item"),
-                second_labels(FitView.of(fixed)).states.reshape(2, 2000, -1),
-            )
-        )
-    )
+    labels = fit["labels"].to_dataset()
+    lean = labels["pool_lean"]
+    labels = labels.assign(pool_lean=(lean.isel(chain=0, draw=0) + 0 * lean).transpose(*lean.dims))
+    fixed["labels"] = labels
+    again = second_labels(FitView.of(fixed)).states.reshape(2, 2000, -1)
+    fixed["labels"] = labels.assign(state=(("chain", "draw", "item"), again))
     fixed.attrs["seed"] = 77
     table = variance_budget(fixed, estimand="finite")
     assert (table["parameters"].abs() <= 4 * table["mcse"]).all()

@@ -192,7 +192,7 @@ def test_the_model_card_has_every_prior(page: Page, fit: xr.DataTree) -> None:
         b for b in section(page, "model").blocks if isinstance(b, Table) and b.key == "priors"
     )
     known = set(fit["posterior"].data_vars) - {"prevalence"}
-    assert set(table.frame["parameter"]) == known
+    assert set(table.frame["parameter"]) == known | {"lean_spread"}
     names = [name for cell in table.frame["name"] for name in cell.split(", ") if name]
     assert names == list(used_priors(FitView.of(fit).structure))
     assert set(table.frame["source"]) == {"catalogue", "fixed"}

@@ -132,10 +132,10 @@ MEANINGS: dict[Code, Meaning] = {
             code="graded-items",
             asked="whether items are graded",
             found="Items lie on a continuum{about}, and each rater says yes above a threshold",
-            means="Items in the middle are neither a clear yes nor a clear no, so the labels are "
-            "too certain",
-            mend=f"Give the truth of {2 * LAYER_ITEMS} items drawn at random (`truth=`), and fit "
-            "with `reference='gold'`, which estimates how often raters err together",
+            means="Items in the middle are neither a clear yes nor a clear no. What they count as "
+            "depends on which raters took part",
+            mend=f"Give the truth of {LAYER_ITEMS} items or more, drawn at random (`truth=`): it "
+            "shows where the raters stand, and narrows the intervals",
             mark="graded items: items in the middle are neither a clear yes nor a clear no",
             parts=("perception",),
         ),

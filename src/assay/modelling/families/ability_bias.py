@@ -15,9 +15,11 @@ from assay.modelling.families.hierarchical import (
     BY_GROUP,
     lean_prior,
     logit_parameters,
+    pool_lean,
     pooled_logits,
 )
 from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior, distinct
 
@@ -98,6 +100,10 @@ class AbilityBias(Family):
     def lean_prior(self) -> LeanPrior | None:
         """Return the prior of the raters' mean lean, on binary labels."""
         return lean_prior(self, "mean_by_class")
+
+    def pool_lean(self) -> PoolLean | None:
+        """Return how the raters' mean lean differs from their pool's, on binary labels."""
+        return pool_lean(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the log softmax of the raters' logits."""

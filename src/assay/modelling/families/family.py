@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay._util.errors import ModelError, suggest
-from assay._util.typing import Floats, Ints
+from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
 from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.interface_rules import AdmissibleResponses
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
@@ -22,14 +23,16 @@ Owner = Literal["group", "rater"]
 class Raters:
     """Names of raters, and the group of each as a position in ``groups``.
 
-    ``crowd`` (rater, label) is each rater's share in the crowd that alone defines a label's truth:
-    equal among those who answered it, and 0 for all if the truth of some items is known.
+    ``crowd`` (rater, label) is each rater's share in the crowd whose consensus is a label's truth:
+    equal among those who answered it. ``told`` (label,) says whether the truth of some items is
+    known.
     """
 
     names: tuple[str, ...]
     groups: tuple[str, ...]
     group: Ints
     crowd: Floats | None = None
+    told: Bools | None = None
 
     def as_one(self) -> "Raters":
         """Return a single rater in a single group, for parameters that all raters share."""
@@ -74,6 +77,10 @@ class Family(ABC):
 
     def lean_prior(self) -> LeanPrior | None:
         """Return the prior of the raters' mean lean to one answer, if the family has one."""
+        return None
+
+    def pool_lean(self) -> PoolLean | None:
+        """Return how the raters' mean lean differs from their pool's, if the family has one."""
         return None
 
     @abstractmethod

@@ -8,6 +8,7 @@ import numpy as np
 from assay._util.typing import Bools, Floats
 from assay.modelling.families.family import Family, Owner
 from assay.modelling.families.lean import LeanPrior, binary_leans
+from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 
@@ -43,6 +44,10 @@ class Hierarchical(Family):
     def lean_prior(self) -> LeanPrior | None:
         """Return the prior of the raters' mean lean."""
         return lean_prior(self)
+
+    def pool_lean(self) -> PoolLean | None:
+        """Return how the raters' mean lean differs from their pool's."""
+        return pool_lean(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the log softmax of the raters' logits."""
@@ -111,7 +116,7 @@ def pooled_logits(family: Family, values: Mapping[str, Any]) -> Any:
 
 def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | None:
     """Return the prior of the raters' mean lean; None if no label needs it."""
-    share = binary_leans(family.layout, family.raters.crowd)
+    share = _alone(family)
     if share is None:
         return None
     centre, sd = _mean_prior(family, correct).values
@@ -120,7 +125,27 @@ def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | Non
     )
 
 
+def _alone(family: Family) -> Floats | None:
+    """Return the weights of leans of labels whose truth raters alone define."""
+    crowd, told = family.raters.crowd, family.raters.told
+    return binary_leans(family.layout, crowd if crowd is None or told is None else crowd * ~told)
+
+
+def pool_lean(family: Family) -> PoolLean | None:
+    """Return how the raters' mean lean differs from their pool's; None if no label needs it."""
+    share = binary_leans(family.layout, family.raters.crowd)
+    if share is None:
+        return None
+    of_cell = np.array(family.layout.labels)[[row for row, _ in family.layout.cells]]
+    return PoolLean(
+        share=share,
+        labels=np.array([of_cell[cells.any(axis=0)][0] for cells in share]),
+        group=family.raters.group,
+        spread=family.priors["lean_spread"],
+    )
+
+
 def _leaning(family: Family) -> Bools:
     """Return whether a cell's label has a prior of the lean, (cell,)."""
-    share = binary_leans(family.layout, family.raters.crowd)
+    share = _alone(family)
     return np.zeros(len(family.layout.cells), bool) if share is None else share.any(axis=(0, 1))

@@ -90,7 +90,7 @@ class LeanPrior:
 
 
 def binary_leans(layout: ConfusionLayout, crowd: Floats | None) -> Floats | None:
-    """Return the weight of each logit in the raters' mean lean, (label, rater, cell).
+    """Return the weight of each logit in the raters' mean lean, (leaning label, rater, cell).
 
     Only binary labels with a ``crowd`` (rater, label) have one; None if there is none.
     """

@@ -1,0 +1,114 @@
+"""Crews drawn from a pool of real raters: do intervals of a share hold what the others say?
+
+    python -m benchmarks crews --data ../shared/data --crews 24 --seed 7
+
+A crew of 3, 5 or 8 raters is drawn at random from a real pool, and the default is fitted to its
+ratings by Laplace's approximation. The truth of an item is what most raters outside the crew say.
+Pools: 123 people who judged 350 conversations (DICES-350, unsafe or not), and 16 settings of
+language models that judged 660 paragraphs (DIRAS ChatReport, relevant or not). Each crew is fitted
+with the raters' lean from their pool and without it. Writes ``results/sets/crews.csv``, a line per
+crew and model, and ``results/sets/crews_summary.csv``.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import assay
+
+PROJECT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parent / "results" / "sets"
+SIZES = (3, 5, 8)
+MODELS: dict[str, dict[str, str]] = {
+    "default": {},
+    "without lean": {"lean_spread": "HalfNormal(0.0001)"},
+}
+RESAMPLES = 2000
+
+
+def pools(data: Path) -> dict[str, pd.DataFrame]:
+    """Return the ratings of each pool: item, cluster, rater and whether the answer is yes."""
+    dices = pd.read_csv(data / "dices_350" / "annotations.csv").dropna(subset=["unsafe"])
+    diras = pd.read_csv(data / "diras_chatreport" / "annotations.csv")
+    diras = diras[~diras["rater"].str.startswith("expert")].dropna(subset=["relevant_any"])
+    return {
+        "DICES-350": dices.assign(cluster=dices["item"], yes=dices["unsafe"] == 1),
+        "DIRAS": diras.assign(cluster=diras["query"], yes=diras["relevant_any"] == 1),
+    }
+
+
+def vote_interval(share: pd.Series, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the share of items with a majority, and its 95 % interval by a bootstrap of items."""
+    voted = ((share > 0.5) + 0.5 * (share == 0.5)).to_numpy()
+    drawn = rng.choice(voted, (RESAMPLES, len(voted))).mean(axis=1)
+    return float(voted.mean()), *(float(v) for v in np.quantile(drawn, [0.025, 0.975]))
+
+
+def lines_of(name: str, pool: pd.DataFrame, size: int, number: int, seed: int) -> pd.DataFrame:
+    """Draw and fit one crew: a line per model, and one of the vote."""
+    rng = np.random.default_rng([seed, size, number])
+    crew = rng.choice(sorted(pool["rater"].unique()), size, replace=False)
+    inside = pool["rater"].isin(crew)
+    own, others = pool[inside], pool[~inside]
+    said = others.groupby("item")["yes"].mean()
+    frame = own.assign(label=np.where(own["yes"], "yes", "no"))
+    clusters = {"cluster": "cluster"} if own["cluster"].nunique() < own["item"].nunique() else {}
+    columns = ["item", "rater", "label", *clusters.values()]
+    ratings = assay.read_ratings(frame[columns], item="item", rater="rater", **clusters)
+    truth = float((said > 0.5).mean())
+    found: list[dict[str, Any]] = []
+    for model, priors in MODELS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = assay.fit(
+                ratings, method="laplace", priors=priors, rng=number + 1, progress=False
+            )
+        yes = list(ratings.task.labels[0].classes).index("yes")
+        drawn = (fit["labels"]["state"] == yes).mean("item").to_numpy()
+        lower, upper = np.quantile(drawn, [0.025, 0.975])
+        found.append({"model": model, "share": drawn.mean(), "lower": lower, "upper": upper})
+    share, lower, upper = vote_interval(own.groupby("item")["yes"].mean(), rng)
+    found.append({"model": "vote", "share": share, "lower": lower, "upper": upper})
+    table = pd.DataFrame(found).assign(pool=name, raters=size, crew=number, seed=seed, truth=truth)
+    return table.assign(held=(table["lower"] <= truth) & (truth <= table["upper"]))
+
+
+def summary(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return held intervals, widths and errors by pool, size and model."""
+    lines = lines.assign(
+        width=lines["upper"] - lines["lower"], error=(lines["share"] - lines["truth"]) ** 2
+    )
+    by = lines.groupby(["pool", "raters", "model"], sort=False)
+    table = by.agg(
+        crews=("crew", "nunique"),
+        held=("held", "mean"),
+        width=("width", "mean"),
+        RMSE=("error", lambda e: np.sqrt(e.mean())),
+    )
+    return table.reset_index()
+
+
+def main() -> None:
+    """Fit the crews and write both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=PROJECT.parent / "shared" / "data")
+    parser.add_argument("--crews", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    chosen = parser.parse_args()
+    parts = []
+    for name, pool in pools(chosen.data).items():
+        for size in SIZES:
+            for number in range(chosen.crews):
+                parts.append(lines_of(name, pool, size, number, chosen.seed))
+                lines = pd.concat(parts)
+                lines.to_csv(chosen.folder / "crews.csv", index=False, float_format="%.5g")
+    summary(lines).to_csv(chosen.folder / "crews_summary.csv", index=False, float_format="%.3f")
+
+
+if __name__ == "__main__":
+    main()

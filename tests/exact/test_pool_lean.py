@@ -1,0 +1,170 @@
+"""The raters' lean from their pool: against plain formulas, Bayes' rule and enumeration."""
+
+import brute
+import numpy as np
+import pytest
+from scipy import optimize
+from scipy.integrate import quad
+from scipy.special import expit, log_expit
+from small import draw_values, small_ratings, stacked, task_named
+
+import assay
+from assay.data.states import MISSING
+from assay.fits.latent_states import sample_states
+from assay.inference.lean_draws import draw_pool_lean
+from assay.modelling.families.pool_lean import SPREADS, PoolLean
+from assay.modelling.priors import parse_prior
+from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
+
+DRAWS = 40_000
+
+
+def structure_of(name: str, raters: str = "hierarchical", **options: object) -> Structure:
+    ratings = small_ratings(task_named(name), 2, missing=0.1, **options)
+    return build_structure(ratings, make_spec(raters))
+
+
+def shifted(structure: Structure, values: dict, lean: dict[str, float]) -> dict:
+    """The means with a lean added where yes is true, and taken off where no is true."""
+    layout, mean = structure.parts[0].family.layout, values["logit_mean"].copy()
+    for cell, (row, _) in enumerate(layout.cells):
+        name = layout.task.labels[layout.labels[row]].name
+        if name in lean:
+            mean[:, cell] += lean[name] * (1 if layout.true_classes[row] == 1 else -1)
+    return {**values, "logit_mean": mean}
+
+
+@pytest.mark.parametrize("clusters", [None, 4])
+@pytest.mark.parametrize("raters", ["hierarchical + item_difficulty", "joint", "ability_bias"])
+@pytest.mark.parametrize("name", ["retrieval", "gated"])
+def test_labels_have_the_lean_and_the_likelihood_has_not(name, raters, clusters):
+    structure = structure_of(name, raters, clusters=clusters)
+    values, names = draw_values(structure, 1), structure.ratings.task.label_names
+    (pools,) = structure.pools
+    binary = [names[n] for n in pools[1].labels]
+    assert binary == [la.name for la in structure.ratings.task.labels if len(la.classes) == 2]
+    lean = np.random.default_rng(1).normal(size=(1, len(names)))
+    found = sample_states(structure, stacked(values), np.random.default_rng(1), lean)
+    moved = shifted(structure, values, {n: lean[0, names.index(n)] for n in binary})
+    expected = brute.state_probabilities(structure, moved)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
+    by_cluster = brute.log_likelihoods(structure, values)
+    np.testing.assert_allclose(found.log_likelihood[0], by_cluster, atol=1e-9)
+
+
+def pool_of(leans: np.ndarray, abilities: np.ndarray, prior: str) -> tuple[PoolLean, dict]:
+    """One label whose raters have these leans and abilities, in every draw."""
+    count = len(leans)
+    logits = np.stack([abilities - leans, abilities + leans], axis=1)  # of no and of yes
+    pool = PoolLean(
+        share=np.tile([-0.5, 0.5], (1, count, 1)) / count,
+        labels=np.array([0]),
+        group=np.zeros(count, np.int64),
+        spread=parse_prior(prior),
+    )
+    values = {
+        "logit_mean": np.zeros((DRAWS, 1, 2)),
+        "logit_sd": np.ones((DRAWS, 1, 2)),
+        "logit_offset": np.broadcast_to(logits, (DRAWS, count, 2)),
+    }
+    return pool, values
+
+
+@pytest.mark.parametrize("prior", ["HalfNormal(1)", "HalfNormal(0.3)", "Exponential(2)"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_spread_of_the_pool_has_its_posterior(count: int, prior: str):
+    rng = np.random.default_rng(count)
+    leans, abilities = rng.normal(0, 0.7, count), rng.normal(1.8, 0.4, count)
+    pool, values = pool_of(leans, abilities, prior)
+    squares = ((leans - leans.mean()) ** 2).sum()
+    number = float(parse_prior(prior).values[0])
+
+    def density(w: float) -> float:
+        log_prior = -number * w if prior.startswith("Exp") else -0.5 * (w / number) ** 2
+        return float(np.exp(log_prior - (count - 1) * np.log(w) - squares / (2 * w * w)))
+
+    first, second = (quad(lambda w, k=k: w**k * density(w), 1e-4, 8, limit=500)[0] for k in (0, 2))
+    half = abilities.mean() / 2
+    wanted = second / first / count * (half / np.tanh(half)) ** 2
+    chance, unit = pool.spreads(values)
+    found = (chance[0, 0] @ SPREADS**2) * unit[0, 0] ** 2
+    assert found == pytest.approx(wanted, rel=0.01)
+    np.testing.assert_allclose(pool.of_model(values)[:, 0], leans.mean(), atol=1e-12)
+
+
+@pytest.mark.parametrize("ability", [0.5, 2.0, 3.5])
+def test_the_answers_of_a_split_pool_are_no_evidence(ability: float):
+    """Raters who lean by d say yes with odds exp(d) where their pool is split."""
+    d = 0.02
+    pool, values = pool_of(np.zeros(3), np.full(3, ability), "HalfNormal(1)")
+    times = pool.spreads(values)[1][0, 0] * np.sqrt(3)
+
+    def evidence(lean: float) -> float:
+        """Log Bayes factor of yes for each answer, with the answers of a split pool."""
+        yes = log_expit(ability + lean) - log_expit(-ability + lean)
+        no = log_expit(-ability - lean) - log_expit(ability - lean)
+        return float(expit(d) * yes + expit(-d) * no)
+
+    crossing = optimize.brentq(evidence, 0, 1)
+    assert times * d == pytest.approx(crossing, rel=1e-2)
+
+
+def test_known_truth_weighs_the_lean_by_enumeration():
+    structure = structure_of("retrieval", items=10, known=True)
+    one = draw_values(structure, 3)
+    values = {k: np.repeat(v, DRAWS, axis=0) for k, v in stacked(one).items()}
+    truth = structure.ratings.truth
+    told = (truth != MISSING).any(axis=0)
+    assert told.any()
+    label = int(np.flatnonzero(told)[0])
+    name = structure.ratings.task.label_names[label]
+    drawn = draw_pool_lean(structure, values, method="laplace", seed=1)[:, label]
+    # The SDs that the draws had, and Bayes' rule at each lean, item by item.
+    part, pool = structure.pools[0]
+    place, rng = list(pool.labels).index(label), np.random.default_rng(2)
+    chance, unit = (table[0, place] for table in pool.spreads(part.own(values)))
+    scales = rng.choice(SPREADS, size=DRAWS, p=chance / chance.sum()) * unit
+    states = structure.prevalence.space.states
+    agrees = ((truth[:, None] == MISSING) | (truth[:, None] == states)).all(axis=-1)
+    known = (truth != MISSING).any(axis=1)
+
+    def log_told(lean: float) -> float:
+        moved = shifted(structure, one, {name: lean})
+        chance = brute.state_probabilities(structure.without_gold(), moved)
+        return float(np.log((chance * agrees).sum(axis=1)[known]).sum())
+
+    leans = np.linspace(-10, 10, 121) * np.sqrt((scales**2).mean())
+    logs = np.array([log_told(lean) for lean in leans])
+    weight = np.exp(logs - logs.max())
+    prior = rng.normal(size=DRAWS) * scales
+    weights = np.interp(prior, leans, weight)
+    for power in (1, 2):
+        wanted = np.average(prior**power, weights=weights)
+        spread = np.sqrt(np.average((prior**power - wanted) ** 2, weights=weights) / DRAWS)
+        assert (drawn**power).mean() == pytest.approx(wanted, abs=8 * spread)
+    plain = structure.without_gold()
+    free = draw_pool_lean(plain, values, method="laplace", seed=1)[:, label]
+    assert abs(drawn.mean()) > 12 * free.std() / np.sqrt(DRAWS)  # the truth told something
+
+
+@pytest.mark.parametrize(
+    ("task", "choices"),
+    [
+        ("relevance", {}),
+        ("retrieval", {"raters": "dawid_skene"}),
+        ("retrieval", {"raters": {"a": "hierarchical", "b": "hierarchical"}}),
+        ("retrieval", {"reference": "a"}),
+    ],
+    ids=["three classes", "no logits", "recipes of groups", "a reference"],
+)
+def test_who_has_no_lean(task: str, choices: dict):
+    ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3}, rng=1)
+    assert build_structure(ratings, make_spec(**choices)).pools == []
+
+
+def test_methods_with_fixed_parameters_have_no_lean():
+    structure = structure_of("retrieval")
+    values = stacked(draw_values(structure, 1))
+    for method in ("em", "map"):
+        assert draw_pool_lean(structure, values, method=method, seed=1) is None

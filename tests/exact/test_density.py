@@ -122,7 +122,7 @@ def lean_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
         np.broadcast_to(v, values["logit_mean"].shape) for v in priors["logit_mean"].values
     )
     for n, label in enumerate(structure.ratings.task.labels):
-        if len(label.classes) > 2 or raters.told[n] or not raters.crowd[:, n].any():
+        if len(label.classes) > 2 or not raters.alone[n] or not raters.crowd[:, n].any():
             continue
         found, usual, variance = 0.0, 0.0, 0.0
         for cell, (row, _) in enumerate(layout.cells):

@@ -153,14 +153,25 @@ def test_known_truth_weighs_the_lean_by_enumeration():
     [
         ("relevance", {}),
         ("retrieval", {"raters": "dawid_skene"}),
-        ("retrieval", {"raters": {"a": "hierarchical", "b": "hierarchical"}}),
-        ("retrieval", {"reference": "a"}),
+        ("retrieval", {"raters": dict.fromkeys("abc", "hierarchical")}),
+        ("retrieval", {"reference": "gold"}),
+        ("retrieval", {"reference": "groups"}),
     ],
-    ids=["three classes", "no logits", "recipes of groups", "a reference"],
+    ids=["three classes", "no logits", "recipes of groups", "gold", "groups"],
 )
 def test_who_has_no_lean(task: str, choices: dict):
-    ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3}, rng=1)
+    ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3, "c": 2}, rng=1)
     assert build_structure(ratings, make_spec(**choices)).pools == []
+
+
+def test_the_pool_of_a_reference_group_is_that_of_its_raters():
+    ratings = assay.simulate("retrieval", n_items=40, groups={"a": 2, "b": 3}, rng=1)
+    ((part, pool),) = build_structure(ratings, make_spec(reference="b")).pools
+    assert part.lean is None
+    took = pool.share.any(axis=(0, 2))
+    assert took.tolist() == (ratings.raters["group"] == "b").tolist()
+    # Half of the difference of the two logits, averaged over the three raters.
+    np.testing.assert_allclose(np.abs(pool.share[:, took]).sum(axis=(1, 2)), 1)
 
 
 def test_methods_with_fixed_parameters_have_no_lean():

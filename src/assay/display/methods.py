@@ -174,13 +174,14 @@ def _model(entries: list[dict[str, object]], spec: Spec) -> str:
 
 def _truth(view: FitView) -> str:
     reference = str(view.attrs["reference"])
+    pool = view.pool_lean is not None
+    drawn = " The raters who define it count as a random sample of a pool." * pool
     if is_consensus(reference):
-        drawn = " The raters count as a random sample of a pool, and most of the pool define it."
         return (
             f"The truth is defined as the {reference}; how often all raters err together is not "
-            f"identifiable from these data.{drawn * (view.pool_lean is not None)}"
+            f"identifiable from these data.{drawn}"
         )
-    return f"The truth is defined as: {reference}."
+    return f"The truth is defined as: {reference}.{drawn}"
 
 
 def _inference(view: FitView, method: str) -> str:

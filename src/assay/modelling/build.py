@@ -24,7 +24,7 @@ from assay.modelling.prior_names import PartPriors
 from assay.modelling.rater_model import CategoricalRaterModel, RaterModel, ScorePart, score_products
 from assay.modelling.replicates import Consistency, collect_repeats
 from assay.modelling.responses import build_responses
-from assay.modelling.spec import Recipe, Spec
+from assay.modelling.spec import GOLD, GROUPS, Recipe, Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,7 +145,7 @@ def build_parts(
     part. ``lean`` says whether the raters' mean lean has its own prior.
     """
     if isinstance(spec.raters, str):
-        crowd = lean and spec.reference is None
+        crowd = lean and spec.reference not in (GOLD, GROUPS)
         return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""], crowd=crowd),)
     return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
 
@@ -173,11 +173,13 @@ def _build(
     *,
     crowd: bool = False,
 ) -> RaterModel:
-    """Build a part; with ``crowd``, the consensus of its raters is the truth."""
+    """Build a part; with ``crowd``, the consensus of its raters, or of a group, is the truth."""
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
     if crowd:
-        raters = replace(raters, crowd=_crowd(ratings), told=_told(ratings))
+        raters = replace(
+            raters, crowd=_crowd(ratings, spec.reference), alone=_alone(ratings, spec.reference)
+        )
     _refuse_unfit(recipe)
     scored = recipe.family == "scored"
     if scored and (copiers := [name for name in raters.names if name in spec.copies]):
@@ -234,21 +236,24 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
     return members, raters
 
 
-def _crowd(ratings: Ratings) -> Floats:
+def _crowd(ratings: Ratings, reference: str | None) -> Floats:
     """Return each rater's share in the crowd whose consensus is the truth, (rater, label).
 
-    Audits say more than a consensus, so an audited label has no crowd.
+    It is that of the group ``reference``, if there is one. Audits say more than a consensus, so an
+    audited label has no crowd.
     """
     answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
     for label, said in enumerate(ratings.answers.T):
         answered[ratings.rater[said >= 0], label] = 1.0
+    if reference is not None:
+        answered[(ratings.raters["group"].astype(str) != reference).to_numpy()] = 0.0
     audited = (ratings.audit != NOT_AUDITED).any(axis=0)
     return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~audited)
 
 
-def _told(ratings: Ratings) -> Bools:
-    """Return whether the truth of some items is known, (label,)."""
-    return np.asarray((ratings.truth >= 0).any(axis=0))
+def _alone(ratings: Ratings, reference: str | None) -> Bools:
+    """Return whether nothing but all raters tells the truth, (label,)."""
+    return np.asarray(~(ratings.truth >= 0).any(axis=0) & (reference is None))
 
 
 def _read_answers(

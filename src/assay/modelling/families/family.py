@@ -24,15 +24,14 @@ class Raters:
     """Names of raters, and the group of each as a position in ``groups``.
 
     ``crowd`` (rater, label) is each rater's share in the crowd whose consensus is a label's truth:
-    equal among those who answered it. ``told`` (label,) says whether the truth of some items is
-    known.
+    equal among those who answered it. ``alone`` (label,) says whether nothing else tells the truth.
     """
 
     names: tuple[str, ...]
     groups: tuple[str, ...]
     group: Ints
     crowd: Floats | None = None
-    told: Bools | None = None
+    alone: Bools | None = None
 
     def as_one(self) -> "Raters":
         """Return a single rater in a single group, for parameters that all raters share."""

@@ -127,8 +127,8 @@ def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | Non
 
 def _alone(family: Family) -> Floats | None:
     """Return the weights of leans of labels whose truth raters alone define."""
-    crowd, told = family.raters.crowd, family.raters.told
-    return binary_leans(family.layout, crowd if crowd is None or told is None else crowd * ~told)
+    crowd, alone = family.raters.crowd, family.raters.alone
+    return binary_leans(family.layout, None if crowd is None or alone is None else crowd * alone)
 
 
 def pool_lean(family: Family) -> PoolLean | None:

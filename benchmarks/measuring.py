@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 """Where ``python -m benchmarks.X`` runs."""
 PACKED = {"method": "gzip", "compresslevel": 9, "mtime": 0}
 """How pandas packs a table: the same lines give the same bytes."""
+NO_LEAN = {"lean_spread": "HalfNormal(0.0001)"}
+"""Priors by which labels are drawn without the raters' lean from their pool."""
 STATUS = Path("/proc/self/status")
 CLEAR = Path("/proc/self/clear_refs")
 

@@ -26,6 +26,7 @@ from assay.raters.dependence import effective_number_of_raters
 from assay.raters.drift import rater_drift, reliability_by_session
 from assay.raters.reliability import compare_raters, rater_accuracy
 from assay.raters.spammers import rater_spammers
+from benchmarks.measuring import NO_LEAN
 
 LEVEL = 0.95
 NUTS: dict[str, Any] = {"draws": 400, "tune": 400, "chains": 1}
@@ -111,7 +112,7 @@ class World:
     def fit(self, ratings: Ratings, rng: np.random.Generator, **how: Any) -> xr.DataTree:
         """Fit a set of ratings; the raters are no sample of a pool."""
         leaning = build_structure(ratings, make_spec(self.raters, reference=self.reference)).pools
-        lean = {"lean_spread": "HalfNormal(0.0001)"} if leaning else {}
+        lean = NO_LEAN if leaning else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", assay.FitWarning)
             return assay.fit(

@@ -30,7 +30,7 @@ from assay.fits.view import FitView
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 from assay.raters.reliability import reliability_table
-from benchmarks.measuring import PACKED
+from benchmarks.measuring import NO_LEAN, PACKED
 
 DRAWS, TUNE = 400, 300
 THINNED = 99
@@ -99,8 +99,6 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
 }
 
 
-NO_LEAN = {"lean_spread": "HalfNormal(0.0001)"}
-"""The simulated raters are no sample of a pool, so their labels have no lean from it."""
 SIGN_FREE = ("cluster_loading", "halo_loading")
 """Parameters of which the sign of all values together is arbitrary, in studies of one group."""
 
@@ -115,6 +113,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
     skeleton = assay.simulate(task, rng=rng, **model, **sizes)
     skeleton = skeleton if study.formula is None else described(skeleton, rng)
     ratings = simulate_answers(build_structure(skeleton, spec), {}, rng, gold=study.gold)
+    # The simulated raters are no sample of a pool.
     leaning = build_structure(ratings, spec).pools
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -19,14 +19,12 @@ import numpy as np
 import pandas as pd
 
 import assay
+from benchmarks.measuring import NO_LEAN
 
 PROJECT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent / "results" / "sets"
 SIZES = (3, 5, 8)
-MODELS: dict[str, dict[str, str]] = {
-    "default": {},
-    "without lean": {"lean_spread": "HalfNormal(0.0001)"},
-}
+MODELS: dict[str, dict[str, str]] = {"default": {}, "without lean": NO_LEAN}
 RESAMPLES = 2000
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import assay
+from benchmarks.measuring import NO_LEAN
 from benchmarks.worlds.zoo import draw_study, label_scores
 from benchmarks.worlds.zoo_worlds.catalogue import ZOO
 
@@ -26,7 +27,7 @@ WORLD = "graded_evidence"
 KNOWN = (0, 10, 30, 100)
 MODELS: dict[str, dict[str, Any]] = {
     "default": {},
-    "without lean": {"priors": {"lean_spread": "HalfNormal(0.0001)"}},
+    "without lean": {"priors": NO_LEAN},
     "reference='gold'": {"reference": "gold"},
 }
 ENOUGH = 30

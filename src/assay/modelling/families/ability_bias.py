@@ -16,9 +16,8 @@ from assay.modelling.families.hierarchical import (
     lean_prior,
     logit_parameters,
     pool_lean,
-    pooled_logits,
 )
-from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.lean import LeanPrior, rater_logits
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior, distinct
@@ -126,7 +125,7 @@ class AbilityBias(Family):
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return log confusions without biases, (..., rater, asked row, class)."""
-        logits, long = pooled_logits(self, values), self._long
+        logits, long = rater_logits(values, self.raters.group), self._long
         if long.labels:
             group = self.raters.group
             mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))

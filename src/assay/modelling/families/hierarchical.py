@@ -7,7 +7,7 @@ import numpy as np
 
 from assay._util.typing import Bools, Floats
 from assay.modelling.families.family import Family, Owner
-from assay.modelling.families.lean import LeanPrior, binary_leans
+from assay.modelling.families.lean import LeanPrior, binary_leans, rater_logits
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
@@ -51,7 +51,7 @@ class Hierarchical(Family):
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the log softmax of the raters' logits."""
-        return self.layout.from_logits(pooled_logits(self, values), xp)
+        return self.layout.from_logits(rater_logits(values, self.raters.group), xp)
 
 
 def logit_parameters(
@@ -105,13 +105,6 @@ def _mean_prior(family: Family, correct: str) -> Prior:
     read += [family.priors["lean"]] * bool(leaning.any())
     apart = np.where(leaning, np.sqrt(2), 1.0)
     return Prior(name="Normal", values=(cells(0), cells(1) * apart), parts=tuple(read))
-
-
-def pooled_logits(family: Family, values: Mapping[str, Any]) -> Any:
-    """Return the logits of the raters, (..., rater, cell)."""
-    group = family.raters.group
-    mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
-    return mean + sd * values["logit_offset"]
 
 
 def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | None:

@@ -39,9 +39,8 @@ class LeanPrior:
 
     def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the addition to the log prior of the logits, (..., label)."""
-        mean, spread = values["logit_mean"], values["logit_sd"]
-        logits = mean[..., self.group, :] + spread[..., self.group, :] * values["logit_offset"]
-        lean = self._of_labels(logits, self.share, xp)
+        spread = values["logit_sd"]
+        lean = self._of_labels(rater_logits(values, self.group), self.share, xp)
         varies = self._of_labels(spread * spread, self._squares(), xp) + self._known_variance()
         wanted, narrow = self._numbers()
         given, implied = (lean - wanted) * (1 / narrow), lean - self._implied_mean()
@@ -87,6 +86,12 @@ class LeanPrior:
     def _known_variance(self) -> Floats:
         """Return the variance of the lean due to the means, (label,)."""
         return np.asarray(self._of_labels(self.sd**2, self._by_group(self.share) ** 2, np))
+
+
+def rater_logits(values: Mapping[str, Any], group: Ints) -> Any:
+    """Return the logits of raters with these groups, (..., rater, cell)."""
+    mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
+    return mean + sd * values["logit_offset"]
 
 
 def binary_leans(layout: ConfusionLayout, crowd: Floats | None) -> Floats | None:

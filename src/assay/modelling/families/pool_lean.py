@@ -7,6 +7,7 @@ import numpy as np
 
 from assay._util.arrays import softmax
 from assay._util.typing import Floats, Ints
+from assay.modelling.families.lean import rater_logits
 from assay.modelling.parameters import positive_log_density
 from assay.modelling.priors import Prior
 
@@ -50,7 +51,7 @@ class PoolLean:
 
         They are (draw, label, spread), over ``SPREADS``, and (draw, label).
         """
-        logits = self._logits(values)
+        logits = rater_logits(values, self.group)
         shape = (len(logits), len(self.share))
         chance, unit = np.empty((*shape, len(SPREADS))), np.empty(shape)
         for n, share in enumerate(self.share):
@@ -65,18 +66,13 @@ class PoolLean:
 
     def of_model(self, values: Mapping[str, Floats]) -> Floats:
         """Return the raters' mean lean in the model, (draw, label)."""
-        flat = self._logits(values).reshape(-1, self.share[0].size)
+        flat = rater_logits(values, self.group).reshape(-1, self.share[0].size)
         return np.asarray(flat @ self.share.reshape(len(self.share), -1).T)
 
     def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans (draw, label) to the logits of all raters; return what changes."""
         sign = np.sign(self.share.sum(axis=1))
         return {"logit_mean": values["logit_mean"] + (lean @ sign)[:, None]}
-
-    def _logits(self, values: Mapping[str, Floats]) -> Floats:
-        """Return the raters' logits, (draw, rater, cell)."""
-        mean, sd = (values[f"logit_{name}"][:, self.group] for name in ("mean", "sd"))
-        return np.asarray(mean + sd * values["logit_offset"])
 
     def _posterior(self, squares: Floats, count: int) -> Floats:
         """Return the posterior of the spread given the sum of squares of ``count`` leans."""

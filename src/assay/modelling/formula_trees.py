@@ -66,11 +66,7 @@ def read_tree(text: str) -> tuple[str, Any]:
     _check_tokens(tokens)
     tree = _parsed([token for token, _ in tokens])
     if sum(1 for _ in walk(tree)) > 4 * MAX_CHARACTERS or _depth(tree) > MAX_OPERATORS:
-        raise RefusedError(
-            f"it nests more than {MAX_OPERATORS} operators",
-            code="formula-size",
-            numbers={"most": MAX_OPERATORS},
-        )
+        raise _too_deep()
     _check_terms(tree)
     if count_terms(tree) > MAX_TERMS:
         raise RefusedError(
@@ -204,6 +200,14 @@ def _check_tokens(tokens: Tokens) -> None:
             )
 
 
+def _too_deep() -> RefusedError:
+    return RefusedError(
+        f"it nests more than {MAX_OPERATORS} operators",
+        code="formula-size",
+        numbers={"most": MAX_OPERATORS},
+    )
+
+
 def _parsed(tokens: list[Any]) -> Any:
     from formulae.parser import ParseError, Parser
     from formulae.token import Token
@@ -213,10 +217,11 @@ def _parsed(tokens: list[Any]) -> Any:
     parser = Parser([*before, *tokens, Token("EOF", "")])
     try:
         tree = parser.parse()
-    except (ParseError, AttributeError, RecursionError) as error:
-        why = "it is too deep" if isinstance(error, RecursionError) else error
+    except RecursionError:
+        raise _too_deep() from None
+    except (ParseError, AttributeError) as error:
         raise RefusedError(
-            f"it cannot be read: {why}. Write e.g. '~ language + length'", code="formula-syntax"
+            f"it cannot be read: {error}. Write e.g. '~ language + length'", code="formula-syntax"
         ) from None
     if not parser.at_end():
         raise RefusedError(

@@ -92,9 +92,13 @@ PLATES: dict[str, Plates] = {
     "pooled": DATA.add(THETA, "theta>y", {"label l, class k": "theta"}),
     "hierarchical": POOLED_LOGITS,
     "ability_bias": POOLED_LOGITS.add(
-        {"sd": (r"$\bar\alpha, \alpha, \beta$", 0.5, 1.35), "ab": (r"$a, b$", 2.4, 1.0)},
-        "sd>theta ab>theta",
-        {"group g": "sd", "rater j": "ab"},
+        {
+            "mu": (r"$\gamma, \bar\alpha, \mu$", 0.5, 0.45),
+            "sigma": (r"$\alpha, \kappa, \beta$", 0.5, -0.45),
+            "abc": (r"$a, b, c$", 2.4, 1.0),
+        },
+        "abc>theta",
+        {"rater j": "abc"},
     ),
     "mace": DATA.add(
         {

@@ -4,10 +4,11 @@
 
 A crew of 3, 5 or 8 raters is drawn at random from a real pool, and the default is fitted to its
 ratings by Laplace's approximation. The truth of an item is what most raters outside the crew say.
-Pools: 123 people who judged 350 conversations (DICES-350, unsafe or not), and 16 settings of
-language models that judged 660 paragraphs (DIRAS ChatReport, relevant or not). Each crew is fitted
-with the raters' lean from their pool and without it. Writes ``results/sets/crews.csv``, a line per
-crew and model, and ``results/sets/crews_summary.csv``.
+Pools: 123 people who judged 350 conversations (DICES-350; unsafe or not, and with *unsure*), and 16
+settings of language models that judged 660 paragraphs (DIRAS ChatReport; relevant or not, and in
+three grades). Each crew is fitted with the raters' lean from their pool and without it. Crews that
+gave only two of three answers are left out. Writes ``results/sets/crews.csv``, a line per crew,
+model and class, and ``results/sets/crews_summary.csv``.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import assay
 from benchmarks.measuring import NO_LEAN
@@ -26,38 +28,54 @@ FOLDER = Path(__file__).resolve().parent / "results" / "sets"
 SIZES = (3, 5, 8)
 MODELS: dict[str, dict[str, str]] = {"default": {}, "without lean": NO_LEAN}
 RESAMPLES = 2000
+Floats = NDArray[np.float64]
 
 
 def pools(data: Path) -> dict[str, pd.DataFrame]:
-    """Return the ratings of each pool: item, cluster, rater and whether the answer is yes."""
-    dices = pd.read_csv(data / "dices_350" / "annotations.csv").dropna(subset=["unsafe"])
+    """Return the ratings of each pool: item, cluster, rater and answer."""
+    dices = pd.read_csv(data / "dices_350" / "annotations.csv")
     diras = pd.read_csv(data / "diras_chatreport" / "annotations.csv")
-    diras = diras[~diras["rater"].str.startswith("expert")].dropna(subset=["relevant_any"])
-    return {
-        "DICES-350": dices.assign(cluster=dices["item"], yes=dices["unsafe"] == 1),
-        "DIRAS": diras.assign(cluster=diras["query"], yes=diras["relevant_any"] == 1),
+    diras = diras[~diras["rater"].str.startswith("expert")]
+    people, settings = dices.assign(cluster=dices["item"]), diras.assign(cluster=diras["query"])
+    found = {
+        "DICES-350": people.assign(answer=people["unsafe"].map({0: "no", 1: "yes"})),
+        "DIRAS": settings.assign(answer=settings["relevant_any"].map({0: "no", 1: "yes"})),
+        "DICES-350, three answers": people.assign(answer=people["label"].str.lower()),
+        "DIRAS, three grades": settings.assign(
+            answer=settings["grade"].map({0: "no", 1: "partly", 2: "yes"})
+        ),
     }
+    columns = ["item", "cluster", "rater", "answer"]
+    return {name: pool.dropna(subset=["answer"])[columns] for name, pool in found.items()}
 
 
-def vote_interval(share: pd.Series, rng: np.random.Generator) -> tuple[float, float, float]:
+def most(ratings: pd.DataFrame, classes: list[str]) -> pd.DataFrame:
+    """Return whether most raters of an item give an answer (item, class); ties are shared."""
+    counts = pd.crosstab(ratings["item"], ratings["answer"]).reindex(columns=classes, fill_value=0)
+    top = counts.eq(counts.max(axis=1), axis=0)
+    return top.div(top.sum(axis=1), axis=0)
+
+
+def vote_interval(voted: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
     """Return the share of items with a majority, and its 95 % interval by a bootstrap of items."""
-    voted = ((share > 0.5) + 0.5 * (share == 0.5)).to_numpy()
     drawn = rng.choice(voted, (RESAMPLES, len(voted))).mean(axis=1)
     return float(voted.mean()), *(float(v) for v in np.quantile(drawn, [0.025, 0.975]))
 
 
 def lines_of(name: str, pool: pd.DataFrame, size: int, number: int, seed: int) -> pd.DataFrame:
-    """Draw and fit one crew: a line per model, and one of the vote."""
+    """Draw and fit one crew: a line per model and class, and of the vote."""
     rng = np.random.default_rng([seed, size, number])
     crew = rng.choice(sorted(pool["rater"].unique()), size, replace=False)
     inside = pool["rater"].isin(crew)
     own, others = pool[inside], pool[~inside]
-    said = others.groupby("item")["yes"].mean()
-    frame = own.assign(label=np.where(own["yes"], "yes", "no"))
+    classes = sorted(pool["answer"].unique())
+    if own["answer"].nunique() < len(classes):
+        return pd.DataFrame()
+    truth, voted = most(others, classes).mean(), most(own, classes)
     clusters = {"cluster": "cluster"} if own["cluster"].nunique() < own["item"].nunique() else {}
-    columns = ["item", "rater", "label", *clusters.values()]
-    ratings = assay.read_ratings(frame[columns], item="item", rater="rater", **clusters)
-    truth = float((said > 0.5).mean())
+    frame = own.rename(columns={"answer": "label"})[["item", "rater", "label", *clusters]]
+    ratings = assay.read_ratings(frame, item="item", rater="rater", **clusters)
+    shown = classes[1:] if len(classes) == 2 else classes
     found: list[dict[str, Any]] = []
     for model, priors in MODELS.items():
         with warnings.catch_warnings():
@@ -65,14 +83,22 @@ def lines_of(name: str, pool: pd.DataFrame, size: int, number: int, seed: int) -
             fit = assay.fit(
                 ratings, method="laplace", priors=priors, rng=number + 1, progress=False
             )
-        yes = list(ratings.task.labels[0].classes).index("yes")
-        drawn = (fit["labels"]["state"] == yes).mean("item").to_numpy()
-        lower, upper = np.quantile(drawn, [0.025, 0.975])
-        found.append({"model": model, "share": drawn.mean(), "lower": lower, "upper": upper})
-    share, lower, upper = vote_interval(own.groupby("item")["yes"].mean(), rng)
-    found.append({"model": "vote", "share": share, "lower": lower, "upper": upper})
-    table = pd.DataFrame(found).assign(pool=name, raters=size, crew=number, seed=seed, truth=truth)
-    return table.assign(held=(table["lower"] <= truth) & (truth <= table["upper"]))
+        for answer in shown:
+            code = list(ratings.task.labels[0].classes).index(answer)
+            drawn = (fit["labels"]["state"] == code).mean("item").to_numpy()
+            lower, upper = np.quantile(drawn, [0.025, 0.975])
+            found.append(
+                {"model": model, "class": answer, "share": drawn.mean(),
+                 "lower": lower, "upper": upper}
+            )  # fmt: skip
+    for answer in shown:
+        share, lower, upper = vote_interval(voted[answer].to_numpy(), rng)
+        found.append(
+            {"model": "vote", "class": answer, "share": share, "lower": lower, "upper": upper}
+        )
+    table = pd.DataFrame(found).assign(pool=name, raters=size, crew=number, seed=seed)
+    table["truth"] = truth[table["class"]].to_numpy()
+    return table.assign(held=table["truth"].between(table["lower"], table["upper"]))
 
 
 def summary(lines: pd.DataFrame) -> pd.DataFrame:
@@ -96,10 +122,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=PROJECT.parent / "shared" / "data")
     parser.add_argument("--crews", type=int, default=24)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--pools", nargs="+", help="names of pools; default: all")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     chosen = parser.parse_args()
     parts = []
     for name, pool in pools(chosen.data).items():
+        if chosen.pools and name not in chosen.pools:
+            continue
         for size in SIZES:
             for number in range(chosen.crews):
                 parts.append(lines_of(name, pool, size, number, chosen.seed))

@@ -48,11 +48,18 @@ def biased(task: Task, confusion: Confusion, values: dict, rater: int, group: in
         odds = [1.0] * len(la.classes)
         if len(la.classes) > 2:
             sd, own = values["bias_sd"][group][next(long)], values["bias_offset"][rater]
-            odds = [math.exp(sd * own[answer + k]) for k in range(len(la.classes))]
+            rates = blind_rates(values, group, answer, len(la.classes))
+            odds = [rate * math.exp(sd * own[answer + k]) for k, rate in enumerate(rates)]
             answer += len(la.classes)
         table = [[p * o for p, o in zip(row, odds, strict=True)] for row in rows]
         found.append([[p / math.fsum(row) for p in row] for row in table])
     return found
+
+
+def blind_rates(values: dict, group: int, first: int, classes: int) -> list[float]:
+    """Rates of the answers to one label by raters who do not know the class; their mean is 1."""
+    rates = values["answer_rate"][group][first : first + classes]
+    return [rate * classes / math.fsum(rates) for rate in rates]
 
 
 def partly_guessed(confusion: Confusion, shares: Tilt) -> Confusion:
@@ -110,20 +117,25 @@ def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
 
 
 def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
-    """What ability_bias has before biases are added."""
-    mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
-    logits = [float(m + s * z) for m, s, z in zip(mean[g], sd[g], offset[j], strict=True)]
-    cell, long = count(), count()
+    """What ability_bias has before rates and biases of answers."""
+    logits, binary, cell, long, answer = [], count(), count(), count(), 0
     for la in task.labels:
         if len(la.classes) == 2:
-            next(cell), next(cell)
+            mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
+            at = [next(binary), next(binary)]
+            logits += [float(mean[g][n] + sd[g][n] * offset[j][n]) for n in at]
             continue
-        n = next(long)
+        n, rates = next(long), blind_rates(values, g, answer, len(la.classes))
+        ability = values["ability_mean"][g][n]
+        ability += values["ability_sd"][g][n] * values["ability_offset"][j][n]
         for true in range(len(la.classes)):
             for said in range(len(la.classes)):
-                own = values["ability_sd"][g][n] * values["ability_offset"][j][n]
-                ability = values["ability_mean"][g][n] + own
-                logits[next(cell)] += ability if said == true else 0.0
+                logit = float(values["confusion_mean"][g][next(cell)])
+                if said == true:
+                    apart = values["class_sd"][g][n] * values["class_offset"][j][answer + true]
+                    logit = math.log(1 + math.exp(ability + logit + apart) / rates[said])
+                logits.append(logit)
+        answer += len(la.classes)
     return _from_cells(task, logits)
 
 

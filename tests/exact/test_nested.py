@@ -1,6 +1,7 @@
 """Families that contain each other have one likelihood at the same confusions."""
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -73,20 +74,30 @@ def test_hierarchical_without_spread_is_pooled(name: str):
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, "gated"])
-def test_ability_bias_without_either_is_hierarchical(name: str):
+def test_ability_bias_with_equal_rates_and_raters_is_hierarchical(name: str):
+    """A right answer has the rate 1 and what ability adds."""
     hierarchical, more = structure_of(name, "hierarchical"), structure_of(name, "ability_bias")
     values = draw_values(more, 7)
-    for sd in ("ability_sd", "bias_sd"):
-        if sd in values:
-            values[sd] = np.zeros_like(values[sd])
-    kept = {k: v for k, v in values.items() if not k.startswith(("ability", "bias"))}
-    kept["logit_mean"] = kept["logit_mean"].copy()
+    for key in ("logit_sd", "ability_sd", "class_sd", "bias_sd"):
+        if key in values:
+            values[key] = np.zeros_like(values[key])
+    if "answer_rate" in values:
+        values["answer_rate"] = np.ones_like(values["answer_rate"])
+    kept = {p.name: values.get(p.name) for p in hierarchical.parameters()}
     layout = family_of(more).layout
     long = [n for n, classes in enumerate(layout.classes) if classes > 2]
+    plain, binary, other = draw_values(hierarchical, 7), count(), count()
+    kept |= {name: np.zeros_like(plain[name]) for name in ("logit_sd", "logit_offset")}
+    mean = plain["logit_mean"]
     for cell, (row, reported) in enumerate(layout.cells):
-        if layout.labels[row] in long and layout.true_classes[row] == reported:
-            shared = values["ability_mean"][:, long.index(layout.labels[row])]
-            kept["logit_mean"][:, cell] += shared
+        if layout.labels[row] not in long:
+            mean[:, cell] = values["logit_mean"][:, next(binary)]
+            continue
+        mean[:, cell] = values["confusion_mean"][:, next(other)]
+        if layout.true_classes[row] == reported:
+            ability = values["ability_mean"][:, long.index(layout.labels[row])]
+            mean[:, cell] = np.log1p(np.exp(mean[:, cell] + ability))
+    kept["logit_mean"] = mean
     expected = hierarchical.log_likelihood(kept)
     assert more.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
 

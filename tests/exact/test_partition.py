@@ -206,7 +206,7 @@ def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
     values = density.constrain(np.repeat(x[None], 4, axis=0))
     once = sample_states(structure, values, np.random.default_rng(1))
     assert len(passes) == pieces
-    monkeypatch.setattr(latent_states, "_tables_by_state", table_by_table)
+    monkeypatch.setattr(latent_states, "_pairs_of_tables", table_by_table)
     every = sample_states(structure, values, np.random.default_rng(1))
     assert len(passes) == 5 * pieces
     np.testing.assert_array_equal(once.states, every.states)
@@ -216,8 +216,8 @@ def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
     np.testing.assert_allclose(once.log_likelihood, every.log_likelihood, rtol=1e-13)
 
 
-def table_by_table(structure, values):
+def table_by_table(structure, values, _):
     """Make the tables of every draw, whether or not draws are alike; a chunk for each."""
-    for chunk in latent_states.table_chunks(structure, values):
-        for one in chunk:
-            yield [[np.array(table, order="C") for table in one.by_state()]]
+    for one in latent_states.tables_of_draws(structure, values):
+        tables = [np.array(table, order="C") for table in one.by_state()]
+        yield [(tables, tables)]

@@ -12,7 +12,7 @@ import assay
 from assay.data.states import MISSING
 from assay.fits.latent_states import sample_states
 from assay.inference.lean_draws import draw_pool_lean
-from assay.modelling.families.pool_lean import SPREADS, PoolLean
+from assay.modelling.families.pool_lean import SPREADS, AnswerPoolLean, BinaryPoolLean
 from assay.modelling.priors import parse_prior
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -26,13 +26,35 @@ def structure_of(name: str, raters: str = "hierarchical", **options: object) -> 
 
 
 def shifted(structure: Structure, values: dict, lean: dict[str, float]) -> dict:
-    """The means with a lean added where yes is true, and taken off where no is true."""
-    layout, mean = structure.parts[0].family.layout, values["logit_mean"].copy()
-    for cell, (row, _) in enumerate(layout.cells):
-        name = layout.task.labels[layout.labels[row]].name
-        if name in lean:
-            mean[:, cell] += lean[name] * (1 if layout.true_classes[row] == 1 else -1)
-    return {**values, "logit_mean": mean}
+    """The parameters of raters who lean.
+
+    A lean to yes is added where yes is true, and taken off where no is true. A lean to an answer of
+    a longer label is added to that answer, or to the bias to it.
+    """
+    layout, bias = structure.parts[0].family.layout, values.get("bias_offset")
+    mean = values.get("logit_mean", np.zeros(0)).copy()
+    moved = {**values, "logit_mean": mean}
+    cells = [
+        (row, reported)
+        for row, reported in layout.cells
+        if bias is None or len(layout.task.labels[layout.labels[row]].classes) == 2
+    ]
+    for cell, (row, reported) in enumerate(cells):
+        label = layout.task.labels[layout.labels[row]]
+        if label.name in lean:
+            mean[:, cell] += lean[label.name] * (1 if layout.true_classes[row] == 1 else -1)
+        else:
+            mean[:, cell] += lean.get(f"{label.name}: {label.classes[reported]}", 0.0)
+    if bias is not None:
+        answers = [
+            (n, f"{la.name}: {k}")
+            for n, la in enumerate(la for la in layout.task.labels if len(la.classes) > 2)
+            for k in la.classes
+        ]
+        own = values["bias_sd"][structure.parts[0].family.raters.group]
+        more = np.stack([lean.get(name, 0.0) / own[:, n] for n, name in answers], axis=1)
+        moved["bias_offset"] = bias + more
+    return moved
 
 
 @pytest.mark.parametrize("clusters", [None, 4])
@@ -40,26 +62,28 @@ def shifted(structure: Structure, values: dict, lean: dict[str, float]) -> dict:
 @pytest.mark.parametrize("name", ["retrieval", "gated"])
 def test_labels_have_the_lean_and_the_likelihood_has_not(name, raters, clusters):
     structure = structure_of(name, raters, clusters=clusters)
-    values, names = draw_values(structure, 1), structure.ratings.task.label_names
-    (pools,) = structure.pools
-    binary = [names[n] for n in pools[1].labels]
-    assert binary == [la.name for la in structure.ratings.task.labels if len(la.classes) == 2]
+    values, labels = draw_values(structure, 1), structure.ratings.task.labels
+    names = [name for _, pool in structure.pools for name in pool.names]
+    binary = [la.name for la in labels if len(la.classes) == 2]
+    long = [f"{la.name}: {k}" for la in labels if len(la.classes) > 2 for k in la.classes]
+    assert names == binary + long
     lean = np.random.default_rng(1).normal(size=(1, len(names)))
     found = sample_states(structure, stacked(values), np.random.default_rng(1), lean)
-    moved = shifted(structure, values, {n: lean[0, names.index(n)] for n in binary})
+    moved = shifted(structure, values, dict(zip(names, lean[0], strict=True)))
     expected = brute.state_probabilities(structure, moved)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
     by_cluster = brute.log_likelihoods(structure, values)
     np.testing.assert_allclose(found.log_likelihood[0], by_cluster, atol=1e-9)
 
 
-def pool_of(leans: np.ndarray, abilities: np.ndarray, prior: str) -> tuple[PoolLean, dict]:
+def pool_of(leans: np.ndarray, abilities: np.ndarray, prior: str) -> tuple[BinaryPoolLean, dict]:
     """One label whose raters have these leans and abilities, in every draw."""
     count = len(leans)
     logits = np.stack([abilities - leans, abilities + leans], axis=1)  # of no and of yes
-    pool = PoolLean(
+    pool = BinaryPoolLean(
         share=np.tile([-0.5, 0.5], (1, count, 1)) / count,
         labels=np.array([0]),
+        names=("label",),
         group=np.zeros(count, np.int64),
         spread=parse_prior(prior),
     )
@@ -151,17 +175,102 @@ def test_known_truth_weighs_the_lean_by_enumeration():
 @pytest.mark.parametrize(
     ("task", "choices"),
     [
-        ("relevance", {}),
+        ("relevance", {"raters": "ordinal"}),
         ("retrieval", {"raters": "dawid_skene"}),
         ("retrieval", {"raters": dict.fromkeys("abc", "hierarchical")}),
         ("retrieval", {"reference": "gold"}),
         ("retrieval", {"reference": "groups"}),
     ],
-    ids=["three classes", "no logits", "recipes of groups", "gold", "groups"],
+    ids=["grades", "no logits", "recipes of groups", "gold", "groups"],
 )
 def test_who_has_no_lean(task: str, choices: dict):
     ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3, "c": 2}, rng=1)
     assert build_structure(ratings, make_spec(**choices)).pools == []
+
+
+def answer_pool(logits: np.ndarray, prior: str = "HalfNormal(1)") -> tuple[AnswerPoolLean, dict]:
+    """One label of raters with these logits (rater, true class, answer)."""
+    classes = logits.shape[-1]
+    table = np.log(np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True))
+    pool = AnswerPoolLean(
+        labels=np.zeros(classes, np.int64),
+        names=tuple(f"label: {k}" for k in range(classes)),
+        spread=parse_prior(prior),
+        log_confusion=lambda values: np.broadcast_to(table, (len(values["x"]), *table.shape)),
+        rows=np.arange(classes),
+        took=np.arange(len(logits)),
+        move=lambda values, lean: {},
+    )
+    return pool, {"x": np.zeros((3, 1))}
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_leans_to_answers_are_the_biases_of_raters(classes: int):
+    rng = np.random.default_rng(classes)
+    ability, bias = rng.normal(2, 0.5, 6), rng.normal(0, 0.8, (6, classes))
+    pool, values = answer_pool(ability[:, None, None] * np.eye(classes) + bias[:, None])
+    leans = bias - bias.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(pool.of_model(values)[0], leans.mean(axis=0), atol=1e-12)
+    half = ability.mean() / 2
+    np.testing.assert_allclose(
+        pool.spreads(values)[1], half / np.tanh(half) / np.sqrt(2 * 6), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("prior", ["HalfNormal(1)", "Exponential(2)"])
+def test_two_answers_differ_by_as_much_as_a_binary_label_leans(prior: str):
+    """The same raters, once with two rows of a longer label, once with the logits of a binary one.
+
+    The difference of the leans to both answers has the distribution of the binary label's lean.
+    """
+    rng = np.random.default_rng(1)
+    leans, abilities = rng.normal(0, 0.7, 5), rng.normal(1.8, 0.4, 5)
+    binary, values = pool_of(leans, abilities, prior)
+    bias = np.stack([-leans, leans], axis=1) / 2
+    answers, own = answer_pool(abilities[:, None, None] * np.eye(2) + bias[:, None], prior)
+    (chance, unit), (same, other) = binary.spreads(values), answers.spreads(own)
+    np.testing.assert_allclose(same, np.repeat(chance[:3], 2, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt((other**2).sum(axis=1)), unit[:3, 0], rtol=1e-12)
+
+
+def test_spreads_of_raters_with_a_strong_bias_to_one_answer_are_larger():
+    bias = np.zeros((6, 3))
+    bias[:, 2] = [-3, 3, -3, 3, -3, 3]
+    pool, values = answer_pool(2.0 * np.eye(3) + bias[:, None])
+    chance = pool.spreads(values)[0][0]
+    spreads = np.sqrt(chance @ SPREADS**2)
+    assert spreads[2] > 1.5 * spreads[:2].max()
+
+
+def test_known_truth_weighs_leans_to_answers_by_enumeration():
+    ratings = small_ratings(task_named("relevance"), 3, items=8, known=True, missing=0.1)
+    structure = build_structure(ratings, make_spec("ability_bias"))
+    one = draw_values(structure, 4)
+    values = {k: np.repeat(v, DRAWS, axis=0) for k, v in stacked(one).items()}
+    drawn = draw_pool_lean(structure, values, method="laplace", seed=1)
+    (part, pool), truth = structure.pools[0], ratings.truth[:, 0]
+    chance, unit = pool.spreads({k: v[:1] for k, v in part.own(values).items()})
+    rng = np.random.default_rng(2)
+    tries = 3000
+    spread = np.stack([rng.choice(SPREADS, tries, p=c / c.sum()) for c in chance[0]], axis=1)
+    prior = rng.normal(size=spread.shape) * spread * unit
+    known = truth != MISSING
+
+    def log_told(lean: np.ndarray) -> float:
+        moved = shifted(structure, one, dict(zip(pool.names, lean, strict=True)))
+        chance = brute.state_probabilities(structure.without_gold(), moved)
+        return float(np.log(chance[known, truth[known]]).sum())
+
+    logs = np.array([log_told(lean) for lean in prior])
+    weights = np.exp(logs - logs.max())
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    assert 400 < effective < 0.8 * tries  # the truth tells something, but not all
+    apart = prior[:, [0, 0, 1]] - prior[:, [1, 2, 2]]
+    found = drawn[:, [0, 0, 1]] - drawn[:, [1, 2, 2]]
+    mean = np.average(apart, axis=0, weights=weights)
+    sd = np.sqrt(np.average((apart - mean) ** 2, axis=0, weights=weights))
+    np.testing.assert_allclose(found.mean(axis=0), mean, atol=0.15 * sd.max())
+    np.testing.assert_allclose(found.std(axis=0), sd, rtol=0.15)
 
 
 def test_the_pool_of_a_reference_group_is_that_of_its_raters():

@@ -207,6 +207,54 @@ def test_each_more_counts_on_a_label_that_alone_is_hard(family: str):
     assert seen > len(SEEDS) / 4
 
 
+def graded(raters: int) -> Ratings:
+    """Items of which one rater more says 0, then 1, then 2, in place of another grade."""
+    rows = [
+        {"item": f"i{one}{other}{k}", "rater": f"r{j}", "grade": one if j < k else other}
+        for one in range(3)
+        for other in range(3)
+        if one != other
+        for k in range(raters + 1)
+        for j in range(raters)
+    ]
+    return assay.read_ratings(pd.DataFrame(rows), item="item", rater="rater", labels=["grade"])
+
+
+@pytest.mark.parametrize("layer", LAYERS[:2])
+def test_each_more_rater_who_names_a_class_makes_it_likelier(layer: str):
+    """Whatever the rates of answers, without confusions of their own."""
+    raters = 4
+    structure = build_structure(graded(raters), make_spec(f"ability_bias + {layer}"))
+    layout = structure.parts[0].family.layout
+    wrong = [layout.true_classes[row] != reported for row, reported in layout.cells]
+    for seed in SEEDS:
+        values = drawn(structure, seed, alike=True)
+        values["answer_rate"] = values["answer_rate"] ** 3
+        values["confusion_mean"][..., wrong] = 0
+        by = np.stack([rows(structure, values, x)[0, 0] for x in structure.difficulty.positions])
+        found = sample_states(structure, stacked(values), np.random.default_rng(1)).probabilities
+        items = structure.ratings.items.index.astype(str)
+        for one in range(3):
+            others = [k for k in range(3) if k != one]
+            assert by[:, one, one].min() >= by[:, others, one].max() - 1e-12
+            for other in others:
+                at = [items.get_loc(f"i{one}{other}{k}") for k in range(raters + 1)]
+                odds = np.log(found[at, one][:, None] / found[at][:, others])
+                assert (np.diff(odds, axis=0) >= -1e-6).all()
+
+
+def test_an_answer_that_is_seldom_guessed_is_not_missed_where_it_is_right():
+    structure = build_structure(graded(4), make_spec(DEFAULT_OF_MORE))
+    values = drawn(structure, 1, alike=True)
+    for name in ("confusion_mean", "ability_offset", "class_offset", "bias_offset"):
+        values[name] = np.zeros_like(values[name])
+    values["ability_mean"] = np.full_like(values["ability_mean"], 2.0)
+    values["answer_rate"] = np.array([[1.0, 1e-3, 1.0]])
+    chance = rows(structure, values, 0.0)[0, 0]
+    assert chance[1, 1] == pytest.approx(np.exp(2.0) / (np.exp(2.0) + 3), rel=1e-3)
+    assert chance[0, 1] < 1e-3
+
+
 def contrasts(table: np.ndarray) -> np.ndarray:
     """How much the log odds of two answers differ between two true classes, of all pairs."""
     log = np.log(table)

@@ -56,7 +56,7 @@ def sample_states(
 ) -> StatePosterior:
     """Draw the states of all items for every draw of the parameters (draw, ...).
 
-    ``lean`` (draw, label) is how far the raters lean from their pool. The states depend on it, the
+    ``lean`` (draw, lean) is how far the raters lean from their pool. The states depend on it, the
     likelihood does not.
     """
     wait_for_draws()
@@ -214,47 +214,46 @@ def _draw_panels(
 def _pairs_of_tables(
     structure: Structure, values: Mapping[str, Floats], lean: Floats | None
 ) -> Iterator[list[_Pair]]:
-    """Yield the tables of the draws, some draws at a time."""
-    of_model = _tables_by_state(structure, values)
-    if lean is None:
-        for tables in of_model:
-            yield [(one, one) for one in tables]
-        return
-    of_pool = _tables_by_state(structure, structure.with_pool_lean(values, lean))
-    for both in zip(of_pool, of_model, strict=True):
-        yield list(zip(*both, strict=True))
-
-
-def _tables_by_state(
-    structure: Structure, values: Mapping[str, Floats]
-) -> Iterator[list[list[Floats]]]:
     """Yield the tables of the draws for the kernels, some draws at a time.
 
-    Draws that are all equal share one object.
+    Draws that are all equal share one object. Copies have one memory layout, so that the functions
+    are compiled once.
     """
     draws = len(next(iter(values.values())))
-    alike = all((v == v[:1]).all() for v in values.values())
-    distinct = {k: v[:1] for k, v in values.items()} if alike else values
-    for chunk in table_chunks(structure, distinct):
-        # Copies have one memory layout, so that the functions are compiled once.
-        tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
-        yield tables * draws if alike else tables
+    alike = lean is None and all((v == v[:1]).all() for v in values.values())
+    pooled = structure.with_pool_lean(values, lean)
+    for piece in _pieces(structure, {k: v[:1] for k, v in values.items()} if alike else values):
+        of_model = [
+            [np.array(t, order="C") for t in one.by_state()]
+            for one in tables_of_draws(structure, {k: v[piece] for k, v in values.items()})
+        ]
+        of_pool = of_model
+        if lean is not None:
+            table = structure.response_table({k: v[piece] for k, v in pooled.items()}, np)
+            own = np.broadcast_to(table, (len(of_model), *table.shape[-3:])).copy()
+            of_pool = [[t[0], own[n], *t[2:]] for n, t in enumerate(of_model)]
+        pairs = list(zip(of_pool, of_model, strict=True))
+        yield pairs * draws if alike else pairs
 
 
-def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator[list[Tables]]:
-    """Yield the tables of the likelihood of the draws, some draws at a time."""
+def _pieces(structure: Structure, values: Mapping[str, Floats]) -> Iterator[slice]:
+    """Yield the draws whose tables are in memory at once."""
     draws = len(next(iter(values.values())))
     one = structure.tables({k: v[:1] for k, v in values.items()}, np)
     widest = max([t.size for t in one] + [part.widest for part in structure.parts])
     chunk = max(1, CHUNK_NUMBERS // max(widest, 1))
     for first in range(0, draws, chunk):
-        piece = {k: v[first : first + chunk] for k, v in values.items()}
-        here = len(next(iter(piece.values())))
-        tables = [
-            np.broadcast_to(table, (here, *table.shape[table.ndim - axes :]))
-            for table, axes in zip(structure.tables(piece, np), TABLE_AXES, strict=True)
-        ]
-        yield [Tables(*(table[n] for table in tables)) for n in range(here)]
+        yield slice(first, min(first + chunk, draws))
+
+
+def tables_of_draws(structure: Structure, values: Mapping[str, Floats]) -> list[Tables]:
+    """Return the tables of the likelihood of each draw."""
+    draws = len(next(iter(values.values())))
+    tables = [
+        np.broadcast_to(table, (draws, *table.shape[table.ndim - axes :]))
+        for table, axes in zip(structure.tables(values, np), TABLE_AXES, strict=True)
+    ]
+    return [Tables(*(table[n] for table in tables)) for n in range(draws)]
 
 
 class Running(NamedTuple):

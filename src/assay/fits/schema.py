@@ -67,7 +67,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[Dims, str]]] = {
         "state_probability": (("item", "state_name"), "shares"),
     },
 }
-LEAN: tuple[Dims, str] = ((*DRAWS, "label"), "finite")
+LEAN: tuple[Dims, str] = ((*DRAWS, "lean"), "finite")
 """The raters' lean in ``labels``, which fits without it lack."""
 LISTS = ("warnings", "assumptions", "asides", "modes")
 TABLES = ("effort", "versions", "diagnostics")

@@ -107,11 +107,11 @@ class FitView:
 
     @property
     def pool_lean(self) -> Floats | None:
-        """How far the raters lean from their pool, (draw, label); None if unused."""
+        """How far the raters lean from their pool, (draw, lean); None if unused."""
         labels = self["labels"]
         if "pool_lean" not in labels:
             return None
-        lean = labels["pool_lean"].transpose("chain", "draw", "label").to_numpy()
+        lean = labels["pool_lean"].transpose("chain", "draw", "lean").to_numpy()
         return np.asarray(lean.reshape(-1, lean.shape[-1]))
 
     @property

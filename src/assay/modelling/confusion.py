@@ -190,6 +190,14 @@ class ConfusionLayout:
         lost = xp.exp(loss * -1.0) + -1.0
         return log_confusion * (lost[..., None] * there + 1.0)
 
+    def cells_of_answers(self, label: int) -> Floats:
+        """Return whether a cell is of an answer to a longer label, (answer, cell)."""
+        found = np.zeros((self.classes[label], len(self.cells)))
+        for cell, (row, reported) in enumerate(self.cells):
+            if self.labels[row] == label:
+                found[reported, cell] = 1.0
+        return found
+
     def guesses(self, log_confusion: Any, xp: Any) -> Any:
         """Return the log mean of confusions over a label's true classes, in each of its rows."""
         first, means = 0, []

@@ -1,7 +1,7 @@
 """The raters of one recipe: a family with layers, and their rows of the likelihood."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -191,9 +191,9 @@ class RaterModel(ABC):
         return None
 
     @property
-    def pool_lean(self) -> PoolLean | None:
-        """How the raters' mean lean differs from their pool's, if it may."""
-        return None
+    def pool_leans(self) -> Sequence[PoolLean]:
+        """How the raters' mean leans differ from their pool's, where they may."""
+        return ()
 
     def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
         """Return the layers' effect at one difficulty; None without an effect."""
@@ -252,9 +252,9 @@ class CategoricalRaterModel(RaterModel):
         return self.family.lean_prior()
 
     @property
-    def pool_lean(self) -> PoolLean | None:
-        """How the raters' mean lean differs from their pool's, if it may."""
-        return self.family.pool_lean()
+    def pool_leans(self) -> Sequence[PoolLean]:
+        """How the raters' mean leans differ from their pool's, where they may."""
+        return self.family.pool_leans()
 
     @property
     def widest(self) -> int:

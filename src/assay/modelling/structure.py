@@ -125,34 +125,40 @@ class Structure:
     def with_pool_lean(
         self, values: Mapping[str, Floats], lean: Floats | None
     ) -> Mapping[str, Floats]:
-        """Return the parameters with which labels are drawn, given leans (draw, label).
+        """Return the parameters with which labels are drawn, given leans (draw, lean).
 
         See :class:`assay.modelling.families.pool_lean.PoolLean`.
         """
         if lean is None:
             return values
-        found = dict(values)
+        found, first = dict(values), 0
         for part, pool in self.pools:
-            moved = pool.moved(part.own(values), lean[:, pool.labels])
+            own = lean[:, first : first + len(pool.labels)]
+            moved = pool.moved(part.own(found), own)
             found |= {part.prefix + name: value for name, value in moved.items()}
+            first += len(pool.labels)
         return found
 
     @cached_property
     def pools(self) -> list[tuple[RaterModel, PoolLean]]:
         """Parts whose raters may lean from their pool."""
-        return [(part, pool) for part in self.parts if (pool := part.pool_lean) is not None]
+        return [(part, pool) for part in self.parts for pool in part.pool_leans]
 
-    def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
-        """Return the likelihood's tables, for parameters with any leading axes of draws."""
-        prevalence = self.prevalence.table(values, xp)
+    def response_table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return log probabilities of rows, (..., difficulty, row, state)."""
         by_part = [part.table(values, self.difficulty, xp) for part in self.parts]
         by_class = [
             rows[0] if len(rows) == 1 else xp.concatenate(_alike(rows, xp), axis=-2)
             for rows in zip(*by_part, strict=True)
         ]
+        return xp.stack(_alike(by_class, xp), axis=-3)
+
+    def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
+        """Return the likelihood's tables, for parameters with any leading axes of draws."""
+        prevalence = self.prevalence.table(values, xp)
         return Tables(
             prevalence=prevalence,
-            response=xp.stack(_alike(by_class, xp), axis=-3),
+            response=self.response_table(values, xp),
             difficulty=self.difficulty.log_weight(values, xp),
             layer=self.perception.table(values, prevalence, xp),
             hard_truth=self.hard_truth_table(values, xp),

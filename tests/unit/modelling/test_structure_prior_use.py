@@ -203,7 +203,7 @@ def test_all_that_idles_is_said_at_once():
     with pytest.raises(ModelError) as caught:
         assay.simulate("single", **ONE, priors=named)
     assert "  mean_binary: no label has two classes\n  penalty: no rule" in str(caught.value)
-    assert "the model has main, mean_correct, mean_other, sd." in str(caught.value)
+    assert "the model has main, mean_correct, mean_other, sd, lean_spread." in str(caught.value)
 
 
 def test_a_fit_says_which_priors_of_a_file_it_had_no_use_for(file: Path):

@@ -1,26 +1,25 @@
 """Partial pooling by an ability and biases of each rater (Reitsma et al. 2005, two classes)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from assay._util.arrays import append_constant, log_softmax
-from assay._util.errors import ModelError
-from assay._util.typing import Bools, Ints
+from assay._util.arrays import append_constant, log_softmax, logsumexp
+from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Family, Owner
 from assay.modelling.families.hierarchical import (
     BY_GROUP,
     lean_prior,
     logit_parameters,
-    pool_lean,
+    mean_prior,
+    pool_leans,
 )
 from assay.modelling.families.lean import LeanPrior, rater_logits
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter, offsets
-from assay.modelling.priors import Prior, distinct
 
 
 class _Long(NamedTuple):
@@ -28,8 +27,10 @@ class _Long(NamedTuple):
 
     labels, answers : names of these labels, and of their answers
     answer_label : position of each answer's label in ``labels``
-    cells : whether a cell is theirs
-    ability : number of each cell's ability; the number of all abilities for none (cell,)
+    cells : whether a cell is theirs (cell,)
+    place : position of each cell among those of other labels, followed by these (cell,)
+    ability : number of each cell's ability; the number of all abilities for none (long cell,)
+    right : number of a right answer; the number of all answers for other cells (long cell,)
     bias : number of each answer's bias; the number of all biases for none (asked row, class)
     """
 
@@ -37,72 +38,109 @@ class _Long(NamedTuple):
     answers: tuple[str, ...]
     answer_label: Ints
     cells: Bools
+    place: Ints
     ability: Ints
+    right: Ints
     bias: Ints
 
 
 class AbilityBias(Family):
-    r"""Logits of a confusion vary together: an ability, a bias to each answer, and a residual.
+    r"""Confusions made of an ability and a bias to each answer.
 
     .. math::
 
-        \theta_{jlk} = \mathrm{softmax}_{k'}\bigl(\mu_{g(j)lkk'}
-            + (\bar\alpha_{g(j)l} + \alpha_{g(j)l}\, a_{jl})\, [k' = k] + \beta_{g(j)l}\, b_{jlk'}
-            + \sigma_{g(j)lkk'}\, z_{jlkk'}\bigr), \quad a, b, z \sim \mathrm{Normal}(0, 1)
+        \theta_{jlk} = \mathrm{softmax}_{k'}\bigl(\gamma_{g(j)lk'} + \beta_{g(j)l}\, b_{jlk'}
+            + [k' = k] \log(1 + e^{\eta_{jlk} - \gamma_{g(j)lk}})
+            + [k' \ne k]\, \mu_{g(j)lkk'}\bigr), \quad
+        \eta_{jlk} = \bar\alpha_{g(j)l} + \mu_{g(j)lkk} + \alpha_{g(j)l}\, a_{jl}
+            + \kappa_{g(j)l}\, c_{jlk}
 
-    for a label with three or more classes. A rater with a bias to an answer gives it more often
-    whatever is true: one number replaces :math:`K` unrelated ones of ``hierarchical``. All classes
-    of a label share the group's mean ability :math:`\bar\alpha`, and :math:`\mu_{kk}` is a class's
-    deviation from it: a priori, raters who know the other classes hardly ever fail to name one. A
-    binary row has one logit, as in ``hierarchical``.
+    for a label with three or more classes, with :math:`a, b, c \sim \mathrm{Normal}(0, 1)`.
+    Without knowing the class, a group gives answers at the rates :math:`e^\gamma`, of mean 1.
+    Ability adds :math:`e^\eta` to that of the right answer. So a class that is seldom guessed is
+    not missed where it is true, and contested items do not become items of such a class.
 
-    On hard items a share :math:`e^{-\lambda}` of the log odds between answers to a longer label
-    remains, and the bias stays. (Guesses instead, as in other families, lose a class of
-    weather_amt: accuracy 0.81 instead of 0.86.)
+    A rater with a bias to an answer gives it more often whatever is true: one number replaces
+    :math:`K` unrelated ones of ``hierarchical``. All classes of a label share the group's mean
+    ability :math:`\bar\alpha`, and :math:`\mu_{kk}` is a class's deviation from it: a priori,
+    raters who know the other classes hardly ever fail to name one. A binary row has one logit, as
+    in ``hierarchical``.
+
+    On hard items a share :math:`e^{-\lambda}` of what tells the true class remains, and rates and
+    biases stay. (Guesses instead, as in other families, lose a class of weather_amt: accuracy 0.81
+    instead of 0.86.)
     """
 
     name: ClassVar[str] = "ability_bias"
     by_owner: ClassVar[Mapping[str, Owner]] = {
         **BY_GROUP,
         "mean_by_class": "group",
-        "rest_sd": "group",
         "ability_sd": "group",
+        "class_sd": "group",
         "bias_sd": "group",
+        "answer_rate": "group",
     }
 
     def parameters(self) -> list[Parameter]:
-        """Return means and SDs by group, and ability, biases and residuals by rater."""
-        found, long = logit_parameters(self, self._rest(), correct="mean_by_class"), self._long
+        """Return means, SDs and rates by group, and abilities, biases and offsets by rater."""
+        long, coords = self._long, self.rater_coords()
+        found = [] if long.cells.all() else logit_parameters(self, ~long.cells)
         if not long.labels:
             return found
-        coords = self.rater_coords() | {"long_label": long.labels, "long_answer": long.answers}
+        coords |= {"long_label": long.labels, "long_answer": long.answers}
+        coords["long_cell"] = tuple(np.array(coords["cell"], object)[long.cells])
         first, by_group = self.raters.group[:, None] * len(long.labels), ("group", "long_label")
+        of_cells = mean_prior(self, long.cells, correct="mean_by_class")
+        found.append(
+            Parameter(
+                name="confusion_mean", dims=("group", "long_cell"), prior=of_cells, coords=coords
+            )
+        )
         for name, prior in {
             "ability_mean": "mean_correct",
             "ability_sd": "ability_sd",
+            "class_sd": "class_sd",
             "bias_sd": "bias_sd",
         }.items():
             own = self.joined(prior, axes=1)
             found.append(Parameter(name=name, dims=by_group, prior=own, coords=coords))
+        rates, by_answer = self.joined("answer_rate", axes=1), ("group", "long_answer")
+        found.append(Parameter(name="answer_rate", dims=by_answer, prior=rates, coords=coords))
         label_at, answer_at = first + np.arange(len(long.labels)), first + long.answer_label
         # No location, as data inform only the sum of mean ability and class.
         found += [
             offsets(
                 "ability_offset", ("rater", "long_label"), coords, spread="ability_sd", at=label_at
             ),
-            offsets(
-                "bias_offset", ("rater", "long_answer"), coords, spread="bias_sd", at=answer_at
+            *(
+                offsets(
+                    f"{kind}_offset",
+                    ("rater", "long_answer"),
+                    coords,
+                    spread=f"{kind}_sd",
+                    at=answer_at,
+                )
+                for kind in ("class", "bias")
             ),
         ]
         return found
 
     def lean_prior(self) -> LeanPrior | None:
         """Return the prior of the raters' mean lean, on binary labels."""
-        return lean_prior(self, "mean_by_class")
+        return lean_prior(self, ~self._long.cells)
 
-    def pool_lean(self) -> PoolLean | None:
-        """Return how the raters' mean lean differs from their pool's, on binary labels."""
-        return pool_lean(self)
+    def pool_leans(self) -> Sequence[PoolLean]:
+        """Return how the raters' mean leans differ from their pool's."""
+        return pool_leans(self, ~self._long.cells, self._lean_to)
+
+    def _lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+        """Add leans to the answers of a longer label (draw, class) to all raters' biases."""
+        long = self._long
+        place = long.labels.index(self.layout.task.labels[label].name)
+        moved = np.array(values["bias_offset"])
+        sd = values["bias_sd"][:, self.raters.group, place]
+        moved[..., long.answer_label == place] += lean[:, None] / sd[..., None]
+        return {"bias_offset": moved}
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the log softmax of the raters' logits."""
@@ -124,65 +162,72 @@ class AbilityBias(Family):
         return [(None, self._biased(seen, None if bias is None else bias[..., unit_rater, :], xp))]
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return log confusions without biases, (..., rater, asked row, class)."""
-        logits, long = rater_logits(values, self.raters.group), self._long
-        if long.labels:
-            group = self.raters.group
-            mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))
-            ability = append_constant(mean + sd * values["ability_offset"], [0.0], xp)
-            logits = logits + ability[..., long.ability]
-        return self.layout.from_logits(logits, xp)
+        """Return log confusions without rates and biases, (..., rater, asked row, class)."""
+        long, group = self._long, self.raters.group
+        if not long.labels:
+            return self.layout.from_logits(rater_logits(values, group), xp)
+        mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))
+        ability = append_constant(mean + sd * values["ability_offset"], [0.0], xp)
+        apart = append_constant(self._of_answers("class", values), [0.0], xp)[..., long.right]
+        logits = values["confusion_mean"][..., group, :] + ability[..., long.ability] + apart
+        above = logits - append_constant(self._rates(values, xp), [0.0], xp)[..., long.right]
+        above = logsumexp(xp.stack([above, above * 0.0], axis=-1), xp)
+        right = (long.ability < len(long.labels)).astype(float)
+        logits = logits * (1 - right) + above * right
+        if not long.cells.all():
+            logits = xp.concatenate([rater_logits(values, group), logits], axis=-1)
+        return self.layout.from_logits(logits[..., long.place], xp)
 
     def _bias(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return each rater's bias to each answer, followed by a 0, (..., rater, answer)."""
-        long = self._long
-        if not long.labels:
+        """Return log rates of answers with biases, followed by a 0, (..., rater, answer)."""
+        if not self._long.labels:
             return None
-        sd = values["bias_sd"][..., self.raters.group, :][..., long.answer_label]
-        return append_constant(sd * values["bias_offset"], [0.0], xp)
+        bias = self._rates(values, xp) + self._of_answers("bias", values)
+        return append_constant(bias, [0.0], xp)
+
+    def _of_answers(self, kind: str, values: Mapping[str, Any]) -> Any:
+        """Return what raters differ in by class or answer, (..., rater, long answer)."""
+        sd = values[f"{kind}_sd"][..., self.raters.group, :][..., self._long.answer_label]
+        return sd * values[f"{kind}_offset"]
+
+    def _rates(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return log rates of answers without knowing the class, (..., rater, long answer)."""
+        label = self._long.answer_label
+        rate = xp.log(values["answer_rate"][..., self.raters.group, :])
+        means = [
+            logsumexp(rate[..., label == n], xp) + -float(np.log((label == n).sum()))
+            for n in range(len(self._long.labels))
+        ]
+        return rate - xp.stack(means, axis=-1)[..., label]
 
     def _biased(self, table: Any, bias: Any, xp: Any) -> Any:
-        """Add biases to log confusions, (..., unit, asked row, class)."""
+        """Add rates and biases to log confusions, (..., unit, asked row, class)."""
         return table if bias is None else log_softmax(table + bias[..., self._long.bias], xp)
-
-    def _rest(self) -> Prior:
-        """Return the prior of offsets' SDs: ``sd`` for binary rows, ``rest_sd`` for longer ones."""
-        long = self._long.cells
-        kinds = {"sd": not long.all(), "rest_sd": bool(long.any())}
-        read = {name: self.joined(name, axes=1) for name, there in kinds.items() if there}
-        if len(read) == 1:
-            return next(iter(read.values()))
-        binary, rest = read.values()
-        if binary.name != rest.name:
-            raise ModelError(
-                f"priors sd and rest_sd are {binary.name} and {rest.name}. Both must be of one "
-                "kind, because this model has labels with two classes and labels with more",
-                code="prior-kinds-mixed",
-            )
-        numbers = zip(binary.values, rest.values, strict=True)
-        return Prior(
-            name=rest.name,
-            values=tuple(np.where(long, more, two) for two, more in numbers),
-            parts=distinct([binary, rest]),
-        )
 
     @cached_property
     def _long(self) -> _Long:
         layout, labels = self.layout, self.layout.task.labels
         long = [n for n, classes in enumerate(layout.classes) if classes > 2]
         answers = [(n, k) for n in long for k in range(layout.classes[n])]
-        ability, bias = [], np.full((layout.asked_rows, layout.width), len(answers))
+        ability, right, theirs = [], [], []
+        bias = np.full((layout.asked_rows, layout.width), len(answers))
         for row, reported in layout.cells:
             label, true = layout.labels[row], layout.true_classes[row]
-            right = label in long and reported == true
-            ability.append(long.index(label) if right else len(long))
+            theirs.append(label in long)
             if label in long:
-                bias[row, reported] = answers.index((label, reported))
+                known, answer = reported == true, answers.index((label, reported))
+                ability.append(long.index(label) if known else len(long))
+                right.append(answer if known else len(answers))
+                bias[row, reported] = answer
+        cells = np.array(theirs)
+        place = np.where(cells, (~cells).sum() + cells.cumsum(), (~cells).cumsum()) - 1
         return _Long(
             labels=tuple(labels[n].name for n in long),
             answers=tuple(f"{labels[n].name}: {labels[n].classes[k]}" for n, k in answers),
             answer_label=np.array([long.index(n) for n, _ in answers], np.int64),
-            cells=np.array([layout.labels[row] in long for row, _ in layout.cells]),
+            cells=cells,
+            place=place,
             ability=np.array(ability, np.int64),
+            right=np.array(right, np.int64),
             bias=bias,
         )

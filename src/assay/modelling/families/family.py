@@ -1,7 +1,7 @@
 """The interface of rater families: parameters with priors, and log confusions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -78,9 +78,9 @@ class Family(ABC):
         """Return the prior of the raters' mean lean to one answer, if the family has one."""
         return None
 
-    def pool_lean(self) -> PoolLean | None:
-        """Return how the raters' mean lean differs from their pool's, if the family has one."""
-        return None
+    def pool_leans(self) -> Sequence[PoolLean]:
+        """Return how the raters' mean leans differ from their pool's, if the family has any."""
+        return ()
 
     @abstractmethod
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:

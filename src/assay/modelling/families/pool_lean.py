@@ -1,6 +1,7 @@
 """How far the raters who took part lean from the pool of raters that defines the truth."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,16 +14,18 @@ from assay.modelling.priors import Prior
 
 SPREADS = np.geomspace(0.001, 6.0, 120)
 """Spreads of leans in a pool, in logits."""
+CHUNK_NUMBERS = 4_000_000
+"""Largest number of chances of answers that are in memory at once."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PoolLean:
-    r"""The mean lean of the raters of a binary label, as a random sample of a pool.
+class PoolLean(ABC):
+    r"""The mean leans of the raters of some labels, as a random sample of a pool.
 
-    The lean of rater :math:`j` is :math:`\ell_j = \frac{1}{2} (\mathrm{logit}\, \theta_{j11} -
-    \mathrm{logit}\, \theta_{j00})`, and the ability is :math:`a_j`, half of their sum. By
-    definition, the pool calls an item true as often as false where evidence is even. The mean of
-    :math:`J` raters differs from it:
+    The **lean** :math:`\ell_j` of rater :math:`j` is how much likelier than others the rater gives
+    one answer than another, whatever is true. The **ability** :math:`a_j` is the log odds of a
+    right answer against a wrong one. By definition, the pool leans to no answer where evidence is
+    even. The mean of :math:`J` raters differs from it:
 
     .. math::
 
@@ -36,21 +39,55 @@ class PoolLean:
     odds :math:`\delta`. With :math:`c\, \delta` added to all leans of the model, just these answers
     are no evidence.
 
-    share : weight of each logit in the raters' mean lean (label, rater, cell)
-    labels : positions of these labels in the task
-    spread : prior of :math:`\omega`
+    labels : position of each lean's label in the task
+    names : of the leans: the label, or the label and an answer
+    spread : prior of :math:`\omega`, for the log odds between two answers
     """
 
-    share: Floats
     labels: Ints
-    group: Ints
+    names: tuple[str, ...]
     spread: Prior
 
+    @abstractmethod
     def spreads(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Return the posterior of the spread, and how far one spread moves the mean lean.
 
-        They are (draw, label, spread), over ``SPREADS``, and (draw, label).
+        They are (draw, lean, spread), over ``SPREADS``, and (draw, lean).
         """
+
+    @abstractmethod
+    def of_model(self, values: Mapping[str, Floats]) -> Floats:
+        """Return the raters' mean leans in the model, (draw, lean)."""
+
+    @abstractmethod
+    def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+        """Add leans (draw, lean) to those of all raters; return the parameters that change."""
+
+    def _posterior(self, squares: Floats, count: int) -> Floats:
+        """Return the posterior of the spread given the sum of squares of ``count`` leans."""
+        free, numbers = np.log(SPREADS), [np.asarray(v, float) for v in self.spread.values]
+        log_prior = positive_log_density(self.spread.name, SPREADS, free, numbers)
+        logs = log_prior - (count - 1) * free - squares[..., None] / (2 * SPREADS**2)
+        return np.asarray(softmax(logs, np))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinaryPoolLean(PoolLean):
+    r"""Leans of labels with two classes, from the logits of right answers.
+
+    .. math::
+
+        \ell_j = \tfrac{1}{2} (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00}), \quad
+        a_j = \tfrac{1}{2} (\mathrm{logit}\, \theta_{j11} + \mathrm{logit}\, \theta_{j00})
+
+    share : weight of each logit in the raters' mean lean (label, rater, cell)
+    """
+
+    share: Floats
+    group: Ints
+
+    def spreads(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return the posterior of the spread, and how far one spread moves the mean lean."""
         logits = rater_logits(values, self.group)
         shape = (len(logits), len(self.share))
         chance, unit = np.empty((*shape, len(SPREADS))), np.empty(shape)
@@ -70,16 +107,67 @@ class PoolLean:
         return np.asarray(flat @ self.share.reshape(len(self.share), -1).T)
 
     def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
-        """Add leans (draw, label) to the logits of all raters; return what changes."""
+        """Add leans to the logits of all raters."""
         sign = np.sign(self.share.sum(axis=1))
         return {"logit_mean": values["logit_mean"] + (lean @ sign)[:, None]}
 
-    def _posterior(self, squares: Floats, count: int) -> Floats:
-        """Return the posterior of the spread given the sum of squares of ``count`` leans."""
-        free, numbers = np.log(SPREADS), [np.asarray(v, float) for v in self.spread.values]
-        log_prior = positive_log_density(self.spread.name, SPREADS, free, numbers)
-        logs = log_prior - (count - 1) * free - squares[:, None] / (2 * SPREADS**2)
-        return np.asarray(softmax(logs, np))
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnswerPoolLean(PoolLean):
+    r"""Leans of a label with three classes or more, one to each answer.
+
+    .. math::
+
+        \ell_{jk'} = \frac{1}{K} \sum_k \Bigl(\log \theta_{jkk'}
+            - \frac{1}{K} \sum_{k''} \log \theta_{jkk''}\Bigr), \quad
+        a_j = \frac{1}{K} \sum_k \log \theta_{jkk}
+            - \frac{1}{K (K - 1)} \sum_{k \ne k'} \log \theta_{jkk'}
+
+    These are the effects of the columns and of the diagonal in a two-way table. They add up to 0
+    over the answers, so that :math:`\sqrt{2 K / (K - 1)}\, \ell_{jk'}` varies as much as the log
+    odds between two answers would. A lean to one answer varies by :math:`1 / \sqrt{2}` as much.
+
+    log_confusion : the family's (draw, rater, asked row, class)
+    rows : rows of the label, by true class (class,)
+    took : raters who answered it
+    move : adds leans to those of all raters
+    """
+
+    log_confusion: Callable[[Mapping[str, Floats]], Floats]
+    rows: Ints
+    took: Ints
+    move: Callable[[Mapping[str, Floats], Floats], dict[str, Floats]]
+
+    def spreads(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return the posterior of the spread, and how far one spread moves the mean lean."""
+        lean, ability = self._effects(values)
+        classes, count = len(self.rows), len(self.took)
+        squares = ((lean - lean.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        chance = self._posterior(squares * (2 * classes / (classes - 1)), count)
+        unit = _times(ability.mean(axis=1)) / np.sqrt(2 * count)
+        return chance, np.repeat(unit[:, None], classes, axis=1)
+
+    def of_model(self, values: Mapping[str, Floats]) -> Floats:
+        """Return the raters' mean lean to each answer, (draw, class)."""
+        return np.asarray(self._effects(values)[0].mean(axis=1))
+
+    def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+        """Add leans to those of all raters."""
+        return self.move(values, lean)
+
+    def _effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return leans to answers (draw, rater, class) and abilities (draw, rater)."""
+        draws, classes = len(next(iter(values.values()))), len(self.rows)
+        some = max(1, CHUNK_NUMBERS // (len(self.took) * classes**2))
+        leans, abilities = [], []
+        for first in range(0, draws, some):
+            table = self.log_confusion({k: v[first : first + some] for k, v in values.items()})
+            own = np.asarray(table)[:, self.took][:, :, self.rows, :classes]
+            column, right = own.mean(axis=2), np.trace(own, axis1=2, axis2=3) / classes
+            mean = column.mean(axis=-1)
+            leans.append(column - mean[..., None])
+            abilities.append((right - mean) * classes / (classes - 1))
+        return np.concatenate(leans), np.concatenate(abilities)
 
 
 def _times(ability: Floats) -> Floats:

@@ -293,20 +293,20 @@ def test_a_group_has_a_prior_of_its_own():
         np.testing.assert_array_equal(prior_numbers(found, "logit_sd")[0].T, [[2, 1]] * 6)
 
 
-def test_the_rest_of_a_longer_row_has_an_sd_of_its_own():
+def test_longer_labels_have_parameters_of_their_own():
+    """Offsets of logits are those of binary rows; answers to longer labels have leans of raters."""
     two = Task(name="two", labels=(Label(name="a"), Label(name="b", classes=tuple("xyz"))))
     ratings = assay.simulate(two, n_items=6, groups={"expert": 2, "crowd": 3}, rng=1)
-    priors = {"expert.rest_sd": "HalfNormal(3)", "sd": "HalfNormal(2)", "bias_sd": "Exponential(4)"}
+    priors = {"expert.class_sd": "HalfNormal(3)", "sd": "HalfNormal(2)"}
     structure = build_structure(ratings, make_spec("ability_bias", priors=priors))
-    layout = structure.parts[0].family.layout
-    long = np.array([layout.row_classes[row] > 2 for row, _ in layout.cells])
-    (found,) = prior_numbers(structure, "logit_sd")
-    assert set(found[0, long]) == {0.5}
-    assert set(found[1, long]) == {3}
-    assert set(found[:, ~long].ravel()) == {2}
-    assert prior_numbers(structure, "bias_sd")[0].shape == (2, 1)
-    with pytest.raises(ModelError, match="sd and rest_sd", check=refusal("prior-kinds-mixed")):
-        assay.fit(ratings, raters="ability_bias", priors={"sd": "Exponential(1)"})
+    shapes = {p.name: p.shape for p in structure.parts[0].parameters()}
+    assert shapes["logit_sd"] == (2, 2)
+    assert shapes["confusion_mean"] == (2, 9)
+    assert shapes["class_offset"] == shapes["bias_offset"] == (5, 3)
+    assert set(prior_numbers(structure, "logit_sd")[0].ravel()) == {2}
+    np.testing.assert_array_equal(prior_numbers(structure, "class_sd")[0], [[0.5], [3]])
+    with pytest.raises(ModelError, check=refusal("prior-kinds-mixed")):
+        assay.fit(ratings, raters="ability_bias", priors={"expert.sd": "Exponential(1)"})
 
 
 @pytest.mark.parametrize(

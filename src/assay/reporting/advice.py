@@ -20,7 +20,7 @@ from assay.reporting.metrics import COLUMNS
 from assay.reporting.page import Finding
 
 GETS = {
-    "ratings": "rate every item once more",
+    "ratings": "rate each item again",
     "clusters": "rate ten more clusters",
     "raters": "add one more rater",
 }
@@ -50,12 +50,15 @@ def weakest_rater(material: Material) -> str:
         return shortest(f"Unknown: {why}.", "Unknown, because the labels are in doubt.")
     line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
     name, right = line["rater"], f"right in {line['mean']:.0%} of cases"
+    if not material.n_known and is_consensus(material.reference):
+        right += " by the consensus"
     if material.view.attrs["method"] in MODES_ALONE:
         return f"{_first(name)}, {right}; a posterior mode gives no probability of this."
     worse = f"P(worse than the median rater) {chance_said(line['p_worse'])}"
     clear = (1 + material.level) / 2
     if line["p_worse"] <= clear:
-        return f"None clearly; the lowest is {name}, {right}, {worse}."
+        lowest = f"None clearly; the lowest is {name}, {right}, {worse}"
+        return shortest(f"{lowest} (clear above {clear:g}).", f"{lowest}.")
     poor = told[(told["p_worse"] > clear) & (told["rater"] != name)].sort_values("mean")
     names, be = some(list(poor["rater"]), 2), does(len(poor), "are")
     others = f"; {names} {be} clearly worse, too" if names else ""
@@ -177,7 +180,9 @@ def _more_data(material: Material) -> list[str]:
         more = about_more(decides.ratings_per_item, "rating")
         return [f"collect about {more} of each item, {deciding}"]
     if decides and decides.clusters:
-        return [f"collect about {about_more(decides.clusters, 'cluster')}, {deciding}"]
+        now = material.ratings.items["cluster"].nunique()
+        more = about_more(decides.clusters, "cluster")
+        return [f"collect about {more} (now {now:,}), {deciding}"]
     if _untold(material):
         return ["collect second ratings of some items"]
     if not material.budget:
@@ -189,4 +194,5 @@ def _more_data(material: Material) -> list[str]:
     most = str(bound["binds"].mode().iloc[0])
     lines = bound[bound["binds"] == most]
     shrink = float((1 - lines[COLUMNS[most]] / lines["width"]).mean())
-    return [f"{GETS[most]} (intervals {shrink:.0%} narrower)"] if shrink >= MARGIN else []
+    narrower = f"{GETS[most]} (metric intervals {shrink:.0%} narrower)"
+    return [narrower] if shrink >= MARGIN else []

@@ -198,8 +198,8 @@ def of_one(material: Material) -> tuple[str, str, str]:
     return (
         f"What are the true labels of the items ({names})?",
         best,
-        f"{sure:.0%} of {counted(len(frame), 'label')} are known with probability "
-        f"{material.level:.2f} or more.",
+        f"The answer has its interval; of {counted(len(frame), 'single label')}, {sure:.0%} are "
+        f"known with probability {material.level:.2f} or more.",
     )
 
 

@@ -118,12 +118,13 @@ def material(**more: Any) -> Any:
 def test_the_weakest_rater_is_named_as_far_as_the_data_tell() -> None:
     clear = standing(("a", 0.9, 0.1), ("b", 0.61, 0.999), ("c", 0.7, 0.98))
     assert weakest_rater(material(standing=clear)) == (
-        "b, right in 61% of cases, P(worse than the median rater) > 0.99; c is clearly worse, too."
+        "b, right in 61% of cases by the consensus, P(worse than the median rater) > 0.99; "
+        "c is clearly worse, too."
     )
     close = standing(("a", 0.9, 0.3), ("b", 0.88, 0.7))
     assert weakest_rater(material(standing=close)) == (
-        "None clearly; the lowest is b, right in 88% of cases, P(worse than the median rater) = "
-        "0.70."
+        "None clearly; the lowest is b, right in 88% of cases by the consensus, P(worse than the "
+        "median rater) = 0.70 (clear above 0.975)."
     )
     mode = SimpleNamespace(attrs={"method": "map"})
     assert "no probability" in weakest_rater(material(standing=clear, view=mode))
@@ -174,8 +175,8 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
     found = material(talks=[talk], budget=True, widths=widths)
     text = next_step(found, [])
     assert text == (
-        "Discuss the errors of b; find the truth of some items; rate every item once more "
-        "(intervals 13% narrower)."
+        "Discuss the errors of b; find the truth of some items; rate each item again "
+        "(metric intervals 13% narrower)."
     )
     text = next_step(found, [doubt])
     assert text.startswith("First do what the box says; discuss the errors of b; find the truth")

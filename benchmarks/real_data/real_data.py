@@ -25,6 +25,7 @@ from arviz_stats.base.array import BaseArray
 import assay
 from assay.data.ratings import Ratings
 from assay.inference.to_datatree import VERSIONS
+from benchmarks.measuring import NO_LEAN
 from benchmarks.real_data.real_modes import modes, weak
 from benchmarks.real_data.real_sets import (
     LAPLACE,
@@ -45,7 +46,8 @@ RATER_PRIORS: Mapping[str, Mapping[str, str]] = {
     "dawid_skene": RATER_PREVALENCE,
     "class_conditional": RATER_PREVALENCE,
     "hierarchical": RATER_PREVALENCE
-    | {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"},
+    | {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"}
+    | NO_LEAN,
 }
 RATER_NAMES = {
     "dawid_skene": "dawid_skene",

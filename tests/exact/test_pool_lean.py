@@ -11,7 +11,7 @@ from small import draw_values, small_ratings, stacked, task_named
 import assay
 from assay.data.states import MISSING
 from assay.fits.latent_states import sample_states
-from assay.inference.lean_draws import draw_pool_lean
+from assay.inference.lean_draws import _told_answers, draw_pool_lean
 from assay.modelling.families.pool_lean import SPREADS, AnswerPoolLean, BinaryPoolLean
 from assay.modelling.priors import parse_prior
 from assay.modelling.spec import make_spec
@@ -211,10 +211,42 @@ def test_leans_to_answers_are_the_biases_of_raters(classes: int):
     pool, values = answer_pool(ability[:, None, None] * np.eye(classes) + bias[:, None])
     leans = bias - bias.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(pool.of_model(values)[0], leans.mean(axis=0), atol=1e-12)
-    half = ability.mean() / 2
-    np.testing.assert_allclose(
-        pool.spreads(values)[1], half / np.tanh(half) / np.sqrt(2 * 6), rtol=1e-12
-    )
+    d = 1e-4
+    times = pool.spreads(values)[1][0, 0] * np.sqrt(2 * 6)
+    right = np.exp(ability.mean() * np.eye(classes)[:2, :2])
+
+    def evidence(shift: float) -> float:
+        """Log Bayes factor of the first of two classes, with the answers of a split pool."""
+        odds = right * np.exp([[shift / 2, -shift / 2]])
+        log = np.log(odds / (odds.sum(axis=1, keepdims=True) + classes - 2))
+        return float(expit(d) * (log[0, 0] - log[1, 0]) + expit(-d) * (log[0, 1] - log[1, 1]))
+
+    assert times * d == pytest.approx(optimize.brentq(evidence, 0, 1), rel=1e-3)
+
+
+@pytest.mark.parametrize("away", [0.0, 0.5, 5.0])
+def test_normal_weights_give_each_draw_its_own_normal_posterior(away: float):
+    """Also where draws differ in their total leans by much more than leans do."""
+    rng = np.random.default_rng(1)
+    sd, draws, size = np.array([0.2, 0.3, 0.25]), 4000, 3
+    totals = rng.normal(size=(draws, size)) * sd * away
+    cut = rng.normal(size=(size, size))
+    known, centre = cut @ cut.T * 20, np.array([0.1, -0.2, 0.1])
+    chance = np.zeros((draws, size, len(SPREADS)))
+    chance[..., 60] = 1.0
+    unit = np.broadcast_to(sd / SPREADS[60], (draws, size))
+
+    def weigh(total: np.ndarray) -> float:
+        return float(-0.5 * (total - centre) @ known @ (total - centre))
+
+    drawn = _told_answers(chance, unit, totals, sd, weigh, rng)
+    precision = np.diag(sd**-2) + known
+    wanted = (centre - totals) @ known @ np.linalg.inv(precision)
+    standard = (drawn - wanted) @ np.linalg.cholesky(precision)
+    np.testing.assert_allclose(np.cov(standard.T), np.eye(size), atol=0.1)
+    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=0.08)
+    free = _told_answers(chance, unit, totals, sd, lambda _: 0.0, rng)
+    np.testing.assert_allclose(free.std(axis=0), sd, rtol=0.05)
 
 
 @pytest.mark.parametrize("prior", ["HalfNormal(1)", "Exponential(2)"])
@@ -243,6 +275,7 @@ def test_spreads_of_raters_with_a_strong_bias_to_one_answer_are_larger():
 
 
 def test_known_truth_weighs_leans_to_answers_by_enumeration():
+    """The quadratic is an approximation."""
     ratings = small_ratings(task_named("relevance"), 3, items=8, known=True, missing=0.1)
     structure = build_structure(ratings, make_spec("ability_bias"))
     one = draw_values(structure, 4)

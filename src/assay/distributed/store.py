@@ -142,7 +142,7 @@ def write_partition(
     """On a worker: draw the states of a partition's items, and write all results.
 
     ``given`` are unconstrained draws (chain, draw, value), in the coordinates of ``piece``, and the
-    leans of the raters (draw of all chains, label). Return the log-likelihood (chain,
+    leans of the raters (draw of all chains, lean). Return the log-likelihood (chain,
     draw) and the sums of each label. Repetition writes the same.
     """
     import zarr

@@ -139,7 +139,7 @@ def write_labels(
     lean: Floats | None,
     seed: int,
 ) -> tuple[Floats, list[LabelSums]]:
-    """Draw and write the states on workers, given the leans (draw, label) of the raters.
+    """Draw and write the states on workers, given the leans (draw, lean) of the raters.
 
     Return the log-likelihood (chain, draw), and the sums of each label, over all partitions.
     """

@@ -298,7 +298,7 @@ class _Drawn:
     x : unconstrained draws of the parameters (chain, draw, value)
     stats : sampler statistics by name
     values : parameters by name, the draws of all chains in one dimension
-    lean : how far the raters lean from their pool (draw, label); None if unused
+    lean : how far the raters lean from their pool (draw, lean); None if unused
     recovered : the states
     """
 

@@ -18,8 +18,8 @@ POINTS = np.sinh(np.linspace(-4.6, 4.6, 401)) / 2
 """Leans, in units, among which one is drawn where truth is known."""
 WEIGHED = np.sinh(np.linspace(-3, 3, 33)) * 0.6
 """Leans, in SDs, at which the known truth is weighed."""
-CANDIDATES = 600
-"""Total leans to answers among which those of the draws are chosen where truth is known."""
+TRIED = 30
+"""Spreads of the leans to answers that are tried for a draw where truth is known."""
 STEP = 0.05
 """Step, in SDs, of finite differences."""
 
@@ -36,8 +36,9 @@ def draw_pool_lean(
 
     .. math:: p(\delta \mid \theta, t) \propto p(\delta \mid \theta)\, p(t \mid y, \theta, \delta).
 
-    The last factor is that of the mean parameters with the same total lean. Methods that hold the
-    parameters fixed hold the leans at 0.
+    The last factor is that of the mean parameters with the same total lean. For leans to three
+    answers or more, its logarithm is a quadratic. Methods that hold the parameters fixed hold the
+    leans at 0.
     """
     if method not in ("nuts", "laplace") or not structure.pools:
         return None
@@ -96,41 +97,37 @@ def _told_answers(
 ) -> Floats:
     """Draw leans to answers (draw, answer) given the known truth.
 
-    They are chosen among total leans from a normal distribution near their posterior, by their
-    weights under it and under the posterior of each draw.
+    With the log weight of the truth as a quadratic of the total leans, those of a draw are normal
+    given their spreads, which are chosen among a few by their evidence.
     """
-    bend, at = _quadratic(lambda u: weigh(u * sd), len(sd))
-    wide = np.linalg.cholesky(2 * np.linalg.inv(bend + np.eye(len(sd))))
-    normal = rng.normal(size=(CANDIDATES, len(sd)))
-    totals = (at + normal @ wide.T) * sd
-    logs = np.array([weigh(total) for total in totals]) + (normal**2).sum(axis=1) / 2
-    of_spread = np.exp(-((POINTS / SPREADS[:, None]) ** 2) / 2) / SPREADS[:, None]
-    for n, total in enumerate(totals.T):
-        lean = (total - away[:, [n]]) / unit[:, [n]]
-        logs = logs + np.log(_between(POINTS, chance[:, n] @ of_spread, lean))
-    picked = pick(np.asarray(softmax(logs, np)).cumsum(axis=1), rng)
-    return np.asarray(totals[picked] - away)
+    slope, bend, at = _quadratic(lambda u: weigh(u * sd), len(sd))
+    steps = chance.cumsum(axis=2)
+    picked = [[pick(one, rng) for one in np.moveaxis(steps, 1, 0)] for _ in range(TRIED)]
+    precision = (sd / (SPREADS[np.transpose(picked, (2, 0, 1))] * unit[:, None])) ** 2
+    centre = (away / sd)[:, None]
+    pull = slope + bend @ at + precision * centre
+    root = np.linalg.cholesky(bend + precision[..., None] * np.eye(len(sd)))
+    half = np.linalg.solve(root, pull[..., None])[..., 0]
+    logs = (half**2 - precision * centre**2 + np.log(precision)).sum(axis=-1) / 2
+    logs -= np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
+    best = np.arange(len(unit)), pick(np.asarray(softmax(logs, np)).cumsum(axis=1), rng)
+    normal = half[best] + rng.normal(size=unit.shape)
+    total = np.linalg.solve(root[best].swapaxes(1, 2), normal[..., None])[..., 0]
+    return np.asarray(total * sd - away)
 
 
-def _between(points: Floats, table: Floats, at: Floats) -> Floats:
-    """Interpolate each row of a table (row, point) at the places ``at`` (row, place)."""
-    above = np.clip(np.searchsorted(points, at), 1, len(points) - 1)
-    share = np.clip((at - points[above - 1]) / (points[above] - points[above - 1]), 0, 1)
-    low, high = (np.take_along_axis(table, one, axis=1) for one in (above - 1, above))
-    return np.asarray(low * (1 - share) + high * share) + 1e-300
-
-
-def _quadratic(log_weight: Callable[[Floats], float], size: int) -> tuple[Floats, Floats]:
-    """Return the negative curvature of a function at its mode under a standard normal, and it."""
+def _quadratic(log_weight: Callable[[Floats], float], size: int) -> tuple[Floats, Floats, Floats]:
+    """Return slope and negative curvature of a function at its mode under a standard normal."""
     at = minimize(lambda u: u @ u / 2 - log_weight(u), np.zeros(size), method="BFGS").x
     steps = np.eye(size) * STEP
-    here, ahead = log_weight(at), [log_weight(at + step) for step in steps]
+    here, ahead = log_weight(at), np.array([log_weight(at + step) for step in steps])
+    slope = (ahead - [log_weight(at - step) for step in steps]) / (2 * STEP)
     bend = np.array([
         [ahead[n] + ahead[m] - here - log_weight(at + steps[n] + steps[m]) for m in range(size)]
         for n in range(size)
     ])  # fmt: skip
     values, vectors = np.linalg.eigh(bend / STEP**2)
-    return vectors * np.maximum(values, 0) @ vectors.T, at
+    return slope, vectors * np.maximum(values, 0) @ vectors.T, at
 
 
 def _weighing(structure: Structure, mean: Mapping[str, Floats], number: int) -> _Weigh:

@@ -1,5 +1,6 @@
 """Sections: the questions, the data, and the model card with every prior."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -95,15 +96,20 @@ def _priors_table(material: Material) -> Block:
         for block in structure.parameters()
         for names in [list(block.prior.by_key())]
     ]
+    leans = Counter(
+        spread
+        for _, pool in structure.pools
+        for spread in [prior_words(pool.spread)] * len(pool.labels)
+    )
     lines += [
         {
             "parameter": "lean_spread",
-            "prior": prior_words(pool.spread),
-            "dims": f"label ({len(pool.labels)})",
+            "prior": spread,
+            "dims": f"lean ({count})",
             "name": "lean_spread",
             "source": "yours" if "lean_spread" in changed else "catalogue",
         }
-        for _, pool in structure.pools
+        for spread, count in leans.items()
     ]
     shown = {
         "parameter": "Parameter", "prior": "Prior", "dims": "One for each", "name": "Its name",

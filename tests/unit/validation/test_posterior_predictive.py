@@ -63,9 +63,12 @@ def test_replicates_answer_what_was_answered(gated: xr.DataTree):
 
 
 def test_expected_agreement_is_that_of_the_parameters():
-    """With one label, two raters agree with chance sum_s p(s) sum_k theta_a[s,k] theta_b[s,k]."""
+    """With one label, two raters agree with chance sum_s p(s) sum_k theta_a[s,k] theta_b[s,k].
+
+    The items are equally hard, so that raters are independent given the class.
+    """
     ratings = assay.simulate("single", n_items=150, n_raters=4, ratings_per_item=4, rng=2)
-    fit = quick(ratings, draws=400)
+    fit = quick(ratings, draws=400, raters="ability_bias")
     theta = assay.rater_reliability(fit).to_numpy()[0, 0, :, 0]
     states = assay.state_probabilities(fit).to_numpy()
     pairs = [(a, b) for a in range(4) for b in range(a)]

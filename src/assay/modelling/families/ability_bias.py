@@ -67,8 +67,7 @@ class AbilityBias(Family):
     in ``hierarchical``.
 
     On hard items a share :math:`e^{-\lambda}` of what tells the true class remains, and rates and
-    biases stay. (Guesses instead, as in other families, lose a class of weather_amt: accuracy 0.81
-    instead of 0.86.)
+    biases stay.
     """
 
     name: ClassVar[str] = "ability_bias"

@@ -126,6 +126,9 @@ class AnswerPoolLean(PoolLean):
     These are the effects of the columns and of the diagonal in a two-way table. They add up to 0
     over the answers, so that :math:`\sqrt{2 K / (K - 1)}\, \ell_{jk'}` varies as much as the log
     odds between two answers would. A lean to one answer varies by :math:`1 / \sqrt{2}` as much.
+    Where the pool is split between two of the answers, they are no evidence with
+
+    .. math:: c = \frac{\bar a / 2}{\tanh(\bar a / 2)} + \frac{(K - 2)\, \bar a}{2 (e^{\bar a} - 1)}
 
     log_confusion : the family's (draw, rater, asked row, class)
     rows : rows of the label, by true class (class,)
@@ -144,7 +147,7 @@ class AnswerPoolLean(PoolLean):
         classes, count = len(self.rows), len(self.took)
         squares = ((lean - lean.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         chance = self._posterior(squares * (2 * classes / (classes - 1)), count)
-        unit = _times(ability.mean(axis=1)) / np.sqrt(2 * count)
+        unit = _times(ability.mean(axis=1), classes) / np.sqrt(2 * count)
         return chance, np.repeat(unit[:, None], classes, axis=1)
 
     def of_model(self, values: Mapping[str, Floats]) -> Floats:
@@ -158,7 +161,8 @@ class AnswerPoolLean(PoolLean):
     def _effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Return leans to answers (draw, rater, class) and abilities (draw, rater)."""
         draws, classes = len(next(iter(values.values()))), len(self.rows)
-        some = max(1, CHUNK_NUMBERS // (len(self.took) * classes**2))
+        widest = np.asarray(self.log_confusion({k: v[:1] for k, v in values.items()})).size
+        some = max(1, CHUNK_NUMBERS // widest)
         leans, abilities = [], []
         for first in range(0, draws, some):
             table = self.log_confusion({k: v[first : first + some] for k, v in values.items()})
@@ -170,7 +174,7 @@ class AnswerPoolLean(PoolLean):
         return np.concatenate(leans), np.concatenate(abilities)
 
 
-def _times(ability: Floats) -> Floats:
+def _times(ability: Floats, classes: int = 2) -> Floats:
     """Return the factor from a lean on an item's own scale to that of the model's logits."""
     half = np.maximum(np.abs(ability), 1e-3) / 2
-    return np.asarray(half / np.tanh(half))
+    return np.asarray(half / np.tanh(half) + (classes - 2) * half / np.expm1(2 * half))

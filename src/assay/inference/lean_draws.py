@@ -44,26 +44,26 @@ def draw_pool_lean(
         return None
     rng = np.random.default_rng([seed, POOL_STREAM])
     told = (structure.ratings.truth >= 0).any(axis=0)
-    mean = {name: np.asarray(value.mean(axis=0, keepdims=True)) for name, value in values.items()}
     found = []
     for number, (part, pool) in enumerate(structure.pools):
         own = part.own(values)
         chance, unit = pool.spreads(own)
-        leans, some = np.empty(unit.shape), told[pool.labels]
+        some = told[pool.labels]
         if some.any():
             total = pool.of_model(own)
             away = total - total.mean(axis=0)
             sd = np.sqrt((chance @ SPREADS**2 * unit**2).mean(axis=0))
-            weigh = _weighing(structure, mean, number)
+            weigh = _weighing(structure, values, number)
+            if isinstance(pool, AnswerPoolLean):
+                found.append(_told_answers(chance, unit, away, sd, weigh, rng))
+                continue
+        leans = np.empty(unit.shape)
         for n in range(len(pool.labels)):
-            if not some[n]:
+            if some[n]:
+                leans[:, n] = _told(chance[:, n], unit[:, n], away[:, n], sd, weigh, n, rng)
+            else:
                 spread = SPREADS[pick(chance[:, n].cumsum(axis=1), rng)]
                 leans[:, n] = rng.normal(size=len(unit)) * spread * unit[:, n]
-            elif isinstance(pool, AnswerPoolLean):
-                leans = _told_answers(chance, unit, away, sd, weigh, rng)
-                break
-            else:
-                leans[:, n] = _told(chance[:, n], unit[:, n], away[:, n], sd, weigh, n, rng)
         found.append(leans)
     return np.concatenate(found, axis=1)
 
@@ -130,8 +130,9 @@ def _quadratic(log_weight: Callable[[Floats], float], size: int) -> tuple[Floats
     return slope, vectors * np.maximum(values, 0) @ vectors.T, at
 
 
-def _weighing(structure: Structure, mean: Mapping[str, Floats], number: int) -> _Weigh:
+def _weighing(structure: Structure, values: Mapping[str, Floats], number: int) -> _Weigh:
     """Return what weighs the leans of one pool."""
+    mean = {name: np.asarray(value.mean(axis=0, keepdims=True)) for name, value in values.items()}
     known, blind = _with_truth(structure)
     pools = structure.pools
     sizes = [len(pool.labels) for _, pool in pools]

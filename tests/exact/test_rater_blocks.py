@@ -1,5 +1,6 @@
 """Precisions from products with vectors alone: equal to the same matrix, held as one."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ def settled(density: Density, x: np.ndarray) -> tuple[np.ndarray, GroupSDs]:
     found = maximise_group_sds(density, x)
     assert found is not None
     return found
+
+
+@pytest.fixture(autouse=True)
+def unheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave many vectors to products, as where the matrix is too large to hold."""
+    monkeypatch.setattr("assay.inference.curvature.MAX_HELD", 0)
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -105,6 +112,20 @@ def test_draws_have_the_covariance_of_the_matrix(both: tuple[Dense, Precision]) 
     widest = (1 + np.sqrt(one.size / len(white))) ** 2
     assert eigenvalues.max() < 1.05 * widest
     assert eigenvalues.min() > (2 - np.sqrt(widest)) ** 2 / 1.05
+
+
+def test_many_draws_come_from_the_matrix_if_it_can_be_held(
+    both: tuple[Dense, Precision], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = both[1]
+    assert isinstance(blocks, Regressed)
+    many = np.random.default_rng(8).standard_normal((1000, blocks.given.size))
+    slow = blocks.given.quadratic(many)
+    monkeypatch.setattr("assay.inference.curvature.MAX_HELD", 10_000)
+    given = replace(blocks.given)
+    np.testing.assert_allclose(given.quadratic(many), slow, rtol=1e-6)
+    # A draw is as far from the centre as its noise, in units of the precision.
+    np.testing.assert_allclose(given.quadratic(given.draws(many)), (many**2).sum(1), rtol=1e-8)
 
 
 def test_walks_are_each_others_transposes(both: tuple[Dense, Precision]) -> None:

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 
 from assay._util.typing import Floats, Ints
 from assay.inference.density import Density
-from assay.inference.precision import LARGE, Precision, Regressed, dense
+from assay.inference.precision import LARGE, Dense, Precision, Regressed, dense
 from assay.likelihood.partition import bundles_of_rows, in_threads, take_bundles
 
 Product = Callable[[Floats], Floats]
@@ -38,6 +38,10 @@ PROBES = 24
 """Random vectors by which blocks, variances and the determinant are estimated."""
 MAX_STEPS = 200
 """Steps of an iteration after which it ends in any case."""
+PRODUCTS = 8
+"""Products that a draw takes at least: the whole matrix takes one for each of its columns."""
+MAX_HELD = 10_000
+"""Unknowns beyond which the matrix is not held for draws either."""
 CLOSE = 1e-4
 """Error of a draw, in units of its length, that is small beside the approximation itself."""
 SOLVED = 1e-6
@@ -89,6 +93,8 @@ class RaterBlocks(Precision):
         return np.asarray(own + np.maximum((signs * more).mean(axis=0), 0.0))
 
     def draws(self, noise: Floats) -> Floats:  # noqa: D102
+        if (whole := self._whole(len(noise))) is not None:
+            return whole.draws(noise)
         found = np.empty_like(noise)
 
         def work(n: int) -> None:
@@ -99,6 +105,8 @@ class RaterBlocks(Precision):
 
     def quadratic(self, points: Floats) -> Floats:  # noqa: D102
         flat = points.reshape(-1, self.size)
+        if (whole := self._whole(len(flat))) is not None:
+            return whole.quadratic(points)
         found = in_threads(lambda x: float(x @ self.product(x)), list(flat), self.threads)
         return np.reshape(found, points.shape[:-1])
 
@@ -121,6 +129,25 @@ class RaterBlocks(Precision):
         """Return the covariance of each block, without what raters learn from each other."""
         own = csr_array(self.root.T @ self.root)
         return [own[block][:, block].toarray() for block in blocks]
+
+    def _whole(self, vectors: int) -> Dense | None:
+        """Return the whole matrix if so many vectors are worth its products, else None."""
+        return self._held if self.size <= min(MAX_HELD, PRODUCTS * vectors) else None
+
+    @cached_property
+    def _held(self) -> Dense | None:
+        """The whole matrix; None if rounding leaves it not positive definite."""
+        matrix = np.empty((self.size, self.size))
+
+        def work(n: int) -> None:
+            unit = np.zeros(self.size)
+            unit[n] = 1.0
+            matrix[n] = self.product(unit)
+
+        in_threads(work, range(self.size), self.threads)
+        matrix += matrix.T.copy()
+        matrix /= 2
+        return dense(matrix)
 
     def _of_blocks(self, vectors: Floats) -> Floats:
         """Solve with the blocks alone: (vector, value)."""

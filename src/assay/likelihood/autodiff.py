@@ -91,7 +91,7 @@ class Tape:
     def __init__(self) -> None:
         self.size = 0
         self.constants: list[tuple[Ints, Floats]] = []
-        self.scalars: dict[float, Ints] = {}
+        self.known_constants: dict[float, int] = {}
         self.operations: list[tuple[int, Ints, Ints, Ints]] = []
         self.known: dict[tuple[int, tuple[int, ...], bytes, bytes], Symbol] = {}
         self.special = SimpleNamespace(
@@ -111,16 +111,14 @@ class Tape:
         if isinstance(value, Symbol):
             return value
         numbers = np.asarray(value, float)
-        if numbers.ndim == 0 and float(numbers) in self.scalars:
-            return Symbol(self, self.scalars[float(numbers)])
         # Equal numbers stand in one place, so that what is done with them is done once.
         distinct, which = np.unique(numbers, return_inverse=True)
-        made = self.unknown(len(distinct))
-        self.constants.append((made.at, distinct))
-        found = Symbol(self, made.at[which.reshape(numbers.shape)])
-        if numbers.ndim == 0:
-            self.scalars[float(numbers)] = found.at
-        return found
+        new = [number for number in distinct.tolist() if number not in self.known_constants]
+        made = self.unknown(len(new))
+        self.constants.append((made.at, np.array(new)))
+        self.known_constants.update(zip(new, made.at.tolist(), strict=True))
+        at = np.array([self.known_constants[number] for number in distinct.tolist()], np.int64)
+        return Symbol(self, at[which.reshape(numbers.shape)])
 
     def record(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
         """Record an operation over the last axis of its arguments; duplicates are computed once."""

@@ -129,13 +129,17 @@ class ConfusionLayout:
 
     def from_logits(self, logits: Any, xp: Any) -> Any:
         """Return log confusions (..., rater, asked row, class) from logits (..., rater, cell)."""
+        return log_softmax(self.placed(logits, xp), xp)
+
+    def placed(self, logits: Any, xp: Any) -> Any:
+        """Return logits (..., rater, cell) in their rows, (..., rater, asked row, class)."""
         fixed, never = len(self.cells), len(self.cells) + 1
         where = np.full((self.asked_rows, self.width), never)
         for row, classes in enumerate(self.row_classes):
             where[row, :classes] = fixed
         for n, (row, reported) in enumerate(self.cells):
             where[row, reported] = n
-        return log_softmax(append_constant(logits, [0.0, NEVER], xp)[..., where], xp)
+        return append_constant(logits, [0.0, NEVER], xp)[..., where]
 
     def from_accuracy(self, accuracy: Any, xp: Any) -> Any:
         """Return log confusions with errors spread evenly over the other classes.
@@ -179,16 +183,16 @@ class ConfusionLayout:
         blind = xp.exp(self.guesses(log_confusion, xp)) + TINY
         return xp.log(add_products([(chance, kept), (blind, kept * -1.0 + 1.0)], xp))
 
-    def nearer_guessing(self, log_confusion: Any, loss: Any, xp: Any) -> Any:
-        r"""Shrink the log odds between answers by ``loss``; the result is not normalised.
+    def kept_of_odds(self, loss: Any, xp: Any) -> Any:
+        r"""Return the share of log odds between answers that a ``loss`` leaves, by answer.
 
         .. math:: \theta'_{kk'} \propto \theta_{kk'}^{e^{-b_k}}, \quad b \ge 0
 
-        with :math:`b` (``loss``), (..., rater, asked row).
+        with :math:`b` (``loss``), (..., rater, asked row). Padding keeps all.
         """
         there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
         lost = xp.exp(loss * -1.0) + -1.0
-        return log_confusion * (lost[..., None] * there + 1.0)
+        return lost[..., None] * there + 1.0
 
     def cells_of_answers(self, label: int) -> Floats:
         """Return whether a cell is of an answer to a longer label, (answer, cell)."""

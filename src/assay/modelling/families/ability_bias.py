@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from assay._util.arrays import append_constant, log_softmax, logsumexp
+from assay._util.arrays import add_products, append_constant, log_softmax, logsumexp
 from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Family, Owner
@@ -28,9 +28,9 @@ class _Long(NamedTuple):
     labels, answers : names of these labels, and of their answers
     answer_label : position of each answer's label in ``labels``
     cells : whether a cell is theirs (cell,)
-    place : position of each cell among those of other labels, followed by these (cell,)
-    ability : number of each cell's ability; the number of all abilities for none (long cell,)
-    right : number of a right answer; the number of all answers for other cells (long cell,)
+    right : place of each answer's cell, where it is right, among theirs (answer,)
+    place : position of each cell among those of other labels, followed by these, and last by right
+        answers (cell,)
     bias : number of each answer's bias; the number of all biases for none (asked row, class)
     """
 
@@ -38,9 +38,8 @@ class _Long(NamedTuple):
     answers: tuple[str, ...]
     answer_label: Ints
     cells: Bools
-    place: Ints
-    ability: Ints
     right: Ints
+    place: Ints
     bias: Ints
 
 
@@ -150,32 +149,36 @@ class AbilityBias(Family):
     ) -> list[tuple[Any, Any]]:
         """Return ratings of one kind; a rater's bias is the same on hard items."""
         seen, layout = self._seen(values, xp)[..., unit_rater, :, :], self.layout
-        long = (layout.row_classes > 2).astype(float)
-        if tilt is not None and tilt.guessing is not None:
-            binary = None if long.all() else tilt.guessing * (1 - long)
-            seen = layout.tilt(seen, tilt._replace(guessing=binary), xp)
-            seen = layout.nearer_guessing(seen, tilt.guessing * long, xp)
-        elif tilt is not None:
-            seen = layout.tilt(seen, tilt, xp)
         bias = self._bias(values, xp)
-        return [(None, self._biased(seen, None if bias is None else bias[..., unit_rater, :], xp))]
+        bias = None if bias is None else bias[..., unit_rater, :]
+        if tilt is None or tilt.guessing is None:
+            seen = seen if tilt is None else layout.tilt(seen, tilt, xp)
+            return [(None, self._biased(seen, bias, xp))]
+        long = (layout.row_classes > 2).astype(float)
+        binary = None if long.all() else tilt.guessing * (1 - long)
+        seen = layout.tilt(seen, tilt._replace(guessing=binary), xp)
+        return [(None, self._biased(seen, bias, xp, loss=tilt.guessing * long))]
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return log confusions without rates and biases, (..., rater, asked row, class)."""
+        """Return log confusions without rates and biases, (..., rater, asked row, class).
+
+        They are normalised where some labels are binary.
+        """
         long, group = self._long, self.raters.group
         if not long.labels:
             return self.layout.from_logits(rater_logits(values, group), xp)
         mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))
-        ability = append_constant(mean + sd * values["ability_offset"], [0.0], xp)
-        apart = append_constant(self._of_answers("class", values), [0.0], xp)[..., long.right]
-        logits = values["confusion_mean"][..., group, :] + ability[..., long.ability] + apart
-        above = logits - append_constant(self._rates(values, xp), [0.0], xp)[..., long.right]
+        ability = (mean + sd * values["ability_offset"])[..., long.answer_label]
+        ability = ability + self._of_answers("class", values)
+        means = values["confusion_mean"][..., group, :]
+        right = means[..., long.right] + ability
+        above = right - self._rates(values, xp)
         above = logsumexp(xp.stack([above, above * 0.0], axis=-1), xp)
-        right = (long.ability < len(long.labels)).astype(float)
-        logits = logits * (1 - right) + above * right
+        logits = xp.concatenate([means, above], axis=-1)
         if not long.cells.all():
             logits = xp.concatenate([rater_logits(values, group), logits], axis=-1)
-        return self.layout.from_logits(logits[..., long.place], xp)
+        placed = self.layout.placed(logits[..., long.place], xp)
+        return placed if long.cells.all() else log_softmax(placed, xp)
 
     def _bias(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return log rates of answers with biases, followed by a 0, (..., rater, answer)."""
@@ -199,34 +202,38 @@ class AbilityBias(Family):
         ]
         return rate - xp.stack(means, axis=-1)[..., label]
 
-    def _biased(self, table: Any, bias: Any, xp: Any) -> Any:
-        """Add rates and biases to log confusions, (..., unit, asked row, class)."""
-        return table if bias is None else log_softmax(table + bias[..., self._long.bias], xp)
+    def _biased(self, table: Any, bias: Any, xp: Any, *, loss: Any = None) -> Any:
+        """Shrink log odds by ``loss``, then add rates and biases, (..., unit, asked row, class)."""
+        if bias is None:
+            return table
+        bias = bias[..., self._long.bias]
+        if loss is None:
+            return log_softmax(table + bias, xp)
+        kept = self.layout.kept_of_odds(loss, xp)
+        return log_softmax(add_products([(table, kept), (bias, 1.0)], xp), xp)
 
     @cached_property
     def _long(self) -> _Long:
         layout, labels = self.layout, self.layout.task.labels
         long = [n for n, classes in enumerate(layout.classes) if classes > 2]
         answers = [(n, k) for n in long for k in range(layout.classes[n])]
-        ability, right, theirs = [], [], []
-        bias = np.full((layout.asked_rows, layout.width), len(answers))
-        for row, reported in layout.cells:
-            label, true = layout.labels[row], layout.true_classes[row]
-            theirs.append(label in long)
-            if label in long:
-                known, answer = reported == true, answers.index((label, reported))
-                ability.append(long.index(label) if known else len(long))
-                right.append(answer if known else len(answers))
-                bias[row, reported] = answer
-        cells = np.array(theirs)
+        cells = np.array([layout.labels[row] in long for row, _ in layout.cells])
         place = np.where(cells, (~cells).sum() + cells.cumsum(), (~cells).cumsum()) - 1
+        right = np.zeros(len(answers), np.int64)
+        bias = np.full((layout.asked_rows, layout.width), len(answers))
+        for cell, (row, reported) in enumerate(layout.cells):
+            if cells[cell]:
+                answer = answers.index((layout.labels[row], reported))
+                bias[row, reported] = answer
+                if reported == layout.true_classes[row]:
+                    right[answer] = place[cell] - (~cells).sum()
+                    place[cell] = len(cells) + answer
         return _Long(
             labels=tuple(labels[n].name for n in long),
             answers=tuple(f"{labels[n].name}: {labels[n].classes[k]}" for n, k in answers),
             answer_label=np.array([long.index(n) for n, _ in answers], np.int64),
             cells=cells,
+            right=right,
             place=place,
-            ability=np.array(ability, np.int64),
-            right=np.array(right, np.int64),
             bias=bias,
         )

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
+from assay._util.arrays import divided
 from assay._util.errors import FitError, ModelError
 from assay._util.typing import Floats
 from assay._util.validation import require_choice
@@ -84,7 +85,9 @@ def rater_reliability(
         )
     table = view.once(
         ("reliability", kind, by),
-        lambda: reliability_table(structure, view.draws, kind=kind, systems=systems),
+        lambda: reliability_table(
+            structure, view.draws, kind=kind, systems=systems, by_system=states_by_system(view)
+        ),
     )
     names = asked_class_names(structure.ratings.task)
     coords = {
@@ -123,11 +126,14 @@ def reliability_table(
     *,
     kind: Literal["recorded", "raw"],
     systems: Sequence[str] = (),
+    by_system: Floats | None = None,
 ) -> Floats:
     """Return P(reported class | true class), (draw, rater, label, true class, reported class).
 
-    For a rater whose reliability drifts, it is the average over the rater's ratings. With systems,
-    they are an axis after the raters.
+    For a rater whose reliability differs by session or system, it is the average over the rater's
+    ratings of items of the class. With systems, they are an axis after the raters.
+
+    ``by_system`` is that of :func:`states_by_system`.
     """
     draws = len(next(iter(values.values())))
     names = asked_class_names(structure.ratings.task)
@@ -137,17 +143,72 @@ def reliability_table(
     table = np.full((draws, count, each, len(labels), len(names), len(names)), np.nan)
     for part in structure.parts:
         plain = kind == "raw" or _nothing_between(structure, part)
-        by_unit = part.reliability(values) if plain else _recorded(structure, part, values)
+        by_unit = (
+            part.reliability(values) if plain else _recorded(structure, part, values, by_system)
+        )
+        of_class = _classes_of_units(structure, part, values, by_system)
         for c in range(each):
             shares = _shares_of_system(part, c) if systems else part.shares
-            by_rater = np.einsum("ru,dulkm->drlkm", shares, by_unit)
             for n, label in enumerate(labels):
                 places = [names.index(name) for name in label.classes]
-                here = by_rater[:, :, n, : len(places), : len(places)]
+                here = by_unit[:, :, n, : len(places), : len(places)]
+                weight = shares[None, :, :, None] * of_class[n][:, None]
+                weight = divided(weight, weight.sum(axis=2, keepdims=True))
+                here = np.einsum("druk,dukm->drkm", weight, here)
                 for k, place in enumerate(places):
                     at = (part.members[:, None], c, n, place, np.array(places))
                     table[:, *at] = here[:, :, k]
     return table if systems else table[:, :, 0]
+
+
+def _classes_of_units(
+    structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
+) -> list[Floats]:
+    """Return how common each label's classes are in a unit's system, (draw, unit, class)."""
+    chance = _states_of_units(structure, part, values, by_system)
+    states = structure.prevalence.space.states
+    return [
+        np.stack(
+            [chance[..., states[:, n] == k].sum(axis=-1) for k in range(len(label.classes))], -1
+        )
+        for n, label in enumerate(structure.ratings.task.labels)
+    ]
+
+
+def _states_of_units(
+    structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
+) -> Floats:
+    """Return how common states are where a unit's items are, (draw, unit, state).
+
+    That is the unit's system if raters differ by system, else all places of items.
+    """
+    share = average_prevalence(structure, values)
+    found = np.repeat(share[:, None], len(part.unit_rater), axis=1)
+    if part.bias is not None and by_system is not None:
+        own = part.bias.unit_system >= 0
+        found[:, own] = by_system[:, part.bias.unit_system[own]]
+    return found
+
+
+RARE = 1e-9
+"""Share of a state that no item of a system has."""
+
+
+def states_by_system(view: FitView) -> Floats | None:
+    """Return the states' shares of each system's items, (draw, system, state); None if needless.
+
+    They are those of the labels, since a prevalence without systems would have them all alike.
+    """
+    structure = view.structure
+    if all(part.bias is None for part in structure.parts):
+        return None
+    panels, count = structure.ratings.panels, len(structure.prevalence.space.states)
+    found = np.empty((len(view.states), len(structure.ratings.systems), count))
+    for n, name in enumerate(structure.ratings.systems):
+        states = view.states[:, panels.loc[panels["system"] == name, "item"].to_numpy()]
+        for s in range(count):
+            found[:, n, s] = (states == s).mean(axis=1)
+    return found + RARE
 
 
 def _shares_of_system(part: RaterModel, system: int) -> Floats:
@@ -169,11 +230,13 @@ def _nothing_between(structure: Structure, part: RaterModel) -> bool:
     return not (rules or layered or part.loading is not None)
 
 
-def _recorded(structure: Structure, part: RaterModel, values: Mapping[str, Floats]) -> Floats:
+def _recorded(
+    structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
+) -> Floats:
     """Average over states, difficulty and perception, (draw, unit, label, true, reported)."""
     space = structure.prevalence.space
     draws, states = len(next(iter(values.values()))), len(space.states)
-    share = average_prevalence(structure, values)
+    share = _states_of_units(structure, part, values, by_system)
     width = max(len(label.classes) for label in structure.ratings.task.labels)
     labels = space.states.shape[1]
     table = np.full((draws, len(part.unit_rater), labels, width, width), np.nan)
@@ -182,7 +245,7 @@ def _recorded(structure: Structure, part: RaterModel, values: Mapping[str, Float
         piece = {k: v[first : first + chunk] for k, v in values.items()}
         answer = partial(part.label_chances, part.own(piece))
         chance = over_layers(structure, part, piece, answer)
-        weighted = chance * share[first : first + chunk, None, :, None, None]
+        weighted = chance * share[first : first + chunk, :, :, None, None]
         for label in range(labels):
             for true in range(len(structure.ratings.task.labels[label].classes)):
                 here = weighted[:, :, space.states[:, label] == true, label].sum(axis=2)
@@ -251,9 +314,15 @@ def average_difficulty(structure: Structure, values: Mapping[str, Floats]) -> Fl
 def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> Floats:
     """Return the chances of classes of difficulty given the state, (draw, difficulty, state)."""
     if not structure.hard_truth.applies:
-        weight = average_difficulty(structure, values)
-        states = len(structure.prevalence.space.states)
-        return np.broadcast_to(weight[..., None], (*weight.shape, states))
+        weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+        easy = np.asarray(structure.prevalence.table(values, np))
+        draws, states = len(easy), easy.shape[-1]
+        if weight.shape[-2] == 1:
+            same = np.broadcast_to(weight[..., 0, :, None], (draws, weight.shape[-1], states))
+            return np.asarray(same)
+        both = weight.swapaxes(-1, -2)[..., None, None] * easy[:, None]
+        joint = np.stack([_over_places(structure, both[:, d]) for d in range(both.shape[1])], 1)
+        return divided(joint, joint.sum(axis=1, keepdims=True))
     share = structure.difficulty.hard_shares(values, np).swapaxes(-1, -2)[..., None, None]
     easy = structure.prevalence.table(values, np)
     moved = structure.hard_chances(values, easy, np)

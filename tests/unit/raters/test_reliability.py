@@ -141,12 +141,12 @@ def test_a_kind_that_does_not_exist_is_an_error():
         assay.rater_reliability(fit, kind="cooked")
 
 
-def favouring() -> Ratings:
-    """Three raters of 60 items of two systems; the judge calls all items of b good."""
+def favouring(items: int = 60, good_in: tuple[float, float] = (0.5, 0.5)) -> Ratings:
+    """Three raters of items of two systems; the judge calls all items of b good."""
     rng = np.random.default_rng(1)
     rows = []
-    for n in range(60):
-        system, good = ("a", "b")[n % 2], rng.random() < 0.5
+    for n in range(items):
+        system, good = ("a", "b")[n % 2], rng.random() < good_in[n % 2]
         said = {"person": good, "person 2": good, "judge": good or system == "b"}
         for rater, yes in said.items():
             cell = {"item": f"i{n}", "system": system, "rater": rater}
@@ -160,10 +160,25 @@ def test_reliability_by_system_shows_a_judge_that_favours_one() -> None:
     whole = assay.rater_reliability(fit)
     split = assay.rater_reliability(fit, by="system")
     assert split.dims == (*whole.dims[:3], "system", *whole.dims[3:])
-    share = xr.DataArray([0.5, 0.5], {"system": list(ratings.systems)})
-    xr.testing.assert_allclose((split * share).sum("system"), whole)
+    assert ((split.min("system") <= whole) & (whole <= split.max("system"))).all()
     judge = split.sel(rater="judge", true_class="no", reported_class="no").squeeze()
     assert judge.sel(system="a") > judge.sel(system="b") + 0.1
+
+
+@pytest.mark.parametrize("layer", ["", " + item_difficulty"])
+@pytest.mark.parametrize("prevalence", ["loglinear", "dirichlet"])
+def test_reliability_is_that_on_the_items_of_a_class(layer: str, prevalence: str) -> None:
+    """Most bad items are of system b, so the judge's errors there count most."""
+    ratings = favouring(items=400, good_in=(0.9, 0.2))
+    raters = f"hierarchical{layer} + system_bias"
+    fit = quick(ratings, raters=raters, prevalence=prevalence)
+    bad = 1 - assay.label_probabilities(fit).to_numpy()[:, 0, 1]
+    own = (ratings.rater == ratings.raters.index.get_loc("judge")).nonzero()[0]
+    weight, yes = bad[ratings.item[own]], ratings.answers[own, 0] == 1
+    counted = (weight * yes).sum() / weight.sum()
+    assert counted > 0.85
+    judge = assay.rater_reliability(fit).sel(rater="judge", true_class="no", reported_class="yes")
+    assert judge.mean().item() == pytest.approx(counted, abs=0.05)
 
 
 def test_raters_without_system_bias_are_alike_on_all_systems() -> None:

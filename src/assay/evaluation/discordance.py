@@ -1,7 +1,7 @@
 """The prior on discordance: clusters on which systems differ, in both directions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import coo_array, csgraph
@@ -13,10 +13,13 @@ from assay.data.task import Task
 from assay.evaluation.draws import LabelDraws, cluster_totals
 from assay.evaluation.estimands import cluster_keys, uniforms
 from assay.evaluation.panels import PanelLayout
+from assay.evaluation.prevalence import prevalence_metrics
 from assay.evaluation.registry import Metric
 
 SAME = 1e-12
 """Values nearer to each other than this are equal: the order of a sum changes as much."""
+EVEN = 0.5
+"""Prior share of a metric that is not one of three or more classes."""
 MAX_CLUSTERS_FOR_PRIOR = 500
 """Discordant clusters kept for the prior: more would not change a 95 % interval."""
 ROUNDS = 10
@@ -49,9 +52,11 @@ class Discordance:
     McNemar's test. A system that shares no cluster with another has two clusters of its own that
     differ: a rate of :math:`x` in :math:`n` is then Beta(:math:`x + 1, n - x + 1`).
 
-    The share of one of :math:`K` classes has the prior mean :math:`1 / K`: a cluster without the
-    class, of weight :math:`\mathrm{Gamma}(K - 2)`, joins these for all systems. So the rate is
-    Beta(:math:`x + 1, n - x + K - 1`), and the shares of all classes sum to 1.
+    The shares of a label's :math:`K` classes sum to 1. With :math:`W_k` the mean weight of the
+    discordant clusters of a class, and :math:`m_k` its share in them, a cluster without the class
+    joins them for all systems. Its weight is :math:`\mathrm{Gamma}(C - W_k)`, where
+    :math:`C = \sum_k W_k m_k`. If clusters are single items, :math:`C = K`, so the rate is
+    Beta(:math:`x + 1, n - x + K - 1`).
 
     The mass is that of the whole population, not of a stratum. The weights depend on the systems'
     names, the draw and a seed alone, so that fits of different tasks share them.
@@ -109,6 +114,13 @@ class DiscordantBlock:
             found += weight[..., None] * self.values[..., order[: len(self.systems)]]
         return found + self._plain_weight(seed)[..., None] * self.plain
 
+    def of_first(self, count: int) -> "DiscordantBlock":
+        """Return the clusters of the first metrics."""
+        return replace(
+            self, values=self.values[:, :count], shape=self.shape[:count],
+            plain=self.plain[:, :count], plain_shape=self.plain_shape[:count],
+        )  # fmt: skip
+
     def _plain_weight(self, seed: int | None) -> Floats:
         """Return the gamma weights (metric, draw) of the plain cluster, or their means."""
         shape = np.broadcast_to(self.plain_shape[:, None], self.shape.shape)
@@ -142,7 +154,8 @@ def discordance(
 
     The result for one metric does not depend on the other metrics.
     """
-    blocks = linked_systems(layout)
+    blocks, wanted = linked_systems(layout), len(chosen)
+    chosen = with_all_classes(chosen, task)
     pools: list[list[list[Floats]]] = [[[] for _ in chosen] for _ in blocks]
     lacking, ranges = set(range(len(chosen))), np.tile([np.inf, -np.inf], (len(chosen), 1))
     for y in predicted(max(1, CLUSTERS // len(layout.clusters))):
@@ -159,7 +172,7 @@ def discordance(
             break
     return Discordance(
         blocks=tuple(
-            _block(chosen, layout, systems, pool, ranges, draws=draws, seed=seed)
+            _block(chosen, layout, systems, pool, ranges, draws=draws, seed=seed).of_first(wanted)
             for systems, pool in zip(blocks, pools, strict=True)
         ),
         n_systems=len(layout.systems),
@@ -248,11 +261,45 @@ def _block(
     shares = np.array([metric.prior_share for metric in chosen])
     # A denominator of all systems: one that has none cannot show the rarer outcome.
     plain = np.repeat(values[1:, ..., : len(systems)], 2, axis=0)
-    plain[0] *= (shares > 0.5)[:, None, None]
+    plain[0] *= (shares > EVEN)[:, None, None]
     return DiscordantBlock(
         name=layout.systems[systems[0]], systems=systems, values=values, shape=shape, plain=plain,
-        plain_shape=1 / np.minimum(shares, 1 - shares) - 2,
+        plain_shape=_plain_shapes(chosen, values, shape * 2 * slots),
     )  # fmt: skip
+
+
+def with_all_classes(chosen: Sequence[Metric], task: Task) -> list[Metric]:
+    """Add the shares of the other classes of a label, on which the prior of a share depends."""
+    there = {metric.name for metric in chosen}
+    kinds = {(metric.labels, metric.prior_share) for metric in chosen}
+    every = (*prevalence_metrics(task), *prevalence_metrics(task, other=True))
+    return [
+        *chosen,
+        *(
+            metric
+            for metric in every
+            if metric.prior_share != EVEN
+            and (metric.labels, metric.prior_share) in kinds
+            and metric.name not in there
+        ),
+    ]
+
+
+def _plain_shapes(chosen: Sequence[Metric], values: Floats, weight: Floats) -> Floats:
+    """Return the mean weight of each metric's plain cluster, (metric,).
+
+    ``values`` (2, metric, draw, slot) and ``weight`` (metric, draw) are those of the discordant
+    clusters.
+    """
+    kinds = [(metric.labels, metric.prior_share) for metric in chosen]
+    share = np.nan_to_num(divided(*values.sum(axis=(2, 3))))
+    mean, found = weight.mean(axis=1), np.zeros(len(chosen))
+    for kind in set(kinds):
+        if kind[1] != EVEN:
+            classes = [n for n, other in enumerate(kinds) if other == kind]
+            rarer = share[classes] if kind[1] < EVEN else 1 - share[classes]
+            found[classes] = mean[classes] @ rarer - mean[classes]
+    return np.maximum(found, 0.0)
 
 
 def _widened(ends: Floats, values: Floats) -> Floats:

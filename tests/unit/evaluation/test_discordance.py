@@ -357,3 +357,34 @@ def test_classes_of_two_systems_keep_the_mid_p_and_sum_to_one():
     found = shares_of(codes, 2)
     assert found.mean(axis=1).sum(axis=0) == pytest.approx(1, abs=0.003)
     assert p_greater(found[3]) == pytest.approx(beta.sf(0.5, 3, 1), abs=0.01)
+
+
+@pytest.mark.parametrize(("systems", "items"), [(2, 2), (2, 20), (4, 1), (4, 20)])
+def test_shares_of_larger_clusters_sum_to_one(systems: int, items: int) -> None:
+    """Twelve clusters; a class alone has the share that it has beside the others."""
+    clusters, chance = 12, [0.05, 0.15, 0.3, 0.5]
+    names = [f"q{n:04d}" for n in range(clusters)]
+    layout = one_item_panels({f"s{k}": names for k in range(systems)})
+    size = systems * clusters * items
+    layout = replace(
+        layout,
+        item=np.arange(size).reshape(-1, items),
+        mask=np.ones((systems * clusters, items), bool),
+    )
+    table = np.arange(4, dtype=np.int16)[:, None]
+    codes = np.random.default_rng(5).choice(4, size, p=chance).astype(np.int16)
+    draws = 2000
+    y = LabelDraws(states=np.broadcast_to(codes, (draws, size)), codes=table)
+
+    def predicted(count: int):
+        rng = np.random.default_rng(4)
+        while True:
+            yield LabelDraws(states=rng.choice(4, (count, size), p=chance), codes=table)
+
+    def shares(chosen: list[Metric]) -> np.ndarray:
+        prior = discordance(chosen, SHADE, layout, predicted, draws=draws, seed=1)
+        return population_draws(chosen, SHADE, y, layout, [1], prior)[0]
+
+    every = shares(prevalence_metrics(SHADE))
+    assert every.mean(axis=1).sum(axis=0) == pytest.approx(1, abs=0.012)
+    np.testing.assert_allclose(shares(prevalence_metrics(SHADE)[1:2])[0], every[1])

@@ -202,6 +202,15 @@ def rank_followers(rng: Rng) -> assay.Ratings:
     return found.ratings(found.answers(rng, shift=(2 - found.rank)[:, None] * strength))
 
 
+def harder_ranks(rng: Rng) -> assay.Ratings:
+    """No fault; items are harder the lower they stand, and far fewer of them are yes."""
+    found = study(rng, each=4, right=(0.75, 0.97))
+    fewer = (found.truth == 1) & (rng.random(len(found.truth)) < 0.15 * found.rank)
+    found.truth = np.where(fewer, 0, found.truth)
+    ease = np.linspace(1.3, 0.5, RANKS)[found.rank, None]
+    return found.ratings(found.answers(rng, odds=found.odds() * ease))
+
+
 def copier(rng: Rng) -> assay.Ratings:
     """Add a judge who rates all items, and sees 85 % of them as one of four people does."""
     found = study(rng, raters=5, each=2)
@@ -280,11 +289,17 @@ def several_labels(rng: Rng) -> assay.Ratings:
     return labelled(rng)[0]
 
 
-def labelled(rng: Rng, *, halo: float = 0.0, odds: float = 1.8) -> tuple[assay.Ratings, np.ndarray]:
-    """Draw ratings of three labels, and the truth of the items: (item, label)."""
-    found = study(rng, ranks=2, queries=100)
+def labelled(
+    rng: Rng, *, halo: float = 0.0, odds: float = 1.8, follows: float = 0.0
+) -> tuple[assay.Ratings, np.ndarray]:
+    """Draw ratings of three labels, and the truth of the items: (item, label).
+
+    If raters follow the rank, there are five ranks.
+    """
+    found = study(rng, ranks=2, queries=100) if not follows else study(rng)
     item, rater = np.nonzero(found.who)
-    mood = rng.normal(0, halo, len(item)) * np.array([1, 1, -1])[:, None]
+    mood = rng.normal(0, halo, len(item)) + follows * (1 - found.rank[item] / 2)
+    mood = mood * np.array([1, 1, -1])[:, None]
     skill = rng.normal(0, 0.5, found.shape[1])[rater]
     columns, every = {}, []
     for n, label in enumerate(LABELS.labels):
@@ -297,7 +312,14 @@ def labelled(rng: Rng, *, halo: float = 0.0, odds: float = 1.8) -> tuple[assay.R
         "item": item, "rater": [f"r{j}" for j in rater], "query": found.query[item],
         "system": np.array(list(SYSTEMS))[found.system[item]], **columns,
     })  # fmt: skip
+    if follows:
+        frame["rank"] = found.rank[item] + 1
     return assay.read_ratings(frame, task=LABELS), np.stack(every, axis=1)
+
+
+def anchored(rng: Rng) -> assay.Ratings:
+    """Let all raters find the first ranks better, and the last ones worse, than they are."""
+    return labelled(rng, follows=1.2)[0]
 
 
 def moods(rng: Rng) -> assay.Ratings:
@@ -311,6 +333,7 @@ FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
     "several_labels": several_labels, "easy_and_hard_queries": easy_and_hard_queries,
     "one_team_a_query": one_team_a_query, "language_that_all_read": language_that_all_read,
     "three_raters": three_raters, "expert_beside_two": expert_beside_two,
+    "harder_ranks": harder_ranks,
 }  # fmt: skip
 FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "misread": ("rater-by-cluster", misread), "carried": ("carried-over", carried),
@@ -318,7 +341,8 @@ FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "teams": ("separate-teams", teams), "skipped": ("skipping-by-answer", skipped),
     "moods": ("halo", moods), "graded": ("graded-items", graded),
     "languages": ("rater-by-kind", languages),
-    "rank_followers": ("rater-by-rank", rank_followers), "copier": ("dependent-raters", copier),
+    "rank_followers": ("rater-by-rank", rank_followers),
+    "anchored": ("anchored-on-rank", anchored), "copier": ("dependent-raters", copier),
     "judge_of_one": ("dependent-raters", judge_of_one),
     "adjudicator": ("dependent-raters", adjudicator),
 }  # fmt: skip

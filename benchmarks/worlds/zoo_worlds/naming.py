@@ -16,7 +16,7 @@ NAMED_BY: dict[str, frozenset[str]] = {
     ),
     "halo": frozenset({"halo"}),
     "weak_raters": frozenset({"reliability-from-prior"}),
-    "anchored_on_rank": frozenset({"rater-by-rank"}),
+    "anchored_on_rank": frozenset({"rater-by-rank", "anchored-on-rank"}),
     "mostly_one_rating": frozenset({"single-rating-items", "reliability-from-prior"}),
     "fatigue": frozenset(),
     "drift_between_rounds": frozenset(),
@@ -31,7 +31,7 @@ NAMED_BY: dict[str, frozenset[str]] = {
     "copying_rater": frozenset(
         {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
     ),
-    "position_biased_judges": frozenset({"rater-by-rank"}),
+    "position_biased_judges": frozenset({"rater-by-rank", "anchored-on-rank"}),
     "graded_halo": frozenset({"halo"}),
 }
 NAMING = frozenset().union(*NAMED_BY.values())

@@ -17,6 +17,10 @@ DATA = {
     "ambiguous-column": (
         "More than one column could have a role. If the choice is wrong, name the right column."
     ),
+    "anchored-on-rank": (
+        "All raters say yes more readily at one end of the list, whatever is true. Give the truth "
+        "of some items, or have items rated in random order."
+    ),
     "answers-complete": (
         "Every label that was asked has an answer, and raters reported every class."
     ),

@@ -12,7 +12,6 @@ from typing import Any
 from assay._util.errors import Note, Numbers, plain_numbers
 from assay.checks.departures.remedies import origin_of
 from assay.checks.departures.report import (
-    DIFFERENCES,
     MEANINGS,
     TEAMS,
     TEAMS_MARK,
@@ -39,6 +38,7 @@ class DataDoubt:
     mark : short text beside results
     labels : results that rest on these are affected; all if empty
     teams : systems in different teams have no link, so their differences are affected
+    differences_only : whether values of a single system are not affected
     """
 
     code: str
@@ -47,6 +47,7 @@ class DataDoubt:
     numbers: Numbers
     labels: tuple[str, ...] = ()
     teams: tuple[tuple[str, ...], ...] = ()
+    differences_only: bool = False
 
     def note(self) -> Note:
         """Return the warning as a note of a fit."""
@@ -72,7 +73,7 @@ def find_data_doubts(
         found.append(
             DataDoubt(
                 code=TEAMS, mark=TEAMS_MARK, warning=teams_warning(teams), teams=tuple(teams),
-                numbers={"teams": len(teams)},
+                numbers={"teams": len(teams)}, differences_only=True,
             )
         )  # fmt: skip
     known = bool((ratings.truth >= 0).any())
@@ -93,6 +94,7 @@ def find_data_doubts(
             DataDoubt(
                 code=one.code, mark=meaning.mark, warning=warning(one, ratings, modelled),
                 labels=one.labels, numbers=plain_numbers(numbers(one)),
+                differences_only=bool(modelled),
             )
         )  # fmt: skip
     return found
@@ -124,7 +126,7 @@ def marks_of_values(fit: Fit, labels: Sequence[str]) -> list[str]:
     return [
         line["mark"]
         for line in _stored(fit)
-        if line["code"] not in DIFFERENCES and (not line["labels"] or {*line["labels"]} & {*labels})
+        if not _of_differences(line) and (not line["labels"] or {*line["labels"]} & {*labels})
     ]
 
 
@@ -133,7 +135,7 @@ def marks_of_difference(fit: Fit, labels: Sequence[str], *systems: str) -> list[
     return [
         line["mark"]
         for line in _stored(fit)
-        if line["code"] in DIFFERENCES
+        if _of_differences(line)
         and (not line["labels"] or {*line["labels"]} & {*labels})
         and (not line["teams"] or not any({*systems} <= {*team} for team in line["teams"]))
     ]
@@ -141,7 +143,12 @@ def marks_of_difference(fit: Fit, labels: Sequence[str], *systems: str) -> list[
 
 def differences_doubted(fit: Fit) -> bool:
     """Return whether any difference between systems is marked."""
-    return any(line["code"] in DIFFERENCES for line in _stored(fit))
+    return any(_of_differences(line) for line in _stored(fit))
+
+
+def _of_differences(line: dict[str, Any]) -> bool:
+    # Fits of earlier versions say it of separate teams alone.
+    return bool(line.get("differences_only", line["code"] == TEAMS))
 
 
 def _stored(fit: Fit) -> list[dict[str, Any]]:

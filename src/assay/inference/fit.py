@@ -239,12 +239,14 @@ def fit(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
-    asked = raters is not None or reference is not None
+    by_default = raters is None and method not in MODES_ALONE
     raters = recipe_of(ratings, raters)
-    if not asked and method not in MODES_ALONE:
+    if by_default:
         with waiting("testing whether raters err independently", show=progress):
             raters = with_found_layers(ratings, raters)
-            copies = found_copies(ratings) if copies is None else copies
+            # Known truth, or groups, say how raters err together.
+            if copies is None and reference is None:
+                copies = found_copies(ratings)
     formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(
         raters, prevalence, reference, priors, formula, replicates, gold_chosen, copies

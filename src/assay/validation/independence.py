@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from assay._util.typing import Floats
 from assay.checks.departures.null_model import TINY, LabelRows, NullFit, fit_null
 from assay.checks.departures.report import MEANINGS
-from assay.checks.departures.search import CELLS, SEED, Sets, label_rows, statistics
+from assay.checks.departures.search import (
+    CELLS,
+    SEED,
+    SIZE,
+    Sets,
+    label_rows,
+    statistics,
+    upper_tail,
+)
 from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 
@@ -19,11 +27,12 @@ MOST_REPLICATES = 60
 
 def independence_lines(
     ratings: Ratings, replicated: Sequence[Vectors]
-) -> list[tuple[str, str, Floats]]:
+) -> list[tuple[str, str, Floats, float | None]]:
     """Compare the statistics of the departure tests with replicates of a fitted model.
 
-    Return label, the question of the test, and the largest statistic in SDs of the replicates, for
-    the data and each replicate (1 + replicate,). Gated labels are left out, since other raters
+    Return label, the question of the test, the largest statistic in SDs of the replicates, for the
+    data and each replicate (1 + replicate,), and its upper tail. The tail is None if the departure
+    is too small to report. Gated labels are left out, since other raters
     answer them in the replicates.
     """
     names = [str(name) for name in ratings.raters.index]
@@ -33,13 +42,15 @@ def independence_lines(
         if label.asked_if:
             continue
         first = fit_null(rows)
-        observed = statistics(rows, fit_null(rows, first), names)
+        observed = statistics(rows, first, names)
         drawn = _of_replicates(rows, first, [a[rows.place, n] for a in replicated], names)
         for code, seen in observed.items():
             values = np.concatenate([sets[code].values for sets in drawn])
             spread = values.std(axis=0, ddof=1) + TINY
-            scores = (np.concatenate([seen.values, values]) - values.mean(axis=0)) / spread
-            found.append((label.name, MEANINGS[code].asked, scores.max(axis=1)))
+            more = np.concatenate([seen.values, values]) - values.mean(axis=0)
+            scores, top = (more / spread).max(axis=1), (more[0] / spread).argmax()
+            tail = float(upper_tail(scores[0], scores[1:])) if more[0, top] >= SIZE[code] else None
+            found.append((label.name, MEANINGS[code].asked, scores, tail))
     return found
 
 
@@ -52,5 +63,5 @@ def _of_replicates(
     for start in range(0, len(answers), size):
         told = np.stack(answers[start : start + size], axis=1).astype(np.int64)
         again = replace(rows, answer=told)
-        found.append(statistics(again, fit_null(again, first), names))
+        found.append(statistics(again, first, names))
     return found

@@ -32,6 +32,7 @@ WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
 OTHER = "any other answer"
 ALL_SAY = "all say"
 REPEATS = "says the same again"
+INDEPENDENCE = "independence"
 ENOUGH_PAIRS = 10
 """Pairs of a rater's ratings of one item from which their agreement is checked."""
 
@@ -119,7 +120,10 @@ def posterior_predictive_check(
     .. math:: \min\left(1,\; 2\, \frac{1 + \min(\#\{T^{rep} \ge T\}, \#\{T^{rep} \le T\})}
               {1 + D}\right)
 
-    Such tails are conservative, since the model was fitted to the same data, including the items'
+    Of ``"independence"`` there are at most 60 replicates. So it is the upper tail of a Pearson type
+    III distribution with their moments, if :func:`assay.check` would report such a size.
+
+    Tails are conservative, since the model was fitted to the same data, including the items'
     states. If the model is right, one line in a hundred has a tail of at most 0.2. Hardly any has
     one of at most 0.05 (benchmark ``claims``, study ``checks``). A small tail is a gross misfit; a
     large one is no proof of fit. If items differ in difficulty for all raters, average agreement
@@ -169,14 +173,14 @@ def posterior_predictive_check(
         ("repeats", "", WHOLE, f"{rater} {REPEATS}", column)
         for rater, column in zip(ratings.raters.index[several], np.stack(again).T, strict=True)
     ]
-    lines += [
-        ("independence", "", label, asked, values)
-        for label, asked, values in independence_lines(ratings, replicated[1:])
-    ]
+    tests = independence_lines(ratings, replicated[1:])
+    lines += [(INDEPENDENCE, "", label, asked, values) for label, asked, values, _ in tests]
+    tails = {(label, asked): tail for label, asked, _, tail in tests if tail is not None}
     table = pd.DataFrame(
         [
             {"check": check, "group": group, "label": label, "quantity": quantity}
             | _compare(values[0], values[1:], level)
+            | ({"tail": tails[label, quantity]} if (label, quantity) in tails else {})
             for check, group, label, quantity, values in lines
         ]
     )

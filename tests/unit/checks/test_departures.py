@@ -176,6 +176,15 @@ def test_holm_bounds_the_chance_of_any_false_alarm() -> None:
     assert list(holm(small)) == []
 
 
+def test_raters_who_all_follow_the_rank_are_found_over_all_labels() -> None:
+    ratings = world("anchored")
+    (one,) = [one for one in search(ratings).found if one.code == "anchored-on-rank"]
+    assert len(one.labels) == 3
+    assert "`session='rank'`" in report.warning(one, ratings)
+    assert "anchored-on-rank" in search(world("no_fault")).tests
+    assert "anchored-on-rank" not in search(world("one_answer_a_query")).tests
+
+
 def test_p_values_are_spread_evenly_where_nothing_is_wrong() -> None:
     """Of 12 sets, a test of level 0.2 speaks in 7 or more with a chance of 0.004."""
     found = [search(world("no_fault", seed)).tests for seed in range(20, 32)]
@@ -259,6 +268,10 @@ def test_a_fit_repeats_a_departure_at_its_numbers_unless_it_models_it() -> None:
     (said,) = [n for n in json.loads(tree.attrs["warnings"]) if n["code"] == "rater-by-system"]
     assert "has the layer system_bias" in said["text"]
     assert "The truth of" in said["text"]
+    assert "favour" not in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
+    plain = fitted(world("favourites"), raters="hierarchical", **options)
+    assert "favour" in assay.metrics(plain, metric=metric)[metric].attrs["doubt"]
+    assert assay.compare(plain, metric=metric).pairs["doubt"].str.contains("favour").all()
     tree = fitted(world("misread"), **options)
     assert "misread" in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
 
@@ -302,6 +315,8 @@ def test_truth_of_some_items_and_the_layer_end_the_doubt_of_favourites() -> None
     tree = fitted(ratings, method="laplace", draws=50)
     assert json.loads(tree.attrs["spec"])["raters"].endswith("+ system_bias")
     assert "rater-by-system" not in codes(tree)
+    tree = fitted(ratings, method="laplace", draws=50, reference="gold")
+    assert json.loads(tree.attrs["spec"])["raters"].endswith("+ system_bias")
 
 
 @pytest.mark.slow

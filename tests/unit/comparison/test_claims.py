@@ -296,7 +296,13 @@ def test_near_is_within_two_errors_of_a_limit(draws):
 
 def test_a_doubt_about_differences_leaves_only_differences_undecided(draws):
     fit = draws(shares(1.0), shares(1.0))
-    line = {"code": "rater-by-system", "mark": "raters favour a system", "labels": [], "teams": []}
+    line = {
+        "code": "rater-by-system",
+        "mark": "raters favour a system",
+        "labels": [],
+        "teams": [],
+        "differences_only": True,
+    }
     fit.tree.attrs["data_doubts"] = json.dumps([line])
     told = {
         claim: check_claim(fit, claim)

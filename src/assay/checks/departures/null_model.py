@@ -185,10 +185,14 @@ def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
     """Fit the model to each set: from the votes, or from the fit that generated the replicates."""
     if start is None:
         return climb(rows, confusions, _votes(rows), PASSES)
+    return climb(rows, confusions, first_posterior(rows, start), PASSES_AGAIN)
+
+
+def first_posterior(rows: LabelRows, start: NullFit) -> Floats:
+    """Return the kinds of the items by the fit that generated replicates, (item, set, kind)."""
     sets = rows.answer.shape[1] // start.chance.shape[2]
     chance = np.repeat(start.chance, sets, axis=2)
-    first = _weigh(rows, chance, np.repeat(start.log_prior, sets, axis=1))
-    return climb(rows, confusions, first.posterior, PASSES_AGAIN)
+    return _weigh(rows, chance, np.repeat(start.log_prior, sets, axis=1)).posterior
 
 
 def climb(rows: LabelRows, maximise: Maximise, posterior: Floats, passes: int) -> NullFit:
@@ -226,8 +230,14 @@ def confusions(rows: LabelRows, posterior: Floats) -> Floats:
     count = np.stack(
         [rows.of_raters.sums(clear * told[..., k, None]) for k in range(rows.classes)], axis=1
     )
-    wrong = (1 - START) / (rows.classes - 1)
-    first = np.where(np.eye(rows.classes, dtype=bool), START, wrong)[:, None, :]
+    return confusions_of(count)
+
+
+def confusions_of(count: Floats) -> Floats:
+    """Return the chances of answers from counts of them, (rater, answer, set, class)."""
+    classes = count.shape[-1]
+    wrong = (1 - START) / (classes - 1)
+    first = np.where(np.eye(classes, dtype=bool), START, wrong)[:, None, :]
     pooled = count.sum(axis=0) + POOLING * first
     pooled /= pooled.sum(axis=0)
     chance = count + POOLING * pooled

@@ -21,8 +21,6 @@ TEAMS = "separate-teams"
 TEAMS_MARK = (
     "separate teams: the systems share no raters, so the difference may come from the raters"
 )
-DIFFERENCES = frozenset({"rater-by-system", TEAMS})
-"""Codes of departures that affect only differences of systems."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +91,12 @@ MEANINGS: dict[Code, Meaning] = {
             asked="whether raters favour a system",
             found="Raters judge the systems differently{about}: on the same items, some raters "
             "favour one system",
-            means="The difference between the systems depends on which raters are right",
+            means="The values of the systems, and their difference, depend on which raters are "
+            "right",
             mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this",
             needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
             "shows which raters are right",
-            mark="raters favour systems: the difference depends on which raters are right",
+            mark="raters favour systems: values depend on which raters are right",
             parts=("system_bias",),
         ),
         Meaning(
@@ -107,6 +106,16 @@ MEANINGS: dict[Code, Meaning] = {
             means="Metrics that use ranks depend on which raters are right",
             mend=f"{GOLD}, or have items rated in random order",
             mark="answers follow the rank, to different extents by rater",
+        ),
+        Meaning(
+            code="anchored-on-rank",
+            asked="whether all raters follow the rank",
+            found="All raters follow the rank of an item{about}: whatever is true, they say yes "
+            "more readily at one end of the list",
+            means="The model takes a part of this for the truth, so metrics that use ranks are "
+            "biased",
+            mend=GOLD,
+            mark="answers follow the rank, whatever is true",
         ),
         Meaning(
             code="rater-by-kind",
@@ -189,6 +198,8 @@ def _mend(departure: Departure, ratings: Ratings) -> str:
     mend = MEANINGS[departure.code].mend
     if departure.code == "rater-by-kind":
         return _apart_by_kind(departure.who[0], ratings) or mend
+    if departure.code == "anchored-on-rank":
+        return _apart_by_rank(ratings) or mend
     if departure.code != "dependent-raters":
         return mend
     if len(departure.who) == 1 and not departure.pairs:
@@ -214,6 +225,18 @@ def _apart_by_kind(column: str, ratings: Ratings) -> str:
     both = [*raters, column]
     told = f"Read the ratings with `rater={both}`: each rater is then another one for each kind"
     return told if raters else ""
+
+
+def _apart_by_rank(ratings: Ratings) -> str:
+    """Say how to read ranks as sessions; ``""`` if there are sessions, or no column of ranks."""
+    roles = ratings.accounting.roles
+    columns = [str(name) for name in roles.loc[roles["role"] == "rank", "column"]]
+    if ratings.sessions or len(columns) != 1:
+        return ""
+    return (
+        f"Read the ratings with `session={columns[0]!r}`: the default then has the layer drift, "
+        "which learns most of it. The truth of some items (`truth=`) shows the rest"
+    )
 
 
 def _observed(departure: Departure) -> str:

@@ -4,7 +4,7 @@ Each test compares a statistic with replicates of the fitted null model, which a
 has its own reference distribution. Holm's rule bounds the familywise error rate of the tests.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ from scipy.stats import pearson3
 
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.departures.agreement import third_of_three, with_unanimous
+from assay.checks.departures.anchoring import anchoring_gain
 from assay.checks.departures.counterparts import carrying_over, misreading
 from assay.checks.departures.duplicates import duplication, same_raters
 from assay.checks.departures.graded import graded_gain
@@ -33,7 +34,8 @@ from assay.data.ratings import MOST_KINDS, Ratings, covariate_columns, system_of
 
 Code = Literal[
     "duplicated-items", "carried-over", "rater-by-cluster", "rater-by-system", "rater-by-rank",
-    "rater-by-kind", "dependent-raters", "graded-items", "skipping-by-answer", "halo",
+    "rater-by-kind", "dependent-raters", "graded-items", "anchored-on-rank",
+    "skipping-by-answer", "halo",
 ]  # fmt: skip
 FAMILYWISE = 0.01
 """Familywise error rate of all tests, by Holm's rule."""
@@ -44,7 +46,8 @@ CLEAR = 0.15
 SIZE: Mapping[Code, float] = {
     "duplicated-items": 0.005, "carried-over": 0.05, "rater-by-cluster": 0.05,
     "rater-by-system": 0.012, "rater-by-rank": 0.01, "rater-by-kind": 0.005,
-    "dependent-raters": 0.01, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
+    "dependent-raters": 0.01, "graded-items": 0.006, "anchored-on-rank": 0.006,
+    "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least reported size of a departure: a correlation, a share of items that agree more often, or a
 log likelihood per item, or per pair of items with the same raters.
@@ -58,6 +61,8 @@ UNEVEN: Collection[Code] = frozenset(
 """Departures that make single raters agree with others too often, or too rarely."""
 MANY_DUPLICATES = 0.05
 """Size of duplicates that no raters who carry answers over, or misread clusters, bring about."""
+OF_ALL_LABELS: Collection[Code] = frozenset({"anchored-on-rank"})
+"""Tests of the sum over the labels, since one cause acts on all of them."""
 LEAST_ITEMS = 60
 """Least number of items with two answers for a label, and with three for ``graded``."""
 MOST_CLASSES = 30
@@ -257,7 +262,7 @@ def _bootstrapped(
 ) -> list[Departure]:
     """Compare statistics with replicates: a few at first, more if a test is not clear."""
     names = [str(name) for name in ratings.raters.index]
-    observed = {n: statistics(rows[n], fit_null(rows[n], fits[n]), names) for n in rows}
+    observed = {n: statistics(rows[n], fits[n], names) for n in rows}
     wanted = list(dict.fromkeys(code for sets in observed.values() for code in sets))
     drawn: dict[int, list[Sets]] = {n: [] for n in rows}
     tests: dict[Code, Departure] = {}
@@ -266,17 +271,18 @@ def _bootstrapped(
             size = max(1, CELLS // (len(one.item) * fits[n].own.shape[-1] * one.classes))
             for start in range(0, count, size):
                 again = replicates(one, fits[n], min(size, count - start), rng)
-                drawn[n].append(statistics(again, fit_null(again, fits[n]), names, wanted))
+                drawn[n].append(statistics(again, fits[n], names, wanted))
         tests |= {code: _test(ratings, code, observed, drawn) for code in wanted}
         wanted = [code for code in wanted if tests[code].p < CLEAR]
     return list(tests.values())
 
 
 def statistics(
-    rows: LabelRows, fit: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
+    rows: LabelRows, start: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
 ) -> Sets:
-    """Return the statistics of the tests of one label, for each set."""
+    """Return the statistics of the tests of one label, for each set, by fits from ``start``."""
     found: Sets = {}
+    fit = fit_null(rows, start)
     others, expected = from_others(rows, fit)
     left = residuals(rows, others, expected)
     tests: dict[Code, Floats | None] = {
@@ -304,6 +310,10 @@ def statistics(
     if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
         values = graded_gain(rows, fit)[:, None]
         found["graded-items"] = Statistics(values=values, who=((),))
+    if "anchored-on-rank" in wanted and rows.classes == 2:
+        gain = anchoring_gain(rows, fit, start)
+        if gain is not None:
+            found["anchored-on-rank"] = Statistics(values=gain[:, None], who=((),))
     return found
 
 
@@ -333,29 +343,36 @@ def within_groups(rows: LabelRows, values: Floats, group: Ints) -> Floats | None
 def _test(
     ratings: Ratings, code: Code, observed: Mapping[int, Sets], drawn: Mapping[int, list[Sets]]
 ) -> Departure:
-    """Compare the largest standardised statistic with the largest ones of replicates.
-
-    The p-value is that of a Pearson type III distribution with the replicates' moments.
-    """
+    """Compare the largest standardised statistic with the largest ones of replicates."""
     labels = [n for n, sets in observed.items() if code in sets]
     seen = np.concatenate([observed[n][code].values[0] for n in labels])
     each = [[sets[code].values for sets in drawn[n] if code in sets] for n in labels]
     null = np.concatenate([np.concatenate(some) for some in each], axis=1)
-    about = [(n, who) for n in labels for who in observed[n][code].who]
+    about: list[tuple[Sequence[int], tuple[str, ...]]] = [
+        ((n,), who) for n in labels for who in observed[n][code].who
+    ]
+    if code in OF_ALL_LABELS:
+        seen, null = seen.sum(keepdims=True), null.sum(axis=1, keepdims=True)
+        about = [(labels, ())]
     mean, sd = null.mean(axis=0), null.std(axis=0, ddof=1) + TINY
     top = ((null - mean) / sd).max(axis=1)
     scores = (seen - mean) / sd
     at = int(scores.argmax())
-    centre, spread = top.mean(), top.std(ddof=1)
-    skew = np.clip((((top - centre) / spread) ** 3).mean(), *SKEW)
-    p = pearson3.sf(scores, skew, centre, spread)
-    label, who = about[at]
+    p = upper_tail(scores, top)
+    affected, who = about[at]
     clear = [about[n][1] for n in np.argsort(p, kind="stable") if p[n] < FAMILYWISE]
     return Departure(
         code=code,
         p=float(p[at]),
         pairs=tuple(p for p in dict.fromkeys(clear) if len(p) == 2 and len(ratings.raters) > 3),
         size=float(seen[at] - mean[at]),
-        labels=_names(ratings, label),
+        labels=_names(ratings, *affected),
         who=who,
     )
+
+
+def upper_tail(values: Floats, replicated: Floats) -> Floats:
+    """Return P(replicate >= value) of a Pearson type III distribution with their moments."""
+    centre, spread = replicated.mean(), replicated.std(ddof=1) + TINY
+    skew = np.clip((((replicated - centre) / spread) ** 3).mean(), *SKEW)
+    return np.asarray(pearson3.sf(values, skew, centre, spread))

@@ -42,7 +42,7 @@ def without_stray_chains(
     chains: Chains,
     run: Callable[[int], Chains],
 ) -> tuple[Chains, list[Note]]:
-    """Run stray chains again; return the chains and a note for each stray one.
+    """Run stray chains again; return the chains and notes on the stray ones, each once.
 
     modes : those found; the first is reported
     chains : draws (chain, draw, value) and statistics (chain, draw)
@@ -77,7 +77,9 @@ def without_stray_chains(
                 f"that mode, {other}."
             )
             numbers = {"chain": n + 1, "weight": other.weight}
-            notes.append(Note(text, code="stray-chain-remade", level="note", numbers=numbers))
+            note = Note(text, code="stray-chain-remade", level="note", numbers=numbers)
+            if note not in notes:
+                notes.append(note)
     return (x, stats), notes
 
 

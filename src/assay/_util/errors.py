@@ -75,7 +75,8 @@ class TaskError(AssayError, ValueError):
 class RatingsError(AssayError, ValueError):
     """The ratings cannot be used; ``problems`` has one entry for each thing wrong.
 
-    Its ``code`` and ``numbers`` are those of the first problem.
+    Its ``code`` and ``numbers`` are those of the first problem. ``go_on`` is made of those of the
+    problems, unless it is given.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class RatingsError(AssayError, ValueError):
         *,
         code: str = "",
         numbers: Numbers | None = None,
+        go_on: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(problems, str):
             problems = [Problem(what=problems, code=code, numbers=plain_numbers(numbers))]
@@ -92,7 +94,8 @@ class RatingsError(AssayError, ValueError):
         many = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
         lines = "\n".join(f"  - {p}" for p in self.problems)
         first = self.problems[0] if self.problems else Problem(what="")
-        self.go_on = _go_on(self.problems)
+        self.source = source
+        self.go_on = _go_on(self.problems) if go_on is None else go_on
         self.first = " && ".join(dict.fromkeys(p.first for p in self.problems if p.first))
         said = f"{many} in {source}:\n{lines}{going_on(self.go_on)}"
         super().__init__(said, code=first.code, numbers=first.numbers, go_on=self.go_on)

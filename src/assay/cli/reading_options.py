@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay._util.errors import RatingsError
 from assay.cli.options import pairs, source_of
+from assay.cli.proposals import tried
 
 if TYPE_CHECKING:
     from assay.data.ratings import Ratings
@@ -145,13 +147,19 @@ class Reading:
         *,
         labels: dict[str, str] | None = None,
     ) -> "Ratings":
-        """Read ratings; ``covariates`` and ``labels`` are added to those of the options."""
+        """Read ratings; ``covariates`` and ``labels`` are added to those of the options.
+
+        A refusal ends with what was tried and reads the files.
+        """
         from assay import read_ratings
 
-        given = self.arguments()
+        given = self.arguments() | {"source": source_of(sources), "task": task}
         given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
         given["labels"] = given["labels"] or labels
-        return read_ratings(source_of(sources), task=task, **given)
+        try:
+            return read_ratings(**given)
+        except RatingsError as error:
+            raise tried(error, read_ratings, given, sources) from None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``read_ratings``."""

@@ -117,18 +117,14 @@ def show(*parts: Any) -> None:
 
 
 def _refusal(error: AssayError) -> str:
-    """Say what is wrong; the command that goes on stands on the last line.
-
-    Where the file itself has to be mended first, as the text says, it is the same command.
-    """
+    """Say what is wrong; the command that goes on stands on the last line, if it is another."""
     said = str(error).removesuffix(going_on(error.go_on))
     own = isinstance(error, RatingsError)  # each of its problems ends with its code
     text = in_options(said) if own else with_code(in_options(said), error.code)
-    if not own:
-        return f"{text}\nGo on with: {_going_on(error.go_on)}" if error.go_on else text
-    before = "Go on with: " if error.go_on or error.first else "After that: "
     first = f"{error.first} && " if error.first else ""
-    return f"{text}\n{before}{first}{_going_on(error.go_on)}"
+    command = _going_on(error.go_on)
+    another = sorted(shlex.split(command)[1:]) != sorted(TYPED.get())
+    return f"{text}\nGo on with: {first}{command}" if first or another else text
 
 
 def _going_on(arguments: Mapping[str, Any]) -> str:

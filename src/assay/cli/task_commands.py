@@ -23,6 +23,8 @@ COLUMNS = (
     "covariates", "replicate", "session", "seconds", "score", "confidence", "audit", "truth",
 )  # fmt: skip
 """Arguments that name columns other than those of answers."""
+BY_ROW = "row"
+"""The value of an argument that means file order."""
 SHAPES = ("wide", "wide_items", "counts")
 """Arguments that describe the shape of the table; then no column is a question."""
 tasks = typer.Typer(no_args_is_help=True, help="Draft, show and export task files.")
@@ -53,8 +55,9 @@ def init(
     taken = [c for role in COLUMNS for c in _several(given[role])]
     beside = {name: given[name] for name in ("format", "sheet", "encoding")}
     shaped = any(given[name] for name in SHAPES)
-    named = given["labels"] or given["value"]
-    draft = {} if shaped else draft_arguments(source_of(sources), named, taken, **beside)
+    labels = given["labels"] or given["value"]
+    roles = {role: found for role in ("item", "rater") if (found := _several(given[role]))}
+    draft = {} if shaped else draft_arguments(source_of(sources), labels, taken, roles, **beside)
     ratings = reading.read(sources, draft.get("task"), labels=draft.get("labels"))
     say_notes(ratings.accounting)
     if left := draft.get("left"):
@@ -62,7 +65,9 @@ def init(
             f"note: labels with more classes are left out, as one model cannot hold all: "
             f"{listed(left)}. --labels names others"
         )
-    text = task_text(ratings, path.stem, reading.item or ())
+    named = {"item": reading.item or []}
+    named |= {"replicate": [BY_ROW]} if given["replicate"] == BY_ROW else {}
+    text = task_text(ratings, path.stem, {role: names for role, names in named.items() if names})
     path.write_text(text, encoding="utf-8")
     load_task(path)
     tell(f"wrote {path}: {_sizes(ratings)}")
@@ -72,7 +77,7 @@ def init(
 
 def _kept(reading: Reading, path: Path) -> str:
     """Return the options that are still needed beside the task file."""
-    needless = {"labels", "value", "item", "rater"}
+    needless = {"labels", "value", "item", *(["rater"] if reading.rater != [BY_ROW] else [])}
     kept = {n: v for n, v in reading.arguments().items() if v and n not in needless}
     usual = Reading().arguments()
     return in_options(

@@ -14,7 +14,7 @@ ResponseStrength = Literal["block", "warn", "off"]
 TRUTH_STRENGTHS = ("hard", "soft", "off")
 RESPONSE_STRENGTHS = ("block", "warn", "off")
 DIRECTIONS = ("higher", "lower", "neither", "")
-ROLES = ("item", "rater", "cluster", "panel", "rank", "system")
+ROLES = ("item", "rater", "cluster", "panel", "rank", "system", "replicate")
 MAX_CLASSES = 256
 
 

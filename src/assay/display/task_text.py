@@ -1,7 +1,8 @@
 """Tasks as text: as a task file with suggestions from data, and as tables of the terminal."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from assay._util.errors import TaskError
 from assay._util.text import counted
@@ -12,21 +13,25 @@ from assay.data.rules import NOT_ASKED
 from assay.data.states import label_order, state_space
 from assay.data.task import ROLES, Label, Rule, Task
 from assay.display.table import Table, make_table
+from assay.io.names import MADE
 
 SHOWN_RULES = 20
 SHOWN_STATES = 40
 SHOWN_METRICS = 8
 
 
-def task_text(ratings: Ratings, name: str, item: Sequence[str] = ()) -> str:
+def task_text(
+    ratings: Ratings, name: str, named: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> str:
     """Write the task of ratings as a task file; rules and gates that the answers obey are comments.
 
-    ``item`` are the columns of the item in order, if the caller names them.
+    ``named`` are columns by role that the caller names: the item's in order, and ``row`` for
+    replicates by file order.
     """
-    return "\n".join(_lines(ratings, name, item)) + "\n"
+    return "\n".join(_lines(ratings, name, named)) + "\n"
 
 
-def _lines(ratings: Ratings, name: str, item: Sequence[str]) -> Iterator[str]:
+def _lines(ratings: Ratings, name: str, named: Mapping[str, Sequence[str]]) -> Iterator[str]:
     task, gates = ratings.task, regular_gates(ratings)
     yield f"# Drafted from {counted(len(ratings.answers), 'rating')}. Lines that begin with # are"
     yield "# suggestions: remove the # of those that apply to your questions."
@@ -35,7 +40,7 @@ def _lines(ratings: Ratings, name: str, item: Sequence[str]) -> Iterator[str]:
     yield f"metrics = {_list(task.metrics)}"
     yield from _other_metrics(task)
     yield from [f"max_states = {task.max_states}"] * (task.max_states != Task.max_states)
-    yield from ["", *_columns(ratings, item)] if _columns(ratings, item) else []
+    yield from ["", *_columns(ratings, named)] if _columns(ratings, named) else []
     for label in task.labels:
         yield from ["", *_label(label, gates.get(label.name))]
     for own in task.rules:
@@ -57,14 +62,14 @@ def _other_metrics(task: Task) -> Iterator[str]:
         yield f"# others: {', '.join(map(_text, names[:SHOWN_METRICS]))}{more}"
 
 
-def _columns(ratings: Ratings, item: Sequence[str]) -> list[str]:
+def _columns(ratings: Ratings, named: Mapping[str, Sequence[str]]) -> list[str]:
     roles = ratings.accounting.roles
     played = zip(roles["column"], roles["role"].str.split(", "), strict=True)
     columns: dict[str, list[str]] = {}
     for column, names in played:
-        for role in set(names) & set(ROLES):
+        for role in set(names) & set(ROLES) if column not in MADE else ():
             columns.setdefault(role, []).append(str(column))
-    columns |= {"item": list(item)} if item else {}
+    columns |= {role: list(given) for role, given in named.items()}
     lines = [f"{role} = {_list(columns[role])}" for role in ROLES if role in columns]
     return ["[columns]", *lines] if lines else []
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from assay.io.likely_columns import (
     likely_columns,
     likely_key,
     mark_columns,
+    once_each,
     repeats_names,
     within_states,
 )
@@ -32,6 +34,7 @@ from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
     KEY_PARTS,
+    MADE,
     QUESTION_COLUMNS,
     RECOGNISED,
     REMARKS,
@@ -39,13 +42,24 @@ from assay.io.names import (
     TRUTH_NAMES,
     VALUE_COLUMNS,
     WORKPLACE,
+    names_rater,
+    names_system,
+    own_columns,
     squash,
+    words_of,
 )
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import answer_columns, are_criteria, item_of, report_wide, rows_are_items
+from assay.io.wide_tables import (
+    MOSTLY,
+    answer_columns,
+    are_criteria,
+    item_of,
+    report_wide,
+    rows_are_items,
+)
 
 MOST_LISTED = 64
 """Most different elements of lists for them to be options, and no names or words of texts."""
@@ -170,8 +184,13 @@ def require_answers(
     ledger: Ledger,
     *,
     taken: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    named: Sequence[str] = (),
 ) -> None:
-    """Add a problem if there are neither answers nor scores; ``taken`` have other roles."""
+    """Add a problem if there are neither answers nor scores; ``taken`` have other roles.
+
+    ``roles`` are known before names are looked at; the caller names those in ``named``.
+    """
     if ledger.problems:
         return
     if found.columns or scored:
@@ -181,32 +200,46 @@ def require_answers(
             ledger.raise_problems()
         return
     finder = ColumnFinder(ledger.table.frame.columns)
-    if report_wide(task, ledger, taken):
+    keys = [list(roles[role]) for role in ("item", "rater") if role in named]
+    rated = any(ledger.table.frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
+    if not rated and report_wide(task, ledger, taken):
         ledger.raise_problems()
     free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
     few = [c for c in free if has_few(ledger.table.frame[c])]
-    likely = _likely(free, few, task, ledger.table.frame)
     frame, said = ledger.table.frame, ""
+    known = {
+        role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
+        for role in ("item", "rater", "system")
+    }
+    likely = _likely(free, few, task, frame, known)
     if not likely and len(task.labels) == 1:
-        likely = {c: c for c in within_states(frame, few)}
+        others = [c for c in few if not names_rater(c) and not names_system(c)]
+        likely = {c: c for c in within_states(frame, others or few)}
     if not likely and len(task.labels) == 1:
-        keys = [finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")]
+        keys = [known["item"], known["rater"]]
         likely, said = _unusual(free or _with_odd_names(finder, taken, keys, frame), keys, frame)
     likely = _without_parents(likely)
     alone = len(likely) == 1 and len(task.labels) == 1
-    named: LabelsArg = next(iter(likely.values())) if alone else likely
+    answers: LabelsArg = next(iter(likely.values())) if alone else likely
+    others_task = not likely and task.name != "single"
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})"
         f"{said}",
-        where=f"columns: {listed(finder.columns)}",
+        where=f"columns: {listed(own_columns(finder.columns))}",
         mend=(
-            f"name them: {as_code({'labels': named})}, if that is right"
+            f"name them: {as_code({'labels': answers})}, if that is right"
             if likely
             else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
         )
-        + _drafted(few, task, ledger),
-        go_on={"labels": named} if likely else {"task": None} if task.name != "single" else {},
+        + (
+            _drafted(ledger, {role: roles[role] for role in named})
+            if len(likely) > 1 and len(task.labels) == 1
+            else "; `task=` is left out, so that these columns are labels of their own"
+            if others_task
+            else ""
+        ),
+        go_on={"labels": answers} if likely else {"task": None} if others_task else {},
     )
 
 
@@ -262,12 +295,13 @@ def _without_parents(likely: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
-    """Suggest a task with a label for each of these columns."""
-    if len(few) < 2 or len(task.labels) > 1 or not Path(ledger.table.source).is_file():
+def _drafted(ledger: Ledger, roles: Mapping[str, Sequence[str]]) -> str:
+    """Suggest a task with a label for each column of answers, with the columns that are named."""
+    if not Path(ledger.table.source).is_file():
         return ""
-    source = shlex.quote(ledger.table.source)
-    return f"; or draft a task with a label for each of them: assay task init {source}"
+    source, more = shlex.quote(ledger.table.source), {r: list(c) for r, c in roles.items()}
+    options = f" {as_code(more)}" if more else ""
+    return f"; or draft a task with a label for each of them: assay task init {source}{options}"
 
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
@@ -287,7 +321,7 @@ def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     others = TRUTH_NAMES | SUMMARIES | REMARKS | WORKPLACE
-    return [c for c in free if squash(c) not in others]
+    return [c for c in free if squash(c) not in others and c not in MADE]
 
 
 def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
@@ -298,24 +332,33 @@ def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
 
 
 def _likely(
-    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+    free: Sequence[str],
+    few: Sequence[str],
+    task: Task,
+    frame: pd.DataFrame,
+    known: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
     """Return columns that end in a label's name, or the likeliest one with few values."""
     found = {}
     for name in task.label_names:
         ending = [c for c in free if squash(c).endswith(squash(name))]
+        ending = ending or [c for c in few if _is_last_word(c, name)]
         if len(ending) == 1:
             found[name] = ending[0]
-    return found or (_likely_one(free, few, task, frame) if len(task.labels) == 1 else {})
+    return found or (_likely_one(free, few, task, frame, known) if len(task.labels) == 1 else {})
 
 
 def _likely_one(
-    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+    free: Sequence[str],
+    few: Sequence[str],
+    task: Task,
+    frame: pd.DataFrame,
+    named: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
     """Return the likeliest column of one label; several if all of them vary within items."""
     finder = ColumnFinder(frame.columns)
-    known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
-    guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
+    guess = likely_columns(frame, free, {k: v for k, v in named.items() if v})
+    known = {role: list(named[role]) for role in ("item", "rater")}
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
         known["item"] = likely_key(frame, free, parts, known["rater"])
@@ -324,12 +367,21 @@ def _likely_one(
     if not known["rater"] and len(answers) > 1 and rows_are_items(frame, known["item"]):
         return {c: c for c in within_states(frame, answers)}
     keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
+    if "system" in guess:
+        keys[0] = [*keys[0], guess["system"]]
     several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
-    several = within_states(frame, [c for c in several if not any(c in key for key in keys)])
+    several = [c for c in several if not any(c in key for key in keys)]
+    several = [c for c in several if not (names_rater(c) and once_each(frame, [*keys[0], c]))]
+    several = within_states(frame, several)
     if len(several) > 1:
         return {c: c for c in several}
     one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)
     return {} if one is None else {task.label_names[0]: one}
+
+
+def _is_last_word(column: str, label: str) -> bool:
+    """Whether a column is called like the last word of a label: relevant, topically_relevant."""
+    return words_of(column) == words_of(label)[-1:]
 
 
 def has_options(cells: "pd.Series[str]") -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from assay.io.names import (
     RECOGNISED,
     VALUE_COLUMNS,
     bare,
+    names_rater,
+    own_columns,
     squash,
 )
 from assay.io.reading_log import Ledger
@@ -207,13 +210,16 @@ def require(
     missing = [name for name in known if finder.get(name) is None]
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
-    guess: str | list[str] = _likely(role, roles, answers, ledger)
+    found = _likely(role, roles, answers, ledger)
+    guess: str | list[str] = found.get(role, "")
+    if role == "item" and {"item", "system"} <= set(found):
+        guess = [found["item"], found["system"]]
     if role == "item" and not guess:
         guess = _likely_key(roles, answers, ledger, half)
     if role == "rater" and not guess:
-        guess = _file_of_each(finder, ledger)
+        guess = _named_rater(roles, answers, ledger) or _file_of_each(finder, ledger)
     unnamed = role == "rater"
-    asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
+    asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles, found)
     offer = f"name it: {as_code(asked)}, if that is right"
     votes = "" if guess or not unnamed else _likely_votes(roles, answers, ledger)
     go_on = asked if guess else {"counts": votes} if votes else {"rater": "row"} if unnamed else {}
@@ -223,7 +229,7 @@ def require(
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
-        where=f"columns: {listed(finder.columns)}",
+        where=f"columns: {listed(own_columns(finder.columns))}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
         mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
         + (nobody if unnamed else ""),
@@ -262,14 +268,25 @@ def _most_distinct(
     return [max(named, key=lambda c: sizes[c])] if named else []
 
 
-def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
-    """Name the cluster, if it is the part of a key that has no role: what systems were asked."""
+def _asked_in(
+    key: str | list[str], roles: Roles, found: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
+    """Name the system of a key, if its name has no role yet, and the cluster: what it was asked."""
+    system = {"system": found["system"]} if "system" in found and "system" not in roles else {}
     whole = isinstance(key, str) or len(key) < 2
-    if whole or "cluster" in roles or not {"rank", "system"} & set(roles):
+    if whole or "cluster" in roles or not {"rank", "system"} & {*roles, *system}:
         return {}
-    known = {c for one in roles.values() for c in one.columns}
+    known = {c for one in roles.values() for c in one.columns} | set(system.values())
     free = [c for c in key if c not in known]
-    return {"cluster": free[0]} if free else {}
+    return system | ({"cluster": free[0]} if free else {})
+
+
+def _named_rater(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
+    """Return a column that is called like a rater, and whose values repeat."""
+    frame = ledger.table.frame
+    used = {c for one in roles.values() for c in one.columns} | set(answers)
+    free = [str(c) for c in frame.columns if c not in used and names_rater(str(c))]
+    return next((c for c in free if 1 < frame[c].nunique() <= len(frame) / 2), "")
 
 
 def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
@@ -292,11 +309,15 @@ def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
     return found[0] if len(found) == 1 and not count_column(frame) else ""
 
 
-def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
-    """Guess the column of a role from its cells, given earlier guesses."""
+def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> dict[str, str]:
+    """Guess the columns of a role, and of the system, from cells, given earlier guesses."""
     guessed = {k: v for problem in ledger.problems for k, v in problem.go_on.items()}
-    known = {k: list(roles[k].columns) for k in ("item", "rater") if k in roles}
-    known |= {k: [guessed[k]] for k in ("item", "rater") if isinstance(guessed.get(k), str)}
+    known = {k: list(roles[k].columns) for k in ("item", "rater", "system") if k in roles}
+    known |= {
+        k: [v] if isinstance(v, str) else list(v)
+        for k, v in guessed.items()
+        if k in ("item", "rater", "system") and v
+    }
     labels = guessed.get("labels")
     named = list(labels.values()) if isinstance(labels, Mapping) else list(answers)
     known["answer"] = [labels] if isinstance(labels, str) else named
@@ -307,7 +328,7 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     if (question := question_column(frame)) in free:
         free.remove(question)
         frame = frame[frame[question] == frame[question].value_counts().index[0]]
-    return likely_columns(frame, free, known).get(role, "")
+    return likely_columns(frame, free, known)
 
 
 def question_column(frame: pd.DataFrame) -> str:

@@ -15,18 +15,21 @@ from assay.data.task import Task
 from assay.io.columns import BESIDE
 from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
+from assay.io.likely_columns import crossing, has_few
 from assay.io.multi_select import MOST_OPTIONS
-from assay.io.names import KEY_PARTS, squash
+from assay.io.names import KEY_PARTS, names_system, squash
 from assay.io.replicates import BY_ROW
 
 MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""
+MOST_LEFT = 0.25
+"""Largest share of these that a system in the key may leave: rows that stand there twice."""
 MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
 NUMBERING = frozenset({
     "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
-    "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
+    "date", "day", "when", "timestamp", "createdat", "updatedat", "week", "month", "batch",
 })  # fmt: skip
 """Squashed names of columns that number repeated ratings."""
 FEWEST_PAIRS = 10
@@ -39,8 +42,9 @@ def require_own_key(
     answers: Vectors,
     scores: Floats,
 ) -> bool:
-    """Add a problem, and return True, if most ratings clash while another key makes them unique.
+    """Add a problem, and return True, if ratings clash that another key tells apart.
 
+    That is the item with a system, or, where most ratings clash, a key that makes them unique.
     ``keys`` are item, rater, and other keys of a rating without file order, (row,).
     """
     ledger = layout.ledger
@@ -48,12 +52,11 @@ def require_own_key(
         return False
     rows = np.flatnonzero(ledger.kept)
     clash = clashing(keys, answers, scores, rows)
-    if clash.sum() <= MOST_CLASH * len(rows):
-        return False
-    found = _unique_keys(layout)
+    many, item = clash.sum() > MOST_CLASH * len(rows), layout.roles["item"].columns
+    system, left = _system_of(layout, keys, answers, scores, many=bool(many))
+    found = [(*item, system)] if system else _unique_keys(layout) if many else []
     if not found:
         return False
-    item = layout.roles["item"].columns
     said = " or ".join(
         f"`item={list(key)!r}`" if len(key) > 1 else f"`item={key[0]!r}`" for key in found
     )
@@ -66,25 +69,59 @@ def require_own_key(
         f"{counted(len(rows), 'row')} a rater gives one of them several answers"
     )
     if _is_meant(layout):
-        ledger.note(f"{what}; with {said}, no rater does")
+        rest = f"{left} of them are left" if left else "no rater does"
+        ledger.note(f"{what}; with {said}, {rest}")
         return False
     ledger.problem(
         "item-key",
         f"{what}, so it does not identify the items",
         where=ledger.table.where(rows[clash], ", ".join(item)),
-        mend=_ways(said, min(others) if len(others) == 1 and not others & told else ""),
+        mend=f"with {said}, {left} of these rows are left"
+        if left
+        else _ways(said, min(others) if len(others) == 1 and not others & told else ""),
         role="item",
         go_on={"item": list(found[0])} | _asked(layout, item, found[0]),
     )
     return True
 
 
+def _system_of(
+    layout: Layout,
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: Floats,
+    *,
+    many: bool,
+) -> tuple[str, int]:
+    """Return the column of the systems whose answers to an item were rated, and the clashes left.
+
+    A column of another name must occur with each item, and ``many`` ratings clash.
+    """
+    frame, rows = layout.table.frame, np.flatnonzero(layout.ledger.kept)
+    held = {*layout.answers.columns, *layout.scores.columns, *layout.audits.columns, layout.status}
+    held |= {c for role in layout.roles for c in _columns(layout, role) if role != "system"}
+    free = [str(c) for c in frame.columns if c not in held and has_few(frame[c])]
+    system = [c for c in free if c in _columns(layout, "system") or names_system(c)]
+    if not system and many:
+        rest = [c for c in free if squash(c) not in NUMBERING]
+        codes = {c: keys_of(frame, [c])[rows] for c in [*rest, *_columns(layout, "item")]}
+        system = [crossing(_columns(layout, "item"), rest, codes)]
+    clash = clashing(keys, answers, scores, rows).sum()
+    for column in filter(None, system):
+        apart = clashing([keys_of(frame, [column]), *keys], answers, scores, rows)
+        if apart.sum() <= MOST_LEFT * clash and clash:
+            return column, int(apart.sum())
+    return "", 0
+
+
 def _asked(layout: Layout, item: Sequence[str], key: Sequence[str]) -> dict[str, str]:
-    """Name the cluster, if each system has an answer to the item: what the systems were asked."""
-    system = _columns(layout, "system")
+    """Name the system, and the cluster if each has an answer to the item: what it was asked."""
+    named = [c for c in key if c not in item and names_system(c)]
+    system = _columns(layout, "system") or tuple(named[:1])
+    asked = {} if "system" in layout.roles or not system else {"system": system[0]}
     if "cluster" in layout.roles or len(item) > 1 or not {*item, *system} <= set(key):
-        return {}
-    return {"cluster": item[0]} if system else {}
+        return asked
+    return asked | {"cluster": item[0]} if system else {}
 
 
 def _ways(said: str, added: str) -> str:

@@ -8,16 +8,32 @@ import numpy as np
 import pandas as pd
 
 from assay._util.grouping import unique_rows
+from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
 from assay.io.cells import EMPTY, empty_cells, words_in
-from assay.io.names import ALL_KNOWN, FLAGS, FORM, SUMMARIES, TRUTH_NAMES, WORKPLACE, bare, squash
+from assay.io.names import (
+    ALL_KNOWN,
+    FLAGS,
+    FORM,
+    SUMMARIES,
+    TRUTH_NAMES,
+    WORKPLACE,
+    bare,
+    names_rater,
+    names_system,
+    squash,
+)
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
 MOST_FREE = 12
 """Most columns tried for each of the three."""
+MOST_REPEATED = 0.1
+"""Largest share of rows that may repeat a rater and an item where columns are guessed."""
+CROSSED = 0.8
+"""Smallest share of all pairs of an item and a system that must occur."""
 MIN_SHARED = 2
 """Fewest ratings of an item, on average, for a key of columns that nothing else recommends."""
 LONGEST_NAME = 60
@@ -34,10 +50,11 @@ def likely_columns(
 ) -> dict[str, str]:
     """Guess the columns of the item, rater and answer that are not ``known``.
 
-    They fit if no rater rates an item twice, there are fewer raters than items, and answers have
-    few values. Of several columns of answers the last is taken; empty if none fit.
+    They fit if raters hardly rate an item twice, there are fewer raters than items, and answers
+    have few values. Of several columns of answers the last is taken; empty if none fit. The guess
+    has a ``system`` too, if that is a part of what is rated: each item occurs with each of them.
     """
-    head = frame.head(FIRST_ROWS)
+    head = frame.head(FIRST_ROWS).drop_duplicates()
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
@@ -45,15 +62,40 @@ def likely_columns(
     tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
+    systems = [
+        *known.get("system", ()),
+        *(c for c in tried if names_system(c) and has_few(head[c])),
+    ]
     best: tuple[float, dict[str, str]] = (np.inf, {})
     for chosen in product(*choices):
         guess = {kind: c for kind, c in zip(KINDS, chosen, strict=True) if c}
         if len(set(guess.values())) < len(guess):
             continue
-        cost = _cost({k: [guess[k]] if k in guess else list(known[k]) for k in KINDS}, codes)
+        columns = {k: [guess[k]] if k in guess else list(known[k]) for k in KINDS}
+        others = [c for c in systems if not any(c in one for one in columns.values())]
+        if len(columns["item"]) == 1 and (system := crossing(columns["item"], others, codes)):
+            columns["item"].append(system)
+            guess["system"] = system
+        cost = _cost(columns, codes)
         if cost < best[0]:
             best = cost, guess
     return best[1]
+
+
+def crossing(item: Sequence[str], systems: Sequence[str], codes: Mapping[str, Ints]) -> str:
+    """Return the first column that nearly each item occurs with each value of; "" if none is."""
+    items = [codes[c] for c in item]
+    for column in systems:
+        pairs, each = len(unique_rows(*items, codes[column])[0]), len(np.unique(codes[column]))
+        if each > 1 and pairs >= CROSSED * each * len(unique_rows(*items)[0]):
+            return column
+    return ""
+
+
+def once_each(frame: pd.DataFrame, key: Sequence[str]) -> bool:
+    """Whether hardly a row repeats a key."""
+    head = frame.head(FIRST_ROWS)
+    return bool(head.duplicated(list(key)).mean() <= MOST_REPEATED)
 
 
 def likely_answers(
@@ -85,7 +127,7 @@ def likely_key(
     *,
     wide: bool = False,
 ) -> list[str]:
-    """Guess the columns that together name the item: the smallest key without repeated ratings.
+    """Guess the columns that name the item together: the smallest key that raters hardly repeat.
 
     At most one column is ``free``; ``parts`` may belong to the key by name (system, rank);
     ``beside`` distinguish ratings of one item. Failing that, if ``wide``, the two or three free
@@ -96,19 +138,20 @@ def likely_key(
     several = [c for c in free if c and 1 < len(np.unique(codes[c])) < len(head)][:MOST_FREE]
 
     def items_of(key: Sequence[str]) -> int:
-        """Return the number of items under a key; 0 if a rater repeats one, or none is shared."""
+        """Return the number of items under a key; 0 if raters repeat them, or none is shared."""
         items = len(unique_rows(*(codes[c] for c in key))[0])
         pairs = len(unique_rows(*(codes[c] for c in (*key, *beside)))[0])
-        return items if pairs == len(head) > items else 0
+        hardly = pairs >= (1 - MOST_REPEATED) * len(head)
+        return items if hardly and len(head) > items else 0
 
     keys = [
         (*start, *more)
         for size in range(len(parts) + 1)
-        for start in [*((c,) for c in several), ()]
+        for start in [(), *((c,) for c in several)]
         for more in combinations(parts, size)
         if len(start) + size > 1
     ]
-    for key in sorted(keys, key=len):
+    for key in sorted(keys, key=lambda key: (len(key), not {*key} <= {*parts})):
         if items_of(key):
             return [c for c in codes if c in key]
     wider = [key for size in (2, 3) if wide for key in combinations(several, size)]
@@ -137,17 +180,19 @@ def _cost(
     columns: Mapping[str, Sequence[str]],
     codes: Mapping[str, "np.ndarray[tuple[int], np.dtype[np.intp]]"],
 ) -> float:
-    """Return the cost of a guess: infinite if a rater rates an item twice."""
+    """Return the cost of a guess: infinite if raters rate items twice."""
     keys = {kind: [codes[c] for c in columns[kind]] for kind in ("item", "rater")}
     if not all(keys.values()):
         return float(np.inf)
     rows = len(keys["item"][0])
     items, raters = len(unique_rows(*keys["item"])[0]), len(unique_rows(*keys["rater"])[0])
     pairs = len(unique_rows(*keys["item"], *keys["rater"])[0])
-    if pairs < rows or raters >= items or raters == rows:
+    repeated = 1 - pairs / max(rows, 1)
+    if repeated > MOST_REPEATED or raters >= items or raters == rows:
         return float(np.inf)
     once = items == rows  # nothing is rated twice
-    return raters + 1000 * once
+    named = sum(map(names_rater, columns["rater"])) - sum(map(names_system, columns["rater"]))
+    return raters + 1000 * once + 500 * (repeated > 0) + 1000 * repeated - 600 * named
 
 
 def _may_be_answer(column: str) -> bool:

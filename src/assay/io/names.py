@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 OUTRIGHT = ("item", "item_id")
 """Names of the item that take precedence over all others."""
@@ -59,8 +59,9 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
     ),
 }  # fmt: skip
-NUMBERED = "rater (numbered)"
-"""The column of raters without names, unlikely in real data."""
+NUMBERED, NUMBERED_GROUP = "rater (numbered)", "group of raters"
+MADE = frozenset({NUMBERED, NUMBERED_GROUP})
+"""The columns that the reader adds for raters without names, unlikely in real data."""
 KEY_PARTS = ("cluster", "system", "panel", "rank")
 """Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
@@ -102,6 +103,30 @@ PEOPLE = frozenset({
 """Words in names of columns of respondents."""
 EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
 """Words in names of columns that are raters."""
+RATER_WORDS = PEOPLE | {
+    "who",
+    "whom",
+    "by",
+    "grader",
+    "scorer",
+    "labeler",
+    "labeller",
+    "expert",
+    "wer",
+    "gutachter",
+    "kodierer",
+    "bewerter",
+    "prüfer",
+}
+"""Words in names of a column that says who rated."""
+SYSTEM_WORDS = frozenset({
+    "system", "model", "bot", "chatbot", "arm", "variant", "version", "pipeline", "engine", "llm",
+    "assistant", "method", "retriever", "condition", "config", "configuration", "candidate",
+    "modell", "variante", "verfahren",
+})  # fmt: skip
+"""Words in names of a column that says what is compared."""
+LONGEST_ROLE = 3
+"""Words beyond which a name is a question."""
 CRITERIA = frozenset({
     "correct", "relevant", "relevance", "faithful", "complete", "grounded", "supported", "fluent",
     "coherent", "coherence", "concise", "accurate", "accuracy", "consistent", "safe", "toxic",
@@ -158,9 +183,31 @@ NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "tas
 """Prefixes of column names in flattened exports."""
 
 
+def own_columns(columns: Iterable[str]) -> list[str]:
+    """Return the columns of the file, without those that the reader added."""
+    return [column for column in columns if column not in MADE]
+
+
 def words_of(column: str) -> list[str]:
     """Return the words of a name: Email Address is email and address."""
     return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
+
+
+def names_rater(column: str) -> bool:
+    """Whether a short name is that of a rater: who_rated, Rated by."""
+    return _has_word(column, RATER_WORDS)
+
+
+def names_system(column: str) -> bool:
+    """Whether a short name is that of a system: ChatSystem, bot."""
+    return _has_word(column, SYSTEM_WORDS) and not names_rater(column)
+
+
+def _has_word(column: str, known: Set[str]) -> bool:
+    """Whether a name that is no question has one of these words, also in camel case."""
+    words = words_of(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column))
+    found = known & {*words, *(word.removesuffix("s") for word in words)}
+    return bool(found) and len(words) <= LONGEST_ROLE and "?" not in column
 
 
 def names_criterion(column: str) -> bool:

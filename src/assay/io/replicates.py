@@ -18,7 +18,11 @@ EXACT = "repeats an earlier line exactly"
 ELSEWHERE = "the same rating stands in an earlier line under another panel"
 ANSWERED = "an abstention beside an answer of the same rater"
 BY_ROW = "row"
-MEND = 'give the column that numbers them: `replicate="..."`, or `replicate="row"` for file order'
+MEND = (
+    "to keep all of them, as repeated ratings, give the column that numbers them: "
+    '`replicate="..."`, or `replicate="row"` for file order; to keep one of each, delete the other '
+    "rows from the file"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,7 @@ from assay.io.list_cells import (
 from assay.io.multi_select import require_one_answer
 from assay.io.number_scales import with_scales
 from assay.io.reading_log import Ledger
+from assay.io.replicates import BY_ROW
 from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_scores
 from assay.io.skip_logic import fill_settled
@@ -64,6 +65,8 @@ def read_rows(
 
     ``guess_order`` says whether numbers may be read as a scale although nobody says so.
     """
+    if given.replicate is None and task.columns.get("replicate") == (BY_ROW,):
+        given = replace(given, replicate=BY_ROW)
     asked, response = given.roles, given.responses
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
@@ -90,7 +93,9 @@ def read_rows(
         score_range=given.score_range, taken=taken, ledger=ledger,
     )  # fmt: skip
     audits = find_audits(table, base, found, given.audit, [*taken, *scores.columns], ledger)
-    require_answers(found, scores.alone, base, ledger, taken=taken)
+    own = {role: columns for role in asked if (columns := named_columns(finder, asked[role]))}
+    roles = own | ({} if export is None else dict(export.roles))
+    require_answers(found, scores.alone, base, ledger, taken=taken, roles=roles, named=list(own))
     said_words = check_words(given.classes, base, ledger)
     silent = words_for_nothing(table, found, base, said_words)
     note_missing_words(table, found, base, said_words, silent, ledger)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,22 @@ from assay.io.columns import ColumnFinder, named_columns, question_column
 from assay.io.files.joined_files import joined
 from assay.io.files.opening import open_source
 from assay.io.formats import Export, read_unless_named
-from assay.io.likely_columns import MOST_CLASSES, are_numbers, has_few, within_states
+from assay.io.likely_columns import (
+    MOST_CLASSES,
+    are_numbers,
+    has_few,
+    likely_columns,
+    within_states,
+)
 from assay.io.list_cells import is_nested
-from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, RECOGNISED, VALUE_COLUMNS, squash
+from assay.io.names import (
+    ANSWER_COLUMNS,
+    QUESTION_COLUMNS,
+    RECOGNISED,
+    VALUE_COLUMNS,
+    names_rater,
+    squash,
+)
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
@@ -245,10 +259,25 @@ def _read(frame: pd.DataFrame, question: str, answer: str, label: Label, table: 
     return Label(name=label.name, classes=classes)
 
 
+def _raters_and_systems(
+    frame: pd.DataFrame, taken: Sequence[str], roles: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return columns that are no answers: those of a rater or a system by their name and cells."""
+    finder, free = ColumnFinder(frame.columns), [str(c) for c in frame.columns if c not in taken]
+    named = {
+        role: finder.all_of(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
+        for role in ("item", "rater")
+    }
+    guess = likely_columns(frame, free, {r: columns for r, columns in named.items() if columns})
+    found = [c for role, c in guess.items() if role == "system" or names_rater(c)]
+    return [c for c in found if c not in (guess.get("item"), guess.get("answer"))]
+
+
 def draft_arguments(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
     labels: LabelsArg = None,
     taken: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] = MappingProxyType({}),
     *,
     format: str | None = None,
     sheet: str | None = None,
@@ -256,9 +285,10 @@ def draft_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
-    ``labels`` for several columns of answers, beside those that are ``left`` out as one model
-    cannot hold all; ``task`` for rows that answer one question each; empty if the export has a
-    task, or if reading finds it.
+    ``taken`` are columns that the caller names, ``roles`` the item and the rater among them.
+    Returns ``labels`` for several columns of answers, beside those that are ``left`` out as one
+    model cannot hold all; ``task`` for rows that answer one question each; empty if the export
+    has a task, or if reading finds it.
     """
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:
@@ -268,6 +298,8 @@ def draft_arguments(
     if len(asked) > 1:
         return {"task": Task(name="mine", labels=tuple(asked))}
     finder = ColumnFinder(table.frame.columns)
+    others = _raters_and_systems(table.frame, taken, roles)
+    taken = [*taken, *others]
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
     columns = _answer_columns_of(table, usual, taken)
     questions = question_columns(table.frame, taken)
@@ -275,7 +307,7 @@ def draft_arguments(
         columns = questions
     else:  # lists of chosen options are answers whatever their column is called
         columns += [c for c in questions if c not in columns and has_options(table.frame[c])]
-    if 1 < len(columns) <= MOST_LABELS:
+    if (0 if others else 1) < len(columns) <= MOST_LABELS:
         kept = within_states(table.frame, columns, most=Task.max_states)
         left = [column for column in columns if column not in kept]
         labels_of = {"labels": {column: column for column in kept}}

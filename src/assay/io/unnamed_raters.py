@@ -19,6 +19,7 @@ from assay.io.names import (
     ANSWER_COLUMNS,
     GENERIC,
     NUMBERED,
+    NUMBERED_GROUP,
     RECOGNISED,
     TRUTH_NAMES,
     is_called,
@@ -29,8 +30,7 @@ from assay.io.share_tables import number_column
 from assay.io.tables import Table, cell_text
 
 SEED = 1
-RATER, GROUP = NUMBERED, "group of raters"
-"""Names of added columns, unlikely in real data."""
+RATER, GROUP = NUMBERED, NUMBERED_GROUP
 
 
 def times_counted(table: Table, column: str) -> Table:

@@ -709,7 +709,7 @@ BY_HAND = {
 }
 """Kinds of which some inputs have to be mended by hand, with the reason: no argument reads them.
 
-The message says what to do, and the command line ends with the command that goes on after that.
+The message says what to do.
 """
 STEPS = 3
 

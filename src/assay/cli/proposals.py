@@ -1,0 +1,67 @@
+"""What a refusal proposes, tried before it is shown."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay._util.errors import AssayError, Problem, RatingsError
+
+MOST_STEPS = 4
+CHEAP = 20_000_000
+"""Bytes of files up to which a proposal is tried: seconds of reading."""
+
+
+def tried(
+    error: RatingsError, read: Callable[..., object], given: Mapping[str, Any], files: list[Path]
+) -> RatingsError:
+    """Return a refusal whose proposal reads the files, with the problems that come up on the way.
+
+    Without a proposal if one of them has to be mended by hand. ``given`` are the arguments of the
+    call that was refused.
+    """
+    if error.first or not error.go_on or not all(map(Path.is_file, files)):
+        return error
+    if sum(file.stat().st_size for file in files) > CHEAP:
+        return error
+    problems, go_on, more = list(error.problems), dict(error.go_on), error.go_on
+    call = dict(given)
+    for _ in range(MOST_STEPS):
+        call, before = _with(call, more), call
+        if call == before:
+            break
+        try:
+            read(**call)
+        except AssayError as again:
+            known = {str(problem) for problem in problems}
+            problems += [one for one in _problems(again) if str(one) not in known]
+            more = again.go_on
+            go_on |= {**more, **_joined_words(go_on, more)}
+        else:
+            return RatingsError(problems, error.source, go_on=go_on)
+    return RatingsError(problems, error.source, go_on={})
+
+
+def _problems(error: AssayError) -> list[Problem]:
+    """Return the problems of an error, or one that says what it says."""
+    if isinstance(error, RatingsError):
+        return error.problems
+    return [Problem(what=str(error), code=error.code, numbers=error.numbers)]
+
+
+def _with(call: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call with these arguments; None leaves one out."""
+    changed = {**call, **more, **_joined_words(call, more)}
+    return {name: value for name, value in changed.items() if value is not None}
+
+
+def _joined_words(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words for classes of two calls together, if the second has some."""
+    if not other.get("classes"):
+        return {}
+    both = [call.get("classes") or {} for call in (one, other)]
+    return {
+        "classes": {
+            label: {**both[0].get(label, {}), **both[1].get(label, {})}
+            for label in {**both[0], **both[1]}
+        }
+    }

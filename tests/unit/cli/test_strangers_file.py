@@ -1,0 +1,166 @@
+"""Files whose columns have names of their own, and the commands that they lead to."""
+
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from assay.cli import app
+from assay.cli.proposals import CHEAP
+
+GO_ON = "Go on with: assay "
+PROMPTS, RATERS, SYSTEMS = 40, ["Anna", "Ben", "Cem", "Dora", "Eve"], ["bot-A", "bot-B"]
+NAMES = ["Prompt_No", "ChatSystem", "who_rated", "Answer OK?"]
+OTHERS = [
+    ["Beleg", "ChatBot", "wer hat bewertet", "Urteil stimmt"],
+    ["Frage-Nr", "Variante", "bewertet von", "passt"],
+    ["case number", "bot", "Rated by", "verdict ok"],
+    ["page", "arm", "Judge name", "good"],
+]
+
+
+def chats(names: list[str], *, repeats: int = 3) -> pd.DataFrame:
+    """Answers of two systems to each prompt, rated by three of five raters; a few rated twice."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"Q{n:03}", system, rater, "yes" if rng.random() < 0.6 else "no", f"{1 + n % 28}. 5.")
+        for n in range(PROMPTS) for system in SYSTEMS
+        for rater in rng.choice(RATERS, 3, replace=False)
+    ]  # fmt: skip
+    again = [(*row[:3], "no" if row[3] == "yes" else "yes", row[4]) for row in rows[:repeats]]
+    rng.shuffle(rows)
+    frame = pd.DataFrame(rows + again, columns=[*names, "when"])
+    return frame.assign(comment=["", "too long", "hm"] * (len(frame) // 3))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def proposal(*words: str) -> list[str]:
+    """Return the command that a refusal ends with; nothing if it ends with none."""
+    done = run(*words)
+    assert done.exit_code == 1, done.output
+    last = done.output.strip().splitlines()[-1]
+    return shlex.split(last.removeprefix(GO_ON)) if last.startswith(GO_ON) else []
+
+
+def options(typed: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairwise(typed):
+        if name.startswith("--"):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+@pytest.mark.parametrize("names", [NAMES, *OTHERS], ids=lambda names: names[1])
+def test_rater_and_system_are_proposed_as_such(names: list[str]) -> None:
+    chats(names, repeats=0).to_csv("chats.csv", index=False)
+    typed = proposal("check", "chats.csv")
+    item, system, _, answer = names
+    given = options(typed)
+    assert (given["--item"], given["--labels"]) == ([item, system], [answer])
+    assert (given["--system"], given["--cluster"]) == ([system], [item])
+    assert "--replicate" not in given
+    done = run(*typed)
+    assert done.exit_code == 0, done.output
+    assert "240 ratings, 80 items, 5 raters, 40 clusters, 2 systems" in done.output
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        ["--item", "Prompt_No", "--rater", "who_rated"],
+        ["--item", "Prompt_No", "--rater", "who_rated", "--system", "ChatSystem"],
+        ["--item", "Prompt_No", "--labels", "Answer OK?"],
+        ["--seconds", "", "--encoding", "utf-8", "--set-aside"],
+        ["--task", "retrieval"],
+    ],
+    ids=" ".join,
+)
+def test_one_proposal_leads_to_a_reading_that_keeps_the_systems_apart(given: list[str]) -> None:
+    chats(NAMES).to_csv("chats.csv", index=False)
+    typed = proposal("check", "chats.csv", *given)
+    kept = set(given) - {"--task", "retrieval"}  # no column answers a label of this task
+    assert kept <= set(typed)
+    assert options(typed)["--replicate"] == ["row"]
+    done = run(*typed)
+    assert done.exit_code == 0, done.output
+    assert "243 ratings, 80 items, 5 raters, 40 clusters, 2 systems" in done.output
+
+
+def test_a_proposal_names_no_column_that_the_reader_made() -> None:
+    chats(NAMES).to_csv("chats.csv", index=False)
+    done = run("check", "chats.csv", "--task", "retrieval", "--item", "Prompt_No", "--rater", "row")
+    assert "(numbered)" not in done.output
+    last = done.output.strip().splitlines()[-1]
+    assert options(shlex.split(last))["--labels"] == ["Answer OK?"]
+    assert run(*shlex.split(last.removeprefix(GO_ON))).exit_code == 0
+
+
+def test_a_label_of_the_task_that_ends_in_the_name_of_a_column_is_kept() -> None:
+    chats(["query", "model", "rater", "relevant"], repeats=0).to_csv("r.csv", index=False)
+    typed = proposal("check", "r.csv", "--task", "retrieval")
+    given = options(typed)
+    assert given["--task"] == ["retrieval"]
+    assert given["--labels"] == ["topically_relevant=relevant"]
+    assert run(*typed).exit_code == 0
+
+
+def test_the_key_of_query_and_system_is_proposed_where_a_few_ratings_repeat() -> None:
+    chats(["query", "model", "rater", "relevant"]).to_csv("r.csv", index=False)
+    typed = proposal("check", "r.csv")
+    assert options(typed)["--item"] == ["query", "model"]
+    assert run(*typed).exit_code == 0
+
+
+def test_a_column_of_systems_explains_repeats_whatever_its_name_is() -> None:
+    chats(["item", "Zug", "rater", "label"]).to_csv("r.csv", index=False)
+    assert options(proposal("check", "r.csv"))["--item"] == ["item", "Zug"]
+
+
+def test_what_only_a_person_can_mend_ends_without_a_command() -> None:
+    frame = chats(["item", "system", "rater", "label"], repeats=0)
+    frame.assign(label="").to_csv("r.csv", index=False)
+    assert proposal("check", "r.csv", "--item", "item", "--item", "system") == []
+    assert proposal("check", "r.csv", "--item", "itm", "--item", "system") == []
+
+
+def test_a_large_file_is_not_read_again_for_a_proposal(monkeypatch: pytest.MonkeyPatch) -> None:
+    chats(NAMES).to_csv("chats.csv", index=False)
+    monkeypatch.setattr("assay.cli.proposals.CHEAP", 0)
+    assert CHEAP > 0
+    assert "--replicate" not in proposal("check", "chats.csv")
+
+
+def test_a_draft_keeps_replicates_by_row_and_raters_without_names() -> None:
+    chats(NAMES).to_csv("chats.csv", index=False)
+    done = run(*proposal("task", "init", "chats.csv"))
+    assert done.exit_code == 0, done.output
+    done = run("check", "chats.csv", "--task", "chats.toml")
+    assert "243 ratings, 80 items, 5 raters, 40 clusters, 2 systems" in done.output
+    done = run("task", "init", "chats.csv", "-o", "b.toml", "--item", "Prompt_No", "--rater", "row")
+    (following,) = [line for line in done.output.splitlines() if line.startswith("next: ")]
+    typed = shlex.split(following.partition("assay run ")[2])
+    assert run("check", *typed).exit_code == 0
+
+
+def test_the_draft_that_a_refusal_offers_has_the_columns_given() -> None:
+    frame = chats(["Prompt_No", "day", "who_rated", "tone"], repeats=0)
+    frame.assign(form=frame["tone"][::-1].to_numpy()).to_csv("r.csv", index=False)
+    done = run("check", "r.csv", "--item", "Prompt_No", "--item", "day", "--rater", "who_rated")
+    draft = done.output.partition("assay task init ")[2].partition(" [no-answers]")[0]
+    done = run("task", "init", *shlex.split(draft))
+    assert done.exit_code == 0, done.output

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,12 +24,10 @@ from assay.cli.arguments import in_options
 from assay.cli.side_process import load
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
-from assay.display.frames import labels_frame, least_certain, reliability_frame
-from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words, draws_worth
-from assay.display.rater_tables import class_tables
-from assay.display.result_tables import labels_table, metrics_table
+from assay.display.frames import labels_frame, reliability_frame
+from assay.display.notes import ESTIMAND_WORDS, convergence_words, draws_worth
+from assay.display.result_tables import metrics_table
 from assay.display.table import Table, make_table
-from assay.display.terminal import indented
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
 from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles, titles_with_names
@@ -212,7 +210,8 @@ def covered(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-UNCERTAIN = 6
+SHOWN = ("topical_precision_at_k", "misleading_context_rate_at_k", "ndcg_at_k")
+"""Metrics of the SIMULATED study that are printed; the report and the JSON have all."""
 
 
 def show_real(console: Console, study: RealStudy) -> None:
@@ -220,21 +219,14 @@ def show_real(console: Console, study: RealStudy) -> None:
     console.print(Text("1. REAL RATINGS", "bold"))
     console.print(
         Text(
-            f"{SOURCE}: 45 patients, fitness for anaesthesia from 1 (fit) to 4 (unfit), judged by "
-            "five anaesthetists. The first judged each form three times. These replicates are "
-            "correlated, because they have the rater and the form in common. Copies of the table "
-            "differ in one digit, of patient 7.\n"
+            "Five anaesthetists judged 45 patients from 1 (fit) to 4 (unfit); the first of them "
+            "judged each form three times. These replicates are correlated, because they have the "
+            f"rater and the form in common. {SOURCE}."
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
-    for table in class_tables(study.reliability, study.ratings.task, draws_worth(study.fit)):
-        _show(console, table)
-    least = least_certain(study.labels, UNCERTAIN)
-    votes = list(least["majority_vote"])
-    _show(console, labels_table(least, len(study.labels), votes, export=study.labels))
     titles = titles_with_names(metrics(study.fit))
-    draws = draws_worth(study.fit)
-    _show(console, metrics_table(study.prevalence, titles, draws=draws))
+    _show(console, metrics_table(study.prevalence, titles, draws=draws_worth(study.fit)))
 
 
 def show_simulated(console: Console, study: SimulatedStudy) -> None:
@@ -245,14 +237,14 @@ def show_simulated(console: Console, study: SimulatedStudy) -> None:
             f"SIMULATED: two systems retrieve {CHUNKS} chunks for each of {QUERIES} queries. "
             f"{RATERS} raters, one of them poor, answer three questions about each chunk. The "
             "interface blocks contradictions. A third of the chunks have three ratings, the others "
-            "one. The fit does not use the truth.\n"
+            "one. The fit does not use the truth."
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
-    _show(console, simulated_reliability_table(study.reliability))
-    for estimand in ESTIMANDS:
-        _show(console, simulated_metrics_table(study, estimand))
-    console.print(Text("\n".join(["SIMULATED: how many intervals hold the truth", *tally(study)])))
+    _show(console, simulated_metrics_table(study, "population", SHOWN))
+    count = study.metrics.index.get_level_values("metric").nunique()
+    head = f"SIMULATED: how many intervals of {count} metrics and {SYSTEMS} systems hold the truth"
+    console.print(Text("\n".join([head, *tally(study)])))
     console.print()
 
 
@@ -262,41 +254,23 @@ def _show(console: Console, table: Table) -> None:
 
 
 def _show_check_and_fit(console: Console, ratings: Ratings, tree: xr.DataTree) -> None:
-    """Print the main findings of the check, and the convergence of the fit."""
+    """Print the codes of what the check warns of, and the convergence of the fit."""
     report = check(ratings)
-    found = [str(f) for f in report.at_least("warning")] or ["nothing to warn about"]
-    console.print(Text(f"Check: {report.summary}"), indented(found))
-    console.print(Text("Convergence:"), indented(convergence_words(tree)))
+    codes = ", ".join(dict.fromkeys(f.code for f in report.at_least("warning")))
+    console.print(Text(f"Check: {report.summary}; warnings: {codes or 'none'}"))
+    fitted, *doubts = convergence_words(tree)
+    console.print(Text("\n".join([f"Fit: {fitted}", *doubts])))
     console.print()
 
 
-def simulated_reliability_table(frame: pd.DataFrame) -> Table:
-    """Return the table of raters beside the truth."""
-    told = {
-        (line["label"], line["rater"], line["true_class"]): (
-            f"{line['truth']:.2f}",
-            _told(line, line["truth"]),
-        )
-        for line in lines_of(frame)
-    }
-    rows: list[list[str]] = []
-    for label in dict.fromkeys(frame["label"]):
-        rows.append([label])
-        for rater in dict.fromkeys(frame["rater"]):
-            rows.append([rater, *told[label, rater, "yes"], *told[label, rater, "no"]])
-    return make_table(
-        "SIMULATED: raters, posterior mean (95% interval)",
-        ["Rater", "TRUTH", "Sensitivity", "TRUTH", "Specificity"],
-        rows,
-        note=f"Kind raw: {KIND_WORDS['raw']}. * the interval misses the TRUTH.",
-    )
-
-
-def simulated_metrics_table(study: SimulatedStudy, estimand: str) -> Table:
-    """Return the table of metrics of one estimand beside the truth."""
+def simulated_metrics_table(
+    study: SimulatedStudy, estimand: str, shown: Sequence[str] = ()
+) -> Table:
+    """Return the table of metrics of one estimand beside the truth, or of those ``shown``."""
     rows: list[list[str]] = []
     table = study.metrics
     part = table[table.index.get_level_values("estimand") == estimand].droplevel("estimand")
+    part = part[part.index.isin(shown or study.titles, level="metric")]
     truths = part["truth", "value"]
     told = {method: _column(part, method) for method in METHODS}
     for n, (metric, system) in enumerate(part.index.to_list()):
@@ -466,16 +440,17 @@ def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> None:
 
 def _next_steps(keep: Path | None, reports: Path | None) -> str:
     lines = [
-        "Next, with ratings of your own (columns item, rater and one per label):",
-        "  assay check ratings.csv --task retrieval",
-        "  assay fit ratings.csv --task retrieval -o fit.nc",
-        "  assay metrics fit.nc    assay raters fit.nc    assay labels fit.nc",
-        "  assay compare fit.nc    assay report fit.nc -o report.html",
+        "Next, with ratings of your own (a CSV with a row for each rating):",
+        "  assay check ratings.csv    # what was read; or the options that read it",
+        "  assay run ratings.csv      # check, fit, report",
     ]
     if keep is None:
         lines.append("assay demo --keep FOLDER saves the two fits of this demo.")
     else:
         lines.append(f"The fits of this demo: {', '.join(FILES.values())} in {keep}.")
     if reports is not None:
-        lines += ["Its reports, for a browser:", *(f"  {reports / n}" for n in REPORTS.values())]
+        lines += [
+            "Its reports, with the raters, the items and all metrics, for a browser:",
+            *(f"  {reports / n}" for n in REPORTS.values()),
+        ]
     return "\n".join(lines)

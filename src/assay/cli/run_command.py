@@ -1,6 +1,8 @@
 """The command that checks, fits and reports in one go."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,17 +50,17 @@ def run(
     import assay
 
     fitting.checked()
-    folder = _folder(output, sources)
-    with waiting(f"reading {name_of(sources)}", show=not quiet):
-        ratings = reading.read(sources, task, fitting.covariates())
-    say_notes(ratings.accounting)
-    with fitting.asked() as arguments:
-        found = assay.run(
-            ratings, metric=metric or None, baseline=baseline, level=level, progress=not quiet,
-            **arguments,
-        )  # fmt: skip
-    found.fit.attrs["command"] = this_command()
-    files = _write(found, folder, report=report, quiet=quiet)
+    with _folder(output, sources) as folder:
+        with waiting(f"reading {name_of(sources)}", show=not quiet):
+            ratings = reading.read(sources, task, fitting.covariates())
+        say_notes(ratings.accounting)
+        with fitting.asked() as arguments:
+            found = assay.run(
+                ratings, metric=metric or None, baseline=baseline, level=level, progress=not quiet,
+                **arguments,
+            )  # fmt: skip
+        found.fit.attrs["command"] = this_command()
+        files = _write(found, folder, report=report, quiet=quiet)
     if as_json:
         typer.echo(_run_json(found, files))
     else:
@@ -78,8 +80,9 @@ FILES = (".html", ".nc", ".csv", ".json", ".xlsx", ".parquet")
 """Suffixes that a folder of results does not have."""
 
 
-def _folder(output: Path | None, sources: list[Path]) -> Path:
-    """Make the folder of results before any work is done."""
+@contextmanager
+def _folder(output: Path | None, sources: list[Path]) -> Iterator[Path]:
+    """Make the folder of results before any work is done; remove it if nothing came of that."""
     folder = output or Path(f"{stem_of(sources, 'ratings')}-results")
     if folder.suffix in FILES or (folder.exists() and not folder.is_dir()):
         raise FitError(
@@ -87,13 +90,18 @@ def _folder(output: Path | None, sources: list[Path]) -> Path:
             f"`output={folder.stem}`",
             code="file-not-written",
         )
+    new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FitError(
             f"cannot write in {folder}: {error.strerror or error}", code="file-not-written"
         ) from None
-    return folder
+    try:
+        yield folder
+    finally:
+        if new and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str, Path]:

@@ -46,6 +46,10 @@ NOTES = {
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
     "sheets-joined": "Sheets of the same columns are read as one table.",
     "spaces": "The columns of the file are separated by spaces.",
+    "table-joined": (
+        "A table beside the ratings was read with them, such as `systems.csv` in the folder of an "
+        "export. Name another with `panels=`."
+    ),
     "table-of-page": "The file is a web page, and its largest table was read.",
     "task-chosen": "No task was named, so one was chosen. Name another task with `task=`.",
     "title-rows": "Rows above the header, or right under it, were left out: titles, questions.",

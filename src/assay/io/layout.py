@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import RatingsError
+from assay._util.errors import Note, RatingsError
 from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
@@ -37,7 +37,7 @@ WITHOUT_PANELS = {"panels": None}
 
 
 def join_table(table: Table, side: Table) -> Table:
-    """Add the columns of a side table to a table, joined on all columns that both have."""
+    """Put the columns of a side table before those of a table, joined on all that both have."""
     finder = ColumnFinder(table.frame.columns)
     shared = {c: finder.get(c) for c in side.frame.columns}
     keys = {c: mine for c, mine in shared.items() if mine is not None}
@@ -67,14 +67,16 @@ def join_table(table: Table, side: Table) -> Table:
         )
     found = np.where(mine >= 0, position[mine], -1)
     frame = table.frame.copy()
-    for column in added:
+    for place, column in enumerate(added):
         words = pd.Series([*side_rows[column], ""], dtype="str")
-        frame[column] = words.array.take(found)
-    notes = [f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"]
+        frame.insert(place, column, pd.Series(words.array.take(found), index=frame.index))
+    text = f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"
+    notes = [Note(text, code="table-joined", level="note", numbers={"columns": len(added)})]
     missing = int((position < 0).sum())
     if missing:
         values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
-        notes.append(f"{values} {does(missing, 'are')} not in that table")
+        text = f"{values} {does(missing, 'are')} not in that table"
+        notes.append(Note(text, code="table-joined", level="note", numbers={"missing": missing}))
     return replace(table, frame=frame, notes=(*table.notes, *notes))
 
 
@@ -137,7 +139,9 @@ def find_tables(
         return table, None
     side = read_beside(panels, name="panels", what="panels")
     if _lists_items(side, task, item, table):
-        return table, side
+        text = f"{side.source} is read beside the ratings: the places of the items in panels"
+        note = Note(text, code="table-joined", level="note", numbers={"places": len(side.frame)})
+        return replace(table, notes=(*table.notes, note)), side
     return join_table(table, side), None
 
 
@@ -304,7 +308,7 @@ def account_for(
         rows_read=len(table.frame) + len(table.lost),
         rows_used=int(ledger.kept.sum()),
         set_aside=ledger.aside(layout.item_names, layout.rater_names),
-        roles=pd.concat([roles, *beside], ignore_index=True),
+        roles=pd.concat([*beside, roles], ignore_index=True),
         notes=tuple(ledger.notes),
         source=table.source,
         sha256=table.sha256,

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+import assay
 from assay.cli import app
 from assay.cli.proposals import CHEAP
 
@@ -164,3 +165,39 @@ def test_the_draft_that_a_refusal_offers_has_the_columns_given() -> None:
     draft = done.output.partition("assay task init ")[2].partition(" [no-answers]")[0]
     done = run("task", "init", *shlex.split(draft))
     assert done.exit_code == 0, done.output
+
+
+def test_a_run_that_fails_leaves_no_empty_folder(folder: Path) -> None:
+    chats(NAMES).to_csv("chats.csv", index=False)
+    (folder / "mine").mkdir()
+    for more in ([], ["-o", "new"], ["-o", "mine"]):
+        assert run("run", "chats.csv", *more).exit_code == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["chats.csv", "mine"]
+
+
+@pytest.mark.parametrize("places", [False, True])
+def test_a_table_that_is_joined_unasked_is_noted_and_stands_first(
+    folder: Path, places: bool
+) -> None:
+    rows = [
+        (f"q{n}-{system}", k, rater, *("True" if n % 2 else "False",) * 2, "False", "submitted", "")
+        for n in range(6) for system in "AB" for k in range(3) for rater in "xy"
+    ]  # fmt: skip
+    columns = [
+        "record_uuid", "chunk_id", "annotator_id", "topically_relevant", "evidence_sufficient",
+        "misleading", "response_status", "constraint_violated",
+    ]  # fmt: skip
+    export = folder / "export"
+    export.mkdir()
+    frame = pd.DataFrame(rows, columns=columns)
+    frame.assign(chunk_rank=frame["chunk_id"] + 1).to_csv(export / "retrieval.csv", index=False)
+    keys = ["record_uuid", "chunk_id"] if places else ["record_uuid"]
+    side = frame[keys].drop_duplicates().assign(chunk_rank=frame["chunk_id"] + 1)
+    side = side if places else side.drop(columns="chunk_rank")
+    side.assign(system=side["record_uuid"].str[-1]).to_csv(export / "systems.csv", index=False)
+    accounting = assay.read_ratings(export).accounting
+    (note,) = [n for n in accounting.notes if getattr(n, "code", "") == "table-joined"]
+    assert note.numbers == ({"places": 36} if places else {"columns": 1})
+    first = accounting.roles.iloc[: len(side.columns) + 1 if places else 1]
+    assert "system" in set(first["role"])
+    assert "2 systems" in run("check", str(export)).output

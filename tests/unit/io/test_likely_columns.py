@@ -53,3 +53,16 @@ def test_a_message_names_all_columns_of_the_item() -> None:
             read_ratings(frame, **given)
         assert caught.value.go_on["item"] == ["url", "section"]
         assert len(read_ratings(frame, **caught.value.go_on).items) == 48
+
+
+def test_a_system_is_part_of_the_item_and_remarks_are_no_raters() -> None:
+    rows = [
+        (f"t{n}", bot, rater, "hm" if n % 2 else "", "yn"[(n + k) % 3 % 2])
+        for n in range(12) for bot in "AB" for k, rater in enumerate("abc") if (n + k) % 4
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["text", "chatBot", "wer", "comment", "ok"], dtype="str")
+    guess = {"item": "text", "rater": "wer", "answer": "ok", "system": "chatBot"}
+    assert likely_columns(frame, list(frame), {}) == guess
+    assert "rater" not in likely_columns(frame.drop(columns="wer"), ["text", "comment", "ok"], {})
+    again = pd.concat([frame, frame.head(4).assign(ok="y")])
+    assert likely_columns(again, list(frame), {}) == guess

@@ -19,7 +19,8 @@ from assay.cli import (
     student_commands,
     task_commands,
 )
-from assay.cli.program import app, main
+from assay.cli.application import app
+from assay.cli.program import main
 
 __all__ = [
     "ais_command",

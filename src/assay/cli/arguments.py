@@ -9,6 +9,8 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.application import app
+
 if TYPE_CHECKING:
     from typer.core import TyperOption
 
@@ -71,8 +73,6 @@ def option_of() -> dict[str, "TyperOption"]:
     """Return the option of each argument, as the commands define them."""
     from typer.core import TyperGroup, TyperOption
     from typer.main import get_command
-
-    from assay.cli import app
 
     program = get_command(app)
     assert isinstance(program, TyperGroup)

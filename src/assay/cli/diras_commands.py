@@ -8,10 +8,11 @@ import typer
 from assay._util.errors import FitError
 from assay._util.files import require_place, write_table
 from assay._util.progress import waiting
+from assay.cli.application import app
 from assay.cli.judge_command import Judging, require_table, run_model
 from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
 from assay.cli.options import FitFile, Json, Level, Quiet, Seed, Strict, Table
-from assay.cli.program import app, command
+from assay.cli.program import command
 from assay.cli.shell import end_with, open_fit, say, show
 from assay.cli.tables import deliver
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from assay.cli.application import app
 from assay.cli.arguments import SEVERAL, is_option
 from assay.cli.garbage import collect_rarely
 from assay.cli.shell import TYPED, TYPED_SOURCES, in_words
@@ -93,19 +94,6 @@ def _field_parameters(group: Any) -> list[Parameter]:
         Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
         for f in fields(group)
     ]
-
-
-app = typer.Typer(
-    name="assay",
-    help="Estimate the truth of items that several raters judged, the reliability of each rater, "
-    "and metrics, with their uncertainty.",
-    epilog="Start with: assay demo. Exit status: 0 done, 1 no result (or, with --strict, a "
-    "warning), 2 wrong usage, 3 a claim is contradicted or undecided.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def command(

@@ -9,9 +9,10 @@ import typer
 from assay._util.errors import FitError, as_code
 from assay._util.files import require_place
 from assay._util.text import listed
+from assay.cli.application import app
 from assay.cli.arguments import in_options
 from assay.cli.options import Sources, source_of, stem_of
-from assay.cli.program import app, command
+from assay.cli.program import command
 from assay.cli.reading_options import Reading
 from assay.cli.shell import say, say_notes, show, tell, warn
 

@@ -15,8 +15,8 @@ from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
 from assay.data.task import Label, Task
-from assay.io.cells import empty_cells, words_in
 from assay.io.columns import ColumnFinder, question_column
+from assay.io.empty_words import empty_cells, words_in
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,

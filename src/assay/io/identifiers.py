@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.grouping import unique_rows
 from assay._util.text import counted
 from assay._util.typing import Ints
-from assay.io.cells import EMPTY
+from assay.io.empty_words import EMPTY
 from assay.io.reading_log import Ledger
 
 LOOK_ALIKE = str.maketrans(

@@ -13,8 +13,9 @@ from assay._util.grouping import first_rows, unique_rows
 from assay._util.text import counted, some
 from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
-from assay.io.cells import EMPTY, all_numbers, point_wanted, with_points
+from assay.io.cells import all_numbers, point_wanted, with_points
 from assay.io.columns import ColumnFinder, Roles
+from assay.io.empty_words import EMPTY
 from assay.io.identifiers import codes_of, joined_ids, with_one_name
 from assay.io.reading_log import Ledger
 from assay.io.replicates import number_within

@@ -12,7 +12,7 @@ from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
-from assay.io.cells import EMPTY, empty_cells, words_in
+from assay.io.empty_words import EMPTY, empty_cells, words_in
 from assay.io.names import (
     ALL_KNOWN,
     FLAGS,

@@ -12,8 +12,9 @@ import pandas as pd
 from assay._util.text import counted
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label
-from assay.io.cells import EMPTY, spellings
+from assay.io.cells import spellings
 from assay.io.columns import Roles
+from assay.io.empty_words import EMPTY
 from assay.io.list_cells import Lists, lists_of, parallel
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table

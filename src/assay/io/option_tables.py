@@ -16,8 +16,8 @@ from assay.data.questions import Column, Control, label_columns, task_of, within
 from assay.data.task import Label, Task
 from assay.io.answers import find_answers
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY, empty_cells, words_in
 from assay.io.columns import BESIDE, ColumnFinder, find_roles
+from assay.io.empty_words import EMPTY, empty_cells, words_in
 from assay.io.formats import Export
 from assay.io.identifiers import keys_of
 from assay.io.likely_columns import mark_columns

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from assay.io.cells import words_in
+from assay.io.empty_words import words_in
 from assay.io.names import EXPERTS, names_criterion, names_question, words_of
 
 RATER, LABEL = "{rater}", "{label}"

@@ -16,8 +16,8 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
-from assay.io.cells import EMPTY
 from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
+from assay.io.empty_words import EMPTY
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers

@@ -13,7 +13,7 @@ from assay._util.typing import Floats, Ints
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
-from assay.io.cells import EMPTY, has_numbers, numbers_within, parse_numbers
+from assay.io.cells import has_numbers, numbers_within, parse_numbers
 from assay.io.columns import (
     ColumnFinder,
     PerLabel,
@@ -22,6 +22,7 @@ from assay.io.columns import (
     one_column,
     recognised_of_each,
 )
+from assay.io.empty_words import EMPTY
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 

@@ -18,8 +18,9 @@ from assay.data.states import MISSING, Vectors, vector_name
 from assay.data.task import Task
 from assay.io.answer_words import Words, apply_words, words_said
 from assay.io.answers import AnswerColumns, LabelsArg, find_answers
-from assay.io.cells import EMPTY, decode
+from assay.io.cells import decode
 from assay.io.columns import ColumnFinder, PerLabel, column_of_each, one_column, recognised_of_each
+from assay.io.empty_words import EMPTY
 from assay.io.files.opening import as_pandas, read_beside
 from assay.io.identifiers import codes_of, folded, joined_ids
 from assay.io.key_tables import require_apart

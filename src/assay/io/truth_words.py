@@ -11,7 +11,7 @@ from assay._util.text import counted
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Label, Task
 from assay.io.answer_words import CODE, OPEN, Words, apply_words
-from assay.io.cells import EMPTY, NO_ANSWER
+from assay.io.empty_words import EMPTY, NO_ANSWER
 from assay.io.layout import Layout
 from assay.io.list_cells import lists_of
 from assay.io.multi_select import joined_answers

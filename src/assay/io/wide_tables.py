@@ -9,7 +9,8 @@ from assay._util.errors import as_code
 from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
-from assay.io.cells import spellings, words_in
+from assay.io.cells import spellings
+from assay.io.empty_words import words_in
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
     ALL_KNOWN,

@@ -224,8 +224,8 @@ DATA = {
     "rater-groups": "Number of raters, and of groups of raters.",
     "rating-times": "Time that ratings took.",
     "reader-decision": (
-        "The reader chose a column, or the meaning of some words, without being asked. If the "
-        "choice is wrong, name the column or the words."
+        "A decision of the reader, in a fit that was stored: it keeps the sentence without the "
+        "code. If the decision is wrong, read the ratings again with the columns or words named."
     ),
     "reliability-from-prior": (
         "Too few items have two raters or known truth, so reliability depends on the prior. "

@@ -20,7 +20,7 @@ from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
 from assay.inference.executors import Executor
 from assay.io import read_ratings
-from assay.io.reading_log import Silence, find_silence
+from assay.io.reading_log import Silence, find_silence, reader_note
 
 BUCKET = 10_000_000
 """Names compared together."""
@@ -222,7 +222,12 @@ def account_for(
         if fact.silence.abstentions == fact.silence.ratings
     ]
     lacking = [
-        f"{counted(len(files), 'file', 'have')} no {what}: {some([path.name for path in files])}"
+        reader_note(
+            f"{counted(len(files), 'file', 'have')} no {what}: "
+            f"{some([path.name for path in files])}",
+            code="files-without-answer",
+            files=len(files),
+        )
         for files, what in ((empty, "rows"), (mute, "answer"))
         if files
     ]

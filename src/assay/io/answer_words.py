@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, nearest, suggest
+from assay._util.errors import nearest, suggest
 from assay._util.text import counted, listed
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label, Task
@@ -86,7 +86,11 @@ def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger
         found = [part[label] for part in said if label in part]
         idle = [word for word in classes if found and word not in set().union(*found)]
         if idle:
-            ledger.note(f"`classes=` names {', '.join(idle)}, which no answer to {label} says")
+            ledger.note(
+                f"`classes=` names {', '.join(idle)}, which no answer to {label} says",
+                code="idle-words",
+                words=len(idle),
+            )
 
 
 def words_written(
@@ -163,7 +167,9 @@ def note_missing_words(
                 f"{counted(int(counts[word]), 'answer')} {word} to {label} "
                 f"{'are' if counts[word] > 1 else 'is'} read as no answer, beside the classes "
                 f"{', '.join(sorted(set(counts.index) - {word})[:5])}; "
-                f"{_said(label, {word: word})} makes it a class"
+                f"{_said(label, {word: word})} makes it a class",
+                code="no-answer-words",
+                answers=int(counts[word]),
             )
         words = set(counts.index) - set(taken.get(label, {}))
         if CODE in words and _counts_from_zero(words - {CODE}) == 2 and not table.part:
@@ -183,7 +189,9 @@ def note_missing_words(
             shown = ", ".join(f"{word} ({counted(int(counts[word]), 'answer')})" for word in odd)
             ledger.note(
                 f"classes of {label} may mean no answer: {shown}; if they do, give "
-                f"{_said(label, dict.fromkeys(odd, ''))}"
+                f"{_said(label, dict.fromkeys(odd, ''))}",
+                code="words-of-no-answer",
+                words=len(odd),
             )
 
 
@@ -208,9 +216,7 @@ def _note_empty_words(
         f"{words} in {listed(labels, 5)} {'is' if len(found) == 1 else 'are'} read as no answer; "
         f"if it is a class, name it: {_said(labels[0], {first: f'class {first}'})}"
     )
-    ledger.note(
-        Note(text, code="empty-words", level="note", numbers={"cells": sum(found.values())})
-    )
+    ledger.note(text, code="empty-words", cells=sum(found.values()))
 
 
 def _counts(
@@ -285,7 +291,7 @@ def words_with_points(
             continue
         found[label] = pointed
         text = f"column {column} has decimal commas"
-        ledger.note(Note(text, code="decimal-commas", level="note"))
+        ledger.note(text, code="decimal-commas")
     return found
 
 

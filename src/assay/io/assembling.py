@@ -72,7 +72,10 @@ def assemble(
         ledger.notes += silent.notes()
     replicate = number_replicates(item[row], rater, _rating_order(layout, row))
     if layout.told_apart == "session" and replicate.any():
-        ledger.note("ratings of an item by one rater in several sessions are read as replicates")
+        ledger.note(
+            "ratings of an item by one rater in several sessions are read as replicates",
+            code="sessions-replicate",
+        )
     more = rating_extras(extras, joined, kept, layout, task)
     ledger.raise_problems()
     ratings = Ratings(
@@ -144,7 +147,11 @@ def _locate(
             cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
     alone = int((cluster == "").sum())
     if alone and ("cluster" in places.roles or "cluster" in layout.roles):
-        ledger.note(f"{counted(alone, 'item', 'have')} no cluster, so each is its own cluster")
+        ledger.note(
+            f"{counted(alone, 'item', 'have')} no cluster, so each is its own cluster",
+            code="own-clusters",
+            items=alone,
+        )
     return places, items, cluster
 
 
@@ -184,7 +191,11 @@ def _places_of(
             go_on={"panels": None},
         )
     elif unlisted:
-        ledger.note(f"{counted(unlisted, 'rated item', 'are')} in no panel of {side.source}")
+        ledger.note(
+            f"{counted(unlisted, 'rated item', 'are')} in no panel of {side.source}",
+            code="items-without-panel",
+            items=unlisted,
+        )
     everything = items.append(listed[~listed.isin(items)])
     codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
     return Places(table=side, roles=roles, item=codes), everything

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Note, as_code
+from assay._util.errors import as_code
 from assay._util.text import counted, listed
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
@@ -59,7 +59,7 @@ def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
     words = [word for word in map(canonical, values) if word in FOREIGN]
     said = ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in dict.fromkeys(words))
     if said:
-        ledger.note(f"answers to {label.name}: {said}")
+        ledger.note(f"answers to {label.name}: {said}", code="foreign-words")
 
 
 def _report_unknown(
@@ -179,7 +179,8 @@ def classes_from_data(
     if len(classes) == 1:
         ledger.note(
             f"every answer to {label.name} is {classes[0]!r}, but a label needs two classes, "
-            "so a class 'other' was added"
+            "so a class 'other' was added",
+            code="class-added",
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
@@ -222,7 +223,9 @@ def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> 
         )
         ledger.note(
             f"the {len(classes)} classes of {label.name} look like no and yes in several "
-            f'spellings; if so, `classes={{"{label.name}": {{{pairs}}}}}` makes them two'
+            f'spellings; if so, `classes={{"{label.name}": {{{pairs}}}}}` makes them two',
+            code="binary-spellings",
+            classes=len(classes),
         )
 
 
@@ -232,7 +235,7 @@ def _note_numbers(words: Sequence[str], label: Label, ledger: Ledger) -> None:
     if said:
         shown = ", ".join(f"{w} is {canonical(w)}" for w in sorted(said)[:SHOWN])
         text = f"classes of {label.name} are numbers, and equal numbers are one class: {shown}"
-        ledger.note(Note(text, code="equal-numbers", level="note", numbers={"words": len(said)}))
+        ledger.note(text, code="equal-numbers", words=len(said))
 
 
 def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:
@@ -248,7 +251,9 @@ def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str
         more = f"; {len(several) - SHOWN} more" if len(several) > SHOWN else ""
         ledger.note(
             f"classes of {label.name} that differ only in upper and lower case are merged, {said}"
-            f"{more}; a task file that lists the classes keeps them apart"
+            f"{more}; a task file that lists the classes keeps them apart",
+            code="cases-merged",
+            classes=len(several),
         )
     return {names[0] for names in groups.values()}
 
@@ -313,7 +318,7 @@ def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
 
 def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
     text = f"column {column.name} has decimal commas"
-    ledger.note(Note(text, code="decimal-commas", level="note"))
+    ledger.note(text, code="decimal-commas")
 
 
 def point_wanted(cells: Sequence[str]) -> str:

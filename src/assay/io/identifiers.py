@@ -121,7 +121,9 @@ def note_near_names(
     many = "classes" if role == "class" else f"{role}s"
     ledger.note(
         f"{counted(len(groups), 'group')} of {many} have names that nearly match, and count as "
-        f"different {many}: {shown}{more}. If they are the same, write one name in the file"
+        f"different {many}: {shown}{more}. If they are the same, write one name in the file",
+        code="near-names",
+        groups=len(groups),
     )
 
 
@@ -135,5 +137,7 @@ def note_nameless(
         shown = ", ".join(f"{names[n]!r} ({counted(int(rows[n]), 'row')})" for n in odd[:SHOWN])
         ledger.note(
             f"read as the name of {'an' if role == 'item' else 'a'} {role}: {shown}; if the "
-            f"{role} is not known, leave the cell empty"
+            f"{role} is not known, leave the cell empty",
+            code="nameless",
+            names=len(odd),
         )

@@ -149,7 +149,8 @@ def key_in_lists(
         found["rank"] = (inner,)
     ledger.note(
         f"{inner} counts the places of a list, so {listed(key)} together name the item. `item=` "
-        "names other columns"
+        "names other columns",
+        code="item-of-list",
     )
     return found
 

@@ -70,7 +70,13 @@ def require_own_key(
     )
     if _is_meant(layout):
         rest = f"{left} of them are left" if left else "no rater does"
-        ledger.note(f"{what}; with {said}, {rest}")
+        ledger.note(
+            f"{what}; with {said}, {rest}",
+            code="item-repeated",
+            items=items,
+            rows=int(clash.sum()),
+            of=len(rows),
+        )
         return False
     ledger.problem(
         "item-key",

@@ -114,7 +114,11 @@ def _weights(
         )
     elif (words == "").any():
         alone = int((words == "").sum())
-        ledger.note(f"{counted(alone, 'item', 'have')} no weight; the weight is 1")
+        ledger.note(
+            f"{counted(alone, 'item', 'have')} no weight; the weight is 1",
+            code="items-without-weight",
+            items=alone,
+        )
     return weight
 
 
@@ -137,7 +141,7 @@ def rater_table(
             fatal=group is not None,
         )  # fmt: skip
         if groups is None:
-            ledger.note(f"column {values.name} {GROUP_UNUSED}")
+            ledger.note(f"column {values.name} {GROUP_UNUSED}", code="group-not-used")
             groups = np.full(len(names), ONE_GROUP, object)
         groups = np.where(groups == "", ONE_GROUP, groups)
     index = pd.Index(names, name="rater")
@@ -160,7 +164,9 @@ def _mapped_groups(
     unknown = [name for name in given if name not in set(names)]
     if unknown:
         ledger.note(
-            f"`group=` names {counted(len(unknown), 'rater')} without ratings: {some(unknown)}"
+            f"`group=` names {counted(len(unknown), 'rater')} without ratings: {some(unknown)}",
+            code="group-of-no-rater",
+            raters=len(unknown),
         )
     return np.array([given.get(name, ONE_GROUP) for name in names], object)
 
@@ -193,7 +199,10 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
         if values is None:
             continue
         if role == "panel":
-            ledger.note("no column names the cluster, so each panel is its own cluster")
+            ledger.note(
+                "no column names the cluster, so each panel is its own cluster",
+                code="panels-are-clusters",
+            )
         found = constant_within(
             values, places.item, names, what="cluster", table=places.table, ledger=ledger,
             mend=_key_with(places, role), go_on=_key_of(places, role),
@@ -241,7 +250,9 @@ def panel_table(
     if 0 < lone < len(system):
         ledger.note(
             f"{counted(lone, 'place', 'have')} no system: metrics by system leave "
-            f"{'it' if lone == 1 else 'them'} out"
+            f"{'it' if lone == 1 else 'them'} out",
+            code="system-missing",
+            places=lone,
         )
     own = cluster.iloc[item].reset_index(drop=True)
     panel = _panel_names(places, texts["panel"], rows, names[item].to_series(), own, system, ledger)
@@ -257,7 +268,10 @@ def panel_table(
     if rank_text is None and ranked:
         frame["rank"] = 1 + number_within(code)
         if (frame["rank"] > 1).any():
-            ledger.note("no column gives the rank, so items have the order of the file")
+            ledger.note(
+                "no column gives the rank, so items have the order of the file",
+                code="order-of-file",
+            )
     _check_clusters(frame, code, places.table, ledger)
     return frame[COLUMNS].astype(
         {"panel": "str", "system": "str", "cluster": "str", "rank": "int64", "item": "int64"}
@@ -294,7 +308,9 @@ def _panel_names(
         lists, _ = unique_rows(pd.factorize(panel)[0])
         if len(unique_rows(pd.factorize(panel)[0], pd.factorize(system)[0])[0]) == len(lists):
             return panel
-        ledger.note("panels are named system/panel, since some have several systems")
+        ledger.note(
+            "panels are named system/panel, since some have several systems", code="panels-renamed"
+        )
     elif "cluster" in places.roles:
         panel = cluster
     else:
@@ -346,7 +362,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "Ints | 
     ranks = np.ones(len(places.item), np.int64)
     ranks[rows] = numbers
     if len(rows) and numbers.min() == 0:
-        ledger.note(RANKS_FROM_ZERO)
+        ledger.note(RANKS_FROM_ZERO, code="ranks-from-zero")
         ranks[rows] += 1
     return ranks
 

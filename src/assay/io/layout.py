@@ -23,7 +23,7 @@ from assay.io.identifiers import clean_ids, codes_of, joined_ids, keys_of
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
 from assay.io.key_tables import require_apart
-from assay.io.reading_log import Ledger
+from assay.io.reading_log import Ledger, reader_note
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
@@ -71,12 +71,13 @@ def join_table(table: Table, side: Table) -> Table:
         words = pd.Series([*side_rows[column], ""], dtype="str")
         frame.insert(place, column, pd.Series(words.array.take(found), index=frame.index))
     text = f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"
-    notes = [Note(text, code="table-joined", level="note", numbers={"columns": len(added)})]
+    notes = [reader_note(text, code="table-joined", columns=len(added))]
     missing = int((position < 0).sum())
     if missing:
         values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
         text = f"{values} {does(missing, 'are')} not in that table"
-        notes.append(Note(text, code="table-joined", level="note", numbers={"missing": missing}))
+        numbers = {"values": missing, "of": len(names)}
+        notes.append(reader_note(text, code="table-lacks-values", **numbers))
     return replace(table, frame=frame, notes=(*table.notes, *notes))
 
 
@@ -264,7 +265,10 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
             ) or ("no", "yes")
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
             classes[label.name] = ("no", "yes")
-            ledger.note(f"{label.name} has scores but no answers, so its classes are no and yes")
+            ledger.note(
+                f"{label.name} has scores but no answers, so its classes are no and yes",
+                code="classes-of-scores",
+            )
         elif found.columns:
             ledger.problem(
                 "no-classes",

@@ -41,7 +41,8 @@ def single_elements(table: Table) -> Table:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
             cells = [words.get(cell, cell) for cell in frame[column]]
             frame = frame.assign(**{column: pd.Series(cells, frame.index, dtype="str")})
-            notes.append(f"cells of {column} are lists of one element, which stands for them")
+            text = f"cells of {column} are lists of one element, which stands for them"
+            notes.append(Note(text, code="lists-of-one", level="note"))
     return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
 
 
@@ -96,9 +97,11 @@ def explode_ratings(table: Table, rater: object) -> Table:
     lists = {column: lists_of(table.frame[column]) for column in apart}
     words = {c: {cell: [*map(_text, items)] for cell, items in lists[c].items()} for c in apart}
     frame, rows = exploded(table.frame, words)
-    notes = [f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"]
+    text = f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"
+    notes = [Note(text, code="lists-apart", level="note", numbers={"columns": len(apart)})]
     if empty := len(table.frame) - len(np.unique(rows)):
-        notes.append(f"{counted(empty, 'row')} without any rating: left out")
+        text = f"{counted(empty, 'row')} without any rating: left out"
+        notes.append(Note(text, code="rows-without-rating", level="note", numbers={"rows": empty}))
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
 
 

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Set
 
+from assay._util.errors import Note
+
 OUTRIGHT = ("item", "item_id")
 """Names of the item that take precedence over all others."""
 GENERIC = ("id", "uid", "uuid")
@@ -232,17 +234,18 @@ def squash(name: str) -> str:
     return re.sub(r"[\s\-_.]+", "", composed(name)).casefold()
 
 
-def note_apart(names: Iterable[str]) -> tuple[str, ...]:
+def note_apart(names: Iterable[str]) -> tuple[Note, ...]:
     """Return a note on names with decomposed accents, if any."""
     apart = list(dict.fromkeys(n.strip() for n in names if not unicodedata.is_normalized("NFC", n)))
     if not apart:
         return ()
     shown = ", ".join(composed(name)[:40] for name in apart[:3])
     more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
-    return (
+    text = (
         f"separate accents were joined with their letters (Unicode NFC), as in {shown}{more}, so "
-        "names that look alike are one",
+        "names that look alike are one"
     )
+    return (Note(text, code="accents-joined", level="note", numbers={"names": len(apart)}),)
 
 
 def composed(text: str) -> str:

@@ -6,7 +6,6 @@ from itertools import permutations
 
 import numpy as np
 
-from assay._util.errors import Note
 from assay._util.typing import Floats, Ints
 from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
@@ -152,13 +151,12 @@ def _note_reading(label: Label, ledger: Ledger) -> None:
     words = label.classes
     shown = ", ".join(words) if len(words) <= 5 else f"{words[0]}, {words[1]}, ..., {words[-1]}"
     which = f"the numbers of {label.name} ({shown}) are read as"
-    numbers = {"classes": len(words)}
     if label.ordered:
         text = f"{which} a scale, with an order and a mean. If they are codes, give `ordered=False`"
-        ledger.note(Note(text, code="number-scale", level="note", numbers=numbers))
+        ledger.note(text, code="number-scale", classes=len(words))
     else:
         text = f"{which} codes, without an order. If they are grades, give `ordered=True`"
-        ledger.note(Note(text, code="number-codes", level="note", numbers=numbers))
+        ledger.note(text, code="number-codes", classes=len(words))
 
 
 def _report_words(task: Task, found: Sequence[str], ledger: Ledger) -> None:

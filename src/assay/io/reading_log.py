@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.errors import Note, Problem, RatingsError, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.data.task import Task
 from assay.io.tables import SET_ASIDE, Table
+
+
+def reader_note(text: str, *, code: str, **numbers: float) -> Note:
+    """Make a sentence about a decision of the reader, with its code and numbers."""
+    return Note(text, code=code, level="note", numbers=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,24 +36,24 @@ class Silence:
     unanswered: int
     raters: tuple[str, ...]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Return the notes; all of these ratings are kept."""
         found = []
         if self.abstentions:
-            found.append(
-                f"{counted(self.abstentions, 'rating', 'answer')} no label: an abstention each"
-            )
+            text = f"{counted(self.abstentions, 'rating', 'answer')} no label: an abstention each"
+            found.append(reader_note(text, code="abstentions-read", ratings=self.abstentions))
         if self.unanswered:
             one = self.unanswered == 1
-            found.append(
+            text = (
                 f"{self.unanswered} of {counted(self.items, 'item')} "
                 f"{does(self.unanswered, 'have')} no answer; "
                 f"{'it keeps its place' if one else 'they keep their places'}"
             )
+            numbers = {"items": self.unanswered, "of": self.items}
+            found.append(reader_note(text, code="items-without-answer", **numbers))
         if self.raters:
-            found.append(
-                f"{counted(len(self.raters), 'rater')} only abstained: {some(self.raters)}"
-            )
+            text = f"{counted(len(self.raters), 'rater')} only abstained: {some(self.raters)}"
+            found.append(reader_note(text, code="raters-only-abstained", raters=len(self.raters)))
         return found
 
 
@@ -83,7 +88,7 @@ class Ledger:
         self.table = table
         self.lenient = lenient
         self.problems: list[Problem] = []
-        self.notes: list[str] = list(table.notes)
+        self.notes: list[Note] = list(table.notes)
         self.kept: Bools = np.ones(len(table.frame), bool)
         self._aside: list[pd.DataFrame] = []
 
@@ -118,9 +123,9 @@ class Ledger:
         else:
             self.problem(code, what, **{"go_on": SET_ASIDE, **more})
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, code: str, **numbers: float) -> None:
         """Add a sentence about a decision of the reader."""
-        self.notes.append(text)
+        self.notes.append(reader_note(text, code=code, **numbers))
 
     def raise_problems(self) -> None:
         """Raise all problems at once, if there are any."""

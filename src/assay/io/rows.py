@@ -68,7 +68,9 @@ def _seconds(layout: Layout) -> Floats:
             go_on={"seconds": column},
         )
     if not has_numbers(frame[column]) and why != "named by `seconds=`":
-        ledger.note(f"column {column} holds no numbers of seconds, so it is not used")
+        ledger.note(
+            f"column {column} holds no numbers of seconds, so it is not used", code="no-numbers"
+        )
         return nothing
     return numbers_within(
         frame[column], (0, np.inf), ledger, what="time in seconds",
@@ -113,7 +115,7 @@ def _seconds_of(seconds: Floats, rating: Ints, size: int, layout: Layout) -> Flo
     rows, spread = groups.count(), groups.max() - groups.min()
     repeated = bool((rows > 1).any()) and bool((spread[rows > 1] == 0).all())
     how = "the time of the rating, which its rows repeat" if repeated else "added over its rows"
-    layout.ledger.note(f"the seconds of a rating are {how}")
+    layout.ledger.note(f"the seconds of a rating are {how}", code="seconds-joined")
     return _numbers(groups.max(), size) if repeated else total
 
 
@@ -170,7 +172,9 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
         held = (*found.by_label, *layout.scores.score, *layout.scores.confidence)
         absent = [name for name in task.label_names if name not in held]
         if absent and found.by_label:
-            ledger.note(_absent_words(absent, layout))
+            ledger.note(
+                _absent_words(absent, layout), code="labels-without-column", labels=len(absent)
+            )
     return Rows(
         item=item, rater=rater, items=items, raters=raters, question=question, answers=answers,
         scores=read_scores(layout.scores, answers, question, task, ledger),
@@ -195,7 +199,10 @@ def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tup
         return task, layout.withdrawn
     warned = pragmata.export_responses(task, response)
     for rule in warned:
-        ledger.note(f"the protocol tool only warns on rule {rule}, so its response is set to warn")
+        ledger.note(
+            f"the protocol tool only warns on rule {rule}, so its response is set to warn",
+            code="rule-only-warns",
+        )
     discarded = pragmata.discarded_rows(ledger)
     pragmata.note_traps(ledger, layout.roles)
     return task.with_responses(warned), discarded
@@ -210,7 +217,7 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Jo
     answers, scores = rows.answers.copy(), rows.scores.copy()
     lost = (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any()
     if lost and not layout.status:
-        ledger.note("answers in discarded ratings were left out")
+        ledger.note("answers in discarded ratings were left out", code="discarded-answers")
     answers[discarded], scores[discarded] = MISSING, np.nan
     keys = [rows.item, rows.rater, _order(layout, rows)]
     question = [] if rows.question is None else [rows.question]
@@ -286,7 +293,9 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     unasked = zip(task.label_names, gated.unasked_no, strict=True)
     counts = ", ".join(f"{name} {count}" for name, count in unasked if count)
     if counts:
-        ledger.note(f"answers 'no' behind a closed gate count as not asked: {counts}")
+        ledger.note(
+            f"answers 'no' behind a closed gate count as not asked: {counts}", code="closed-no"
+        )
     reasons, vector = broken_rules(task, gated.answers)
     for reason in sorted(set(reasons) - {""}):
         broken = np.array([why == reason for why in reasons])[vector]
@@ -296,7 +305,9 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     if total := int(closed_scores.sum()):
         ledger.note(
             f"{counted(total, 'score', 'are')} left out, because the rater's own answers close the "
-            "question"
+            "question",
+            code="closed-scores",
+            scores=total,
         )
         scores = np.where(closed_scores, np.nan, scores)
     return replace(joined, answers=gated.answers, scores=scores)

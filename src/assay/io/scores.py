@@ -98,7 +98,8 @@ def find_scores(
         ledger.note(
             f"column {seen['confidence'][label]} is not used: the scores of {label} are in column "
             f'{scores[label]}; `confidence="{seen["confidence"][label]}"` and `score=""` reverse '
-            "this"
+            "this",
+            code="confidence-not-used",
         )
     evidence: dict[str, str] = {}
     for kind, found in (("score", scores), ("confidence", sure)):
@@ -111,7 +112,7 @@ def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dic
     """Drop recognised columns without numbers, with a note."""
     words = {c for c in found.values() if not has_numbers(without_signs(table.frame[c])[0])}
     for column in sorted(words):
-        ledger.note(f"column {column} holds no numbers, so it is not used")
+        ledger.note(f"column {column} holds no numbers, so it is not used", code="no-numbers")
     return {k: c for k, c in found.items() if c not in words}
 
 
@@ -228,7 +229,7 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger, *, alone: bool) ->
         cells = cells.str.strip().str.removesuffix("%")
     elif per_cent and limits == UNIT:
         limits = PER_CENT
-        ledger.note(f"column {column} is in per cent: 100% stands for 1")
+        ledger.note(f"column {column} is in per cent: 100% stands for 1", code="per-cent")
     low, high = limits
     scale = _scale_of(cells)
     grades = alone and column in columns.alone and _are_grades(cells)
@@ -282,7 +283,7 @@ def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger)
         return True
     text = f"column {column} gives a score of {label.name}, whose classes have no order"
     if columns.evidence[column] == BY_NAME:
-        ledger.note(f"{text}: it is not used")
+        ledger.note(f"{text}: it is not used", code="scores-not-used")
     else:
         ledger.problem("score-without-order",
             text, allowed="labels of two classes, or ordered ones",
@@ -310,5 +311,7 @@ def _note_lost(numbers: Floats, scores: Floats, label: Label, ledger: Ledger) ->
     lost = int((np.isfinite(numbers) & ~np.isfinite(scores)).sum())
     if lost:
         ledger.note(
-            f"{counted(lost, 'confidence', 'are')} left out, without an answer to {label.name}"
+            f"{counted(lost, 'confidence', 'are')} left out, without an answer to {label.name}",
+            code="confidence-without-answer",
+            scores=lost,
         )

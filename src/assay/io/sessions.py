@@ -63,12 +63,16 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
         order, why = _ordered(names, known)
         if len(names) > 1:
             ledger.note(
-                f"the sessions are ordered {why}: {_ends(order)}; `sessions=` gives another order"
+                f"the sessions are ordered {why}: {_ends(order)}; `sessions=` gives another order",
+                code="sessions-ordered",
+                sessions=len(names),
             )
     if len(names) > MANY:
         ledger.note(
             f"column {', '.join(columns)} has {len(names)} sessions; if it holds times, "
-            "coarser periods (e.g. days) say more about drift"
+            "coarser periods (e.g. days) say more about drift",
+            code="many-sessions",
+            sessions=len(names),
         )
     place = pd.Index(order).get_indexer(pd.Index(names)).astype(np.int64)
     return Sessions(code=np.append(place, -1)[code], names=tuple(order))

@@ -171,7 +171,9 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
                 ledger.note(
                     f"{counted(count, 'empty answer', 'are')} read as {label.classes[code]} for "
                     f"{label.name}, because the interface blocks all other classes beside the "
-                    "rater's other answers"
+                    "rater's other answers",
+                    code="answers-implied",
+                    answers=count,
                 )
     return replace(joined, answers=answers)
 

@@ -56,13 +56,16 @@ def find_status(
         counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
         if _of_items(words, item):
             ledger.note(
-                f"column {column} ({counts}) is not used: it is the same in all ratings of an item"
+                f"column {column} ({counts}) is not used: it is the same in all ratings of an item",
+                code="status-of-items",
             )
             continue
         verb = "are" if rows.sum() > 1 else "is"
         ledger.note(
             f"{counted(int(rows.sum()), 'response')} {verb} read as no answer, as column {column} "
-            f"says ({counts}); without this column all responses count"
+            f"says ({counts}); without this column all responses count",
+            code="status-read",
+            responses=int(rows.sum()),
         )
         return column, rows
     return "", np.zeros(len(frame), bool)
@@ -76,7 +79,8 @@ def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledg
     if found and others:
         ledger.note(
             f"column {column} says {', '.join(found)} of some rows, and {', '.join(others[:3])}: "
-            "it is not used. Leave out the rows that hold no answer"
+            "it is not used. Leave out the rows that hold no answer",
+            code="status-unclear",
         )
 
 

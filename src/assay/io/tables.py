@@ -136,7 +136,7 @@ class Table:
     unit: str
     source: str
     sha256: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lists: frozenset[str] = frozenset()
     beside: bool = False
@@ -195,7 +195,7 @@ def table_of(
     sha256: str = "",
     lines: NDArray[Any] | None = None,
     unit: str = "row",
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Table:
     """Make a table from cells of any type; named index levels become columns.
 
@@ -232,7 +232,7 @@ def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _apart(frame: pd.DataFrame) -> tuple[str, ...]:
+def _apart(frame: pd.DataFrame) -> tuple[Note, ...]:
     """Note words with decomposed accents."""
     words: list[str] = []
     for n in range(frame.shape[1]):

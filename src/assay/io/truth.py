@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import nearest, suggest
+from assay._util.errors import Note, nearest, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does
 from assay._util.typing import Ints
@@ -138,12 +138,18 @@ def rating_audits(
             f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
             "found wrong without saying which answer is wrong. They count as wrong ratings, but "
             "not as wrong answers to a label. Give a column for each label: "
-            f'`audit={{"{task.label_names[0]}": "..."}}`'
+            f'`audit={{"{task.label_names[0]}": "..."}}`',
+            code="audits-of-several",
+            ratings=total,
         )
     lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
     idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
     if idle:
-        ledger.note(f"{counted(idle, 'audit', 'are')} left out, because their answers are missing")
+        ledger.note(
+            f"{counted(idle, 'audit', 'are')} left out, because their answers are missing",
+            code="audits-without-answer",
+            audits=idle,
+        )
     return np.where(given, marks, NOT_AUDITED).astype(np.int8)
 
 
@@ -153,7 +159,11 @@ def _marks(column: str, ledger: Ledger) -> Marks:
     words = dict.fromkeys(w for w in map(canonical, map(str, distinct)) if w in ELSEWHERE)
     if words:
         said = (f"{w} is {'right' if ELSEWHERE[w] == AUDITED_RIGHT else 'wrong'}" for w in words)
-        ledger.note(f"audits in column {column}: {', '.join(said)}")
+        ledger.note(
+            f"audits in column {column}: {', '.join(said)}",
+            code="audits-translated",
+            words=len(words),
+        )
     unknown = np.flatnonzero(codes == UNKNOWN)
     if len(unknown):
         rows = np.flatnonzero(np.isin(raw, unknown))
@@ -321,7 +331,10 @@ def known_truth(
             truth[:, column] = _constant(cells, owner, names, label.name, source)
     if source.ledger is not ledger:
         ledger.problems += source.ledger.problems
-        ledger.notes += [f"truth: {note}" for note in source.ledger.notes]
+        ledger.notes += [
+            Note(f"truth: {n}", code=n.code, level=n.level, numbers=n.numbers)
+            for n in source.ledger.notes
+        ]
     return _admissible(task, truth, names, ledger)
 
 
@@ -363,7 +376,9 @@ def _report_unmatched(
         )
     elif unmatched and source.ledger is not ledger:
         idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
-        ledger.note(f"{idle} not among the ratings' items{near}")
+        ledger.note(
+            f"{idle} not among the ratings' items{near}", code="truth-of-others", items=unmatched
+        )
 
 
 def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:

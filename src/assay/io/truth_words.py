@@ -114,7 +114,11 @@ def _translated(
     if None not in codes and None not in others and len(codes) == 2:
         words = {canonical(word): codes[code] for word, code in zip(known, others, strict=True)}
         pairs = ", ".join(f"{word} is {words[canonical(word)]}" for word in known)
-        ledger.note(f"the truth of {label.name} uses other words than the answers: {pairs}")
+        ledger.note(
+            f"the truth of {label.name} uses other words than the answers: {pairs}",
+            code="truth-translated",
+            words=len(known),
+        )
         table = apply_words(gold.table, gold.columns, {label.name: words})
         return replace(gold, table=table)
     answers = set(map(canonical, said))
@@ -178,5 +182,7 @@ def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: 
         written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
         ledger.note(
             f"the truth of {label.name} says {_listed(odd)}, but no answer does. It counts as a "
-            f"class, unless it means that the truth is not known: `classes={written}`"
+            f"class, unless it means that the truth is not known: `classes={written}`",
+            code="truth-class-unsaid",
+            words=len(odd),
         )

@@ -49,7 +49,7 @@ class Delimited:
     blank_lines: int
     blank_columns: int = 0
     separator: str = ","
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     lost: tuple[int, ...] = ()
 
 

@@ -152,7 +152,7 @@ def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[st
     return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
 
 
-def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[str]]:
+def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[Note]]:
     """Return the cells of a file as they are stored, the places of its rows, and its notes."""
     if isinstance(member, FrameSource):
         frame, notes = told_apart(member.frame)

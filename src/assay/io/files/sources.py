@@ -89,7 +89,7 @@ class Source(ABC):
         *,
         lines: NDArray[Any] | None = None,
         unit: str = "row",
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
     ) -> Table:
         """Make a table of rows that a format took from this source.
 
@@ -111,7 +111,7 @@ class TextSource(Source):
 
     kind = "table"
     text: str = field(repr=False)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -167,10 +167,15 @@ class TextSource(Source):
     def _table(self) -> Table:
         return self._as_table(self._parsed, self.notes)
 
-    def _as_table(self, parsed: Delimited, notes: Sequence[str]) -> Table:
+    def _as_table(self, parsed: Delimited, notes: Sequence[Note]) -> Table:
         frame, named = told_apart(parsed.frame)
         skipped = [
-            f"{counted(number, what, 'were')} skipped"
+            Note(
+                f"{counted(number, what, 'were')} skipped",
+                code="blanks-skipped",
+                level="note",
+                numbers={"skipped": number},
+            )
             for number, what in (
                 (parsed.blank_lines, "blank line"),
                 (parsed.blank_columns, "nameless, empty column"),
@@ -192,7 +197,7 @@ class FrameSource(Source):
     kind = "table"
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -223,7 +228,7 @@ class JsonSource(Source):
 
     kind = "json"
     text: str = field(repr=False)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def value(self) -> Any:

@@ -56,7 +56,11 @@ def discarded_rows(ledger: Ledger) -> Bools:
         reasons = frame.get("discard_reason", status)[discarded]
         counts = clean_ids(reasons.reset_index(drop=True)).value_counts()
         shown = ", ".join(f"{reason or 'no reason'} {count}" for reason, count in counts.items())
-        ledger.note(f"{counted(total, 'rating', 'were')} discarded by the rater: {shown}")
+        ledger.note(
+            f"{counted(total, 'rating', 'were')} discarded by the rater: {shown}",
+            code="ratings-withdrawn",
+            ratings=total,
+        )
     return discarded
 
 
@@ -66,9 +70,14 @@ def note_traps(ledger: Ledger, roles: Roles) -> None:
     violated = np.asarray(frame["constraint_violated"].str.strip().str.casefold() == "true", bool)
     if total := int(violated.sum()):
         marked = f"{counted(total, 'rating', 'are')} marked"
-        ledger.note(f"{marked} constraint_violated by the tool")
+        ledger.note(
+            f"{marked} constraint_violated by the tool", code="constraint-violated", ratings=total
+        )
     if "created_at" in frame:
-        ledger.note("created_at is the record's time, not the answer's: it cannot show drift")
+        ledger.note(
+            "created_at is the record's time, not the answer's: it cannot show drift",
+            code="times-of-records",
+        )
     if "n_retrieved_chunks" in frame and "item" in roles:
         _note_incomplete(ledger, frame, roles)
 
@@ -83,10 +92,16 @@ def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
     unknown = int(((stated < 0) | stated.isna()).sum())
     short = int((listed < stated).sum())
     if unknown:
-        ledger.note(f"{unknown} panels do not say how many chunks were retrieved (-1 or empty)")
+        ledger.note(
+            f"{unknown} panels do not say how many chunks were retrieved (-1 or empty)",
+            code="panels-of-unknown-size",
+            panels=unknown,
+        )
     if short:
         ledger.note(
-            f"{short} panels list fewer chunks than were retrieved; `panels=` can name the others"
+            f"{short} panels list fewer chunks than were retrieved; `panels=` can name the others",
+            code="panels-incomplete",
+            panels=short,
         )
 
 

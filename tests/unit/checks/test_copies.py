@@ -181,7 +181,8 @@ def test_the_command_line_names_what_the_data_added(tmp_path: Path) -> None:
     ratings.to_frame().to_csv(file, index=False)
     made = CliRunner().invoke(app, ["fit", str(file), "-o", str(fit), "--method", "laplace"])
     assert made.exit_code == 0
-    assert "the data add to the default model: r1 may repeat r0" in made.stderr
+    assert "the data add " in made.stderr
+    assert "r1 may repeat r0" in made.stderr
     shown = CliRunner().invoke(app, ["raters", str(fit)])
     assert "By the model, r1 repeats the answer of r0 on 0.7" in shown.stdout
     quick = ["--method", "map", "--draws", "20", "--chains", "1", "--raters", "one_coin"]

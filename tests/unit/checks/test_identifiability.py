@@ -50,10 +50,9 @@ def test_items_with_one_rater_do_not_take_from_what_others_tell(once: int) -> No
     said = about_reliability(rated({3: 60, 1: once}))
     assert said.level == "note"
     assert not said.leans
-    assert said.text == (
-        "the raters' reliability can be estimated roughly (a reliability of 0.9 to within 0.04 at "
-        "best) from shared items"
-    )
+    assert said.code == "learnable-reliability"
+    assert said.numbers == pytest.approx({"items": 60, "spread": 0.03873}, rel=1e-3)
+    assert said.text.endswith("from shared items")
 
 
 def test_how_well_a_reliability_can_be_known_is_its_sd() -> None:

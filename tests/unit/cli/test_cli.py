@@ -23,6 +23,7 @@ from assay.comparison import compare
 from assay.data.states import MISSING
 from assay.evaluation import registry
 from assay.fits.simulate import simulate
+from assay.io.items import RANKS_FROM_ZERO
 
 COMMANDS = (
     "demo", "check", "agreement", "fit", "metrics", "compare", "raters", "labels", "report",
@@ -133,7 +134,8 @@ def test_groups_that_no_column_has_are_given_for_each_rater(tmp_path: Path) -> N
     assert "2 raters in 2 groups: x 1, y 1" in run(*task, "--group", "kind").stdout
     missing = run(*task, "--group", "b=llm")
     assert missing.exit_code == 1
-    assert "rater: a=1; add them to it [group-incomplete]" in missing.stderr
+    assert "rater: a=1;" in missing.stderr
+    assert "[group-incomplete]" in missing.stderr
 
 
 def test_a_missing_column_is_said_in_the_words_of_the_command_line(tmp_path: Path) -> None:
@@ -426,8 +428,8 @@ def test_a_fit_says_what_the_reader_decided(
 
     told = notes_of("fit", "fit.nc")
     assert told[0] == "note: 1 of 121 rows set aside"
-    assert "only in upper and lower case are merged, Yes as yes; No as no" in told[1]
-    assert told[2] == "note: ranks count from 0 in the file; here they count from 1"
+    assert "Yes as yes; No as no" in told[1]
+    assert told[2] == f"note: {RANKS_FROM_ZERO}"
     assert notes_of("report", "report.html") == told
     monkeypatch.setattr(shell, "SHOWN_NOTES", 1)
     assert notes_of("fit", "fit.nc") == [told[0], "note: 2 more; assay check shows all of them"]
@@ -517,8 +519,8 @@ def test_a_metric_that_does_not_suit_the_task_is_named(
     for command in ("metrics", "compare"):
         done = run(command, fit_file, "--metric-file", path)
         assert done.exit_code == 0, done.output
-        assert "metric 'cli_typo' is left out: it needs the labels topicaly_relevant" in done.stderr
-        assert "'cli_elsewhere' is left out: it is for task grounding, not retrieval" in done.stderr
+        assert re.search("'cli_typo' is left out: .* topicaly_relevant", done.stderr)
+        assert re.search("'cli_elsewhere' is left out: .* grounding", done.stderr)
 
 
 def test_the_command_stands_in_the_fit(fit_file: Path) -> None:
@@ -595,54 +597,58 @@ def test_a_table_of_an_unknown_kind_is_wrong_usage(fit_file: Path, tmp_path: Pat
     assert ".parquet" in done.stderr
 
 
-PROBLEMS: dict[str, tuple[list[str], str]] = {
-    "missing file": (["check", "nowhere.csv", "--task", "single"], "cannot be read"),
-    "no such task": (["check", "RATINGS", "--task", "retreival"], "did you mean retrieval?"),
+PROBLEMS: dict[str, tuple[list[str], str, str]] = {
+    "missing file": (["check", "nowhere.csv", "--task", "single"], "unread-file", "nowhere.csv"),
+    "no such task": (["check", "RATINGS", "--task", "retreival"], "unknown-task", "retrieval?"),
     "no such family": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--raters", "one_con"],
-        "did you mean one_coin?",
+        "unknown-catalogue-name", "one_coin?",
     ),
     "no such prior": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--prior", "mian=Normal(0, 1)"],
-        "did you mean main",
+        "prior-unknown", "main?",
     ),
     "prior without use": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--prior", "penalty=Gamma(1, 1)"],
-        "penalty: no rule of the task is soft",
+        "prior-unused", "penalty: no rule",
     ),
     "no such rule": (
         ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
-        "is not a rule of task retrieval",
+        "unknown-rule", "sufficient_is_relevant",
     ),
-    "standard input": (["check", "-", "--task", "single"], "1 problem in standard input"),
-    "missing fit": (["metrics", "nowhere.nc"], "assay fit ratings.csv -o fit.nc"),
-    "not a fit": (["labels", "RATINGS"], "is not a fit"),
-    "folder": (["raters", "FOLDER"], "is not a fit"),
+    "standard input": (["check", "-", "--task", "single"], "empty-file", "standard input"),
+    "missing fit": (["metrics", "nowhere.nc"], "no-such-file", "assay fit ratings.csv -o fit.nc"),
+    "not a fit": (["labels", "RATINGS"], "not-a-fit", ".nc"),
+    "folder": (["raters", "FOLDER"], "not-a-fit", ".nc"),
     "output is a folder": (
-        ["fit", "RATINGS", "--task", "retrieval", "-o", "FOLDER"], "it is a folder",
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "FOLDER"], "output-place", "fit.nc",
     ),
     "no such priors": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--priors", "nowhere.toml"],
-        "there is no such file",
+        "prior-file", "nowhere.toml",
     ),
-    "report is a folder": (["report", "f.nc", "-o", "FOLDER"], "it is a folder"),
-    "no such metric file": (["metrics", "f.nc", "--metric-file", "nowhere.py"], "nowhere.py"),
+    "report is a folder": (["report", "f.nc", "-o", "FOLDER"], "output-place", "report.html"),
+    "no such metric file": (
+        ["metrics", "f.nc", "--metric-file", "nowhere.py"], "metric-file", "nowhere.py",
+    ),
     "no folder for the output": (
-        ["fit", "RATINGS", "--task", "retrieval", "-o", "nowhere/fit.nc"], "does not exist",
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "nowhere/fit.nc"],
+        "output-place", "nowhere/fit.nc",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_problem_exits_1_in_words(
+def test_a_problem_exits_1_with_its_code(
     name: str, ratings_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    arguments, words = PROBLEMS[name]
+    arguments, code, word = PROBLEMS[name]
     places = {"RATINGS": str(ratings_file), "FOLDER": str(tmp_path)}
     done = run(*(places.get(a, a) for a in arguments))
     assert done.exit_code == 1
-    assert words in done.stderr
+    assert f"[{code}]" in done.stderr
+    assert word in done.stderr
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
 

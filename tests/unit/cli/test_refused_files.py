@@ -66,28 +66,28 @@ def write(name: str, data: str | bytes) -> None:
 
 
 BY_HAND: dict[str, tuple[str, str | bytes, str | bytes, str]] = {
-    "empty": ("ratings.csv", "", GOOD, "export or download it again"),
-    "a header alone": ("ratings.csv", "item,rater,label\n", GOOD, "export or download it again"),
-    "bytes": ("ratings.csv", bytes(range(256)) * 9, GOOD, "save it as CSV"),
-    "a sheet cut off": ("r.xlsx", b"PK\x03\x04 a sheet", GOOD, "export or download it again"),
+    "empty": ("ratings.csv", "", GOOD, "empty-file"),
+    "a header alone": ("ratings.csv", "item,rater,label\n", GOOD, "empty-file"),
+    "bytes": ("ratings.csv", bytes(range(256)) * 9, GOOD, "binary-file"),
+    "a sheet cut off": ("r.xlsx", b"PK\x03\x04 a sheet", GOOD, "damaged-file"),
     "gzip cut off": ("r.csv.gz", gzip.compress(GOOD.encode())[:50], gzip.compress(GOOD.encode()),
-                     "export or download it again"),
-    "Parquet cut off": ("r.parquet", PARQUET[:-9], PARQUET, "export or download it again"),
-    "a web page": ("r.csv", "<!DOCTYPE html><html></html>", GOOD, "download the file itself"),
-    "JSON cut off": ("r.json", '[{"item": "u1", ', RECORDS, "export or download it again"),
-    "no records": ("r.json", "[1, 2]", RECORDS, "write an object for each rating"),
-    "a quotation mark": ("r.csv", 'item,"' + "x" * 200_000, GOOD, "close the quotation mark"),
-    "no annotations": ("export.json", EMPTY_EXPORT, EXPORT, "export it again with its annotations"),
-    "no answers": ("r.csv", TABLE.assign(label="").to_csv(index=False), GOOD, "check the columns"),
+                     "damaged-file"),
+    "Parquet cut off": ("r.parquet", PARQUET[:-9], PARQUET, "damaged-file"),
+    "a web page": ("r.csv", "<!DOCTYPE html><html></html>", GOOD, "web-page"),
+    "JSON cut off": ("r.json", '[{"item": "u1", ', RECORDS, "json-file"),
+    "no records": ("r.json", "[1, 2]", RECORDS, "json-shape"),
+    "a quotation mark": ("r.csv", 'item,"' + "x" * 200_000, GOOD, "unparsed-file"),
+    "no annotations": ("export.json", EMPTY_EXPORT, EXPORT, "no-ratings"),
+    "no answers": ("r.csv", TABLE.assign(label="").to_csv(index=False), GOOD, "no-answer-given"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_what_has_to_be_mended_by_hand_says_so_and_repeats_no_command(name: str) -> None:
-    file, broken, mended, said = BY_HAND[name]
+    file, broken, mended, code = BY_HAND[name]
     write(file, broken)
     done = run("check", file)
-    assert said in last_line(done)
+    assert f"[{code}]" in last_line(done)
     assert "assay check" not in done.output
     write(file, mended)
     assert run("check", file).exit_code == 0

@@ -1,20 +1,32 @@
 """The wording of one message of each family; all other tests go by codes and numbers."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import assay
 from assay._util.errors import AssayError, RatingsError
+from assay.codes import FAMILIES
 from assay.data.task import Label, Task
 from assay.inference.convergence import nuts_warnings
-from assay.reporting.comparisons import NO_SYSTEMS
+from assay.reporting.comparisons import NO_PEOPLE
+from assay.studies.judges.budget import prices_given
 
 ONCE = [(n, "ab"[n % 2], "xy"[n % 3 == 0]) for n in range(40)]
 
 
 def table(rows: list[tuple[int, str, str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def test_each_family_has_one_wording_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    words = set(re.findall(r'[\["]([a-z]+(?:-[a-z]+)*)[\]"]', text))
+    told = {family.title: len(words & set(family.codes)) for family in FAMILIES}
+    assert told == dict.fromkeys(told, 1)
 
 
 def test_a_problem_of_reading() -> None:
@@ -27,6 +39,16 @@ def test_a_problem_of_reading() -> None:
     )
     (problem,) = caught.value.problems
     assert (problem.level, problem.numbers) == ("problem", {"raters": 1})
+
+
+def test_a_note_on_what_was_read() -> None:
+    table = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": ["Joy", "JOY", "x"]})
+    (note,) = assay.read_ratings(table, task="single").accounting.notes
+    assert note == (
+        "classes of label that differ only in upper and lower case are merged, JOY as Joy; a task "
+        "file that lists the classes keeps them apart"
+    )
+    assert (note.code, note.level, note.numbers) == ("cases-merged", "note", {"classes": 1})
 
 
 def test_a_finding_of_check() -> None:
@@ -51,14 +73,23 @@ def test_a_warning_of_a_fit() -> None:
 
 
 def test_a_gap_of_a_report() -> None:
-    assert NO_SYSTEMS.to_dict() == {
-        "code": "too-few-systems",
+    assert NO_PEOPLE.to_dict() == {
+        "code": "people-not-named",
         "level": "note",
         "numbers": {},
-        "what": "Comparison of systems",
-        "why": "the ratings name fewer than two systems",
-        "enable": "a column that names the system (`system=`), or a table of panels (`panels=`)",
+        "what": "Human ratings alone, beside the model",
+        "why": "the human raters were not named",
+        "enable": "the names of the human raters or rater groups (`human=`)",
     }
+
+
+def test_a_refusal_of_a_study() -> None:
+    with pytest.raises(AssayError) as caught:
+        prices_given(None, max_cost=2.0)
+    assert str(caught.value) == (
+        "`max_cost=` needs the prices of a million tokens sent and answered: `prices=`"
+    )
+    assert (caught.value.code, caught.value.numbers) == ("budget-prices", {})
 
 
 def test_a_refusal() -> None:

@@ -935,7 +935,9 @@ def test_command_line_refuses_what_partitions_do_not_have(option: str, folder: P
          "--method", "map", option],
     )  # fmt: skip
     assert done.exit_code != 0
-    assert "not available for a folder of partitions" in " ".join(done.output.split())
+    told = " ".join(done.output.split())
+    assert "[partitions-unsupported]" in told
+    assert option.partition("=")[0] in told
 
 
 def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path) -> None:

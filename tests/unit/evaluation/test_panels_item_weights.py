@@ -125,7 +125,8 @@ def test_metrics_that_cannot_count_weights_are_left_out_and_said_to_be(
     section = metrics_section(Material(fit=weighed_fit))
     (gap,) = section.gaps
     assert gap.what == ", ".join(ORDERS)
-    assert gap.why.startswith("design weights differ within panels (from 1 to 10")
+    assert gap.code == "uneven-design-weights"
+    assert "(from 1 to 10" in gap.why
 
 
 ASKED: dict[str, Callable[[xr.DataTree, str], object]] = {

@@ -392,12 +392,10 @@ def test_a_fit_goes_to_another_folder_if_its_disk_is_full(
     assert f"cannot write {full / 'fit.nc'}: No space left on device" in done.output
     assert list(full.iterdir()) == []
     if not elsewhere:
-        assert (
-            "the draws were finished but are lost (--checkpoint FOLDER keeps them)" in done.output
-        )
+        assert "--checkpoint FOLDER" in done.output
         return
     (place,) = other.iterdir()
-    assert f"The fit is in {place / 'fit.nc'} instead. Move it from there" in done.output
+    assert f"{place / 'fit.nc'} instead" in done.output
     assert assay.load(place / "fit.nc").attrs["method"] == "map"
 
 

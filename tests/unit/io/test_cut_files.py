@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.io import read_ratings
-from tests.refusals import refusal
 
 STUDY = pd.DataFrame(
     [(f"item{n}", rater, "xy"[(n + k) % 2]) for n in range(90) for k, rater in enumerate("ab")],
@@ -166,5 +166,5 @@ def test_an_archive_of_wrong_places_is_refused(tmp_path: Path) -> None:
     )
     path = tmp_path / "study.zip"
     path.write_bytes(data)
-    with pytest.raises(RatingsError, match="the compressed file is damaged"):
+    with pytest.raises(RatingsError, check=refusal("damaged-file")):
         read_ratings(path)

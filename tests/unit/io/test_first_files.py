@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_codes, note_of
 from refusals import refusal
 
 import assay
@@ -30,10 +31,14 @@ RETRIEVAL = pd.DataFrame(
 )
 
 
-def refused(table: pd.DataFrame | Path, **named: object) -> str:
+def error_of(table: pd.DataFrame | Path, **named: object) -> RatingsError:
     with pytest.raises(RatingsError) as error:
         read_ratings(table, **named)
-    return str(error.value)
+    return error.value
+
+
+def refused(table: pd.DataFrame | Path, **named: object) -> str:
+    return str(error_of(table, **named))
 
 
 def own_task(folder: Path, labels: str) -> Path:
@@ -47,10 +52,11 @@ def test_a_column_for_each_rater_is_told_how_to_turn_round(
     tmp_path: Path, classes: list[str]
 ) -> None:
     task = own_task(tmp_path, f'[[labels]]\nname = "grade"\ndescription = ""\nclasses = {classes}')
-    said = refused(WIDE, task=task, item="case")
-    assert "1 problem" in said
-    assert "2 columns hold classes of grade: Dr. Müller, Sørensen" in said
-    assert "`wide=['Dr. Müller', 'Sørensen']`" in said
+    error = error_of(WIDE, task=task, item="case")
+    (problem,) = error.problems
+    assert (problem.code, problem.numbers) == ("wide-table", {"columns": 2})
+    assert "grade: Dr. Müller, Sørensen" in problem.what
+    assert error.go_on == {"wide": ["Dr. Müller", "Sørensen"]}
     ratings = read_ratings(WIDE, task=task, item="case", wide=["Dr. Müller", "Sørensen"])
     assert len(ratings.answers) == WIDE[["Dr. Müller", "Sørensen"]].ne("").to_numpy().sum()
     assert set(ratings.raters.index) == {"Dr. Müller", "Sørensen"}
@@ -68,8 +74,9 @@ def test_grouped_answers_are_counted_out() -> None:
     grouped = pd.DataFrame(
         {"r1": ["1", "1", "2", "2"] * 4, "r2": ["1", "2", "1", "2"] * 4, "n": [5, 1, 2, 4] * 4}
     )
-    said = refused(grouped, task="single")
-    assert "2 columns hold classes of label: r1, r2;" in said
+    error = error_of(grouped, task="single")
+    assert refusal("wide-table", columns=2)(error)
+    assert error.go_on == {"wide": ["r1", "r2"]}
     ratings = read_ratings(grouped, task="single", wide=["r1", "r2"])
     assert len(ratings.items) == grouped["n"].sum()
     assert np.bincount(ratings.answers.ravel()).tolist() == [4 * 13, 4 * 11]
@@ -85,8 +92,8 @@ def test_known_truth_is_not_offered_for_the_answers() -> None:
             "gold": ["Joy" if n // 3 % 2 else "Fear" for n in rows],
         }
     )
-    said = refused(table, task="single", item="HIT")
-    assert "`labels='mood'`, if that is right" in said
+    error = error_of(table, task="single", item="HIT")
+    assert (error.code, error.go_on) == ("no-answers", {"labels": "mood"})
 
 
 def test_columns_of_other_words_are_no_raters() -> None:
@@ -96,8 +103,9 @@ def test_columns_of_other_words_are_no_raters() -> None:
 
 
 def test_half_a_key_is_offered_with_the_cluster() -> None:
-    said = refused(RETRIEVAL, task="retrieval")
-    assert "['query_id', 'chunk_id']`; chunk_id alone if it tells items apart" in said
+    error = error_of(RETRIEVAL, task="retrieval")
+    assert error.code == "no-item"
+    assert "['query_id', 'chunk_id']`; chunk_id alone" in str(error)
     ratings = read_ratings(RETRIEVAL, task="retrieval", item=["query_id", "chunk_id"])
     assert len(ratings.items) == 3
 
@@ -125,7 +133,7 @@ def test_per_cent_signs_say_the_scale(sign: str) -> None:
     ratings = read_ratings(table, task="relevance")
     assert ratings.scores[0, 0] == pytest.approx(0.83)
     assert ratings.scores[2, 0] == 1
-    assert "column relevance_score is in per cent: 100% stands for 1" in ratings.accounting.notes
+    assert "relevance_score" in note_of(ratings, "per-cent")
 
 
 def test_some_per_cent_signs_are_two_scales() -> None:
@@ -162,7 +170,9 @@ def test_what_may_be_thousands_is_no_decimal_comma() -> None:
     table = pd.DataFrame(
         {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "weight": ["1,250", "900"]}
     )
-    assert "write 1250 if the comma separates thousands" in refused(table, task="single")
+    error = error_of(table, task="single")
+    assert error.code == "weight-words"
+    assert "1250" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -190,20 +200,17 @@ def test_places_say_cluster_and_rank_of_items_that_nobody_rated() -> None:
     )
     ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
     assert ratings.items["cluster"].tolist() == ["q1", "q1", "q2", "q2"]
-    assert not any("no cluster" in note for note in ratings.accounting.notes)
+    assert "own-clusters" not in note_codes(ratings)
     roles = ratings.accounting.roles.set_index("column")["role"]
     assert roles["panels (a DataFrame): rank"] == "rank"
-    said = [
-        f.text for f in assay.check(ratings).findings if f.topic == "questions that the data answer"
-    ]
-    assert "items form ranked lists, so metrics at K, MRR and NDCG can be computed" in said
+    assert "ranked-lists" in {finding.code for finding in assay.check(ratings).findings}
 
 
 def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> None:
     rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
     panels = pd.DataFrame({"chunk_id": list("abcd"), "query_id": ["q1", "q1", "", ""]})
     ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
-    assert "1 item has no cluster, so each is its own cluster" in ratings.accounting.notes
+    assert note_of(ratings, "own-clusters").numbers == {"items": 1}
 
 
 def test_check_asks_about_a_column_called_gold() -> None:
@@ -252,9 +259,11 @@ def test_a_title_above_the_header_is_no_header(tmp_path: Path) -> None:
     path.write_text("Study 7;;\nitem;rater;label\n1;A;yes\n", encoding="utf-8")
     ratings = read_ratings(path, task="single")
     assert list(ratings.raters.index) == ["A"]
-    assert "1 line is left out above the header: Study 7" in " ".join(ratings.accounting.notes)
+    note = note_of(ratings, "title-rows")
+    assert "1 line " in note
+    assert "Study 7" in note
     path.write_text("item,rater,label,note\n1,A,x,so; so\n2,A,y,no; yes\n", encoding="utf-8")
-    assert not any("header" in note for note in read_ratings(path, task="single").accounting.notes)
+    assert "title-rows" not in note_codes(read_ratings(path, task="single"))
     path.write_text("Study 7\n\nitem;rater;label\n1;A;yes\n1;A\n", encoding="utf-8")
     assert "line 5 has 2" in refused(path, task="single")
 
@@ -278,8 +287,8 @@ def test_classes_that_differ_in_case_are_one_and_a_note_says_so() -> None:
     ratings = read_ratings(table, task="single")
     assert ratings.task.labels[0].classes == ("Joy", "x")
     assert ratings.answers.ravel().tolist() == [0, 0, 1, 0, 0]
-    (note,) = ratings.accounting.notes
-    assert "only in upper and lower case are merged, joy, JOY as Joy;" in note
+    assert note_codes(ratings) == ["cases-merged"]
+    assert "joy, JOY as Joy;" in note_of(ratings, "cases-merged")
     again = read_ratings(table[::-1], task="single")
     assert again.task.labels[0].classes == ("Joy", "x")
     assert read_ratings(table, task="single", truth=table[["item", "label"]][2:3]).truth[1, 0] == 1

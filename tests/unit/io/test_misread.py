@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_codes, note_of
 from refusals import refusal
 from typer.testing import CliRunner
 
@@ -29,10 +30,14 @@ def notes(ratings: Ratings) -> str:
     return " ".join(ratings.accounting.notes)
 
 
-def refused(table: object, **named: object) -> str:
+def error_of(table: object, **named: object) -> RatingsError:
     with pytest.raises(RatingsError) as error:
         read_ratings(table, task="single", **named)  # type: ignore[arg-type]
-    return str(error.value)
+    return error.value
+
+
+def refused(table: object, **named: object) -> str:
+    return str(error_of(table, **named))
 
 
 CONTAINERS = {
@@ -72,8 +77,10 @@ def test_nothing_reads_a_printed_object_again() -> None:
 @pytest.mark.parametrize("sign", ["|", ";", "; ", ", ", ",", "\n", " | "])
 def test_several_answers_in_a_cell_are_a_question_of_several_choices(sign: str) -> None:
     words = [["calm"], ["calm", "sad"], ["sad"], ["angry"], ["angry", "calm", "sad"], ["calm"]]
-    said = refused(BASE.assign(label=[sign.join(word) for word in words] * 4))
-    assert "8 cells hold several answers in column label" in said
+    error = error_of(BASE.assign(label=[sign.join(word) for word in words] * 4))
+    assert refusal("multi-select", cells=8)(error)
+    said = str(error)
+    assert "column label" in said
     assert '{name = "angry"}, {name = "calm"}, {name = "sad"}' in said
     assert "replicate" not in said
 
@@ -122,7 +129,9 @@ def test_withdrawn_responses_are_no_answers(name: str) -> None:
     status[3], status[10] = one, other
     ratings = read_ratings(BASE.assign(**{name: status}), task="single")
     assert np.flatnonzero(ratings.abstained).tolist() == [3, 10]
-    assert f"2 responses are read as no answer, as column {name} says" in notes(ratings)
+    note = note_of(ratings, "status-read")
+    assert note.numbers == {"responses": 2}
+    assert f"column {name} " in note
     roles = ratings.accounting.roles.set_index("column")["role"]
     assert roles[name] == "status"
 
@@ -131,7 +140,7 @@ def test_a_status_of_items_or_of_another_kind_changes_nothing() -> None:
     of_items = ["pending" if n < 3 else "completed" for n in ITEM]
     ratings = read_ratings(BASE.assign(status=of_items), task="single")
     assert not ratings.abstained.any()
-    assert "is the same in all ratings of an item" in notes(ratings)
+    assert "status-of-items" in note_codes(ratings)
     verdict = read_ratings(BASE.assign(status=["approved", "rejected"] * 12), task="single")
     assert not verdict.abstained.any()
     marital = read_ratings(BASE.assign(status=["single", "pending"] * 12), task="single")
@@ -141,7 +150,8 @@ def test_a_status_of_items_or_of_another_kind_changes_nothing() -> None:
 def test_a_status_of_unknown_words_is_told() -> None:
     ratings = read_ratings(BASE.assign(status=["submitted", "draft", "odd"] * 8), task="single")
     assert not ratings.abstained.any()
-    assert "column status says draft of some rows, and odd: it is not used" in notes(ratings)
+    note = note_of(ratings, "status-unclear")
+    assert all(f" {word}" in note for word in ("status", "draft", "odd"))
 
 
 def test_the_choices_of_prodigy_stand_in_accept() -> None:
@@ -157,7 +167,9 @@ def test_the_choices_of_prodigy_stand_in_accept() -> None:
     assert roles.loc["accept", "role"] == "label label"
     assert roles.loc["answer", "role"] == "status"
     several = table.assign(accept=[["x", "y"], ["x"], ["y"], []] * 6)
-    assert "cells hold several answers in column accept" in refused(several)
+    error = error_of(several)
+    assert refusal("multi-select", cells=6)(error)
+    assert "column accept" in str(error)
 
 
 def test_ignore_beside_accept_and_reject_is_no_answer() -> None:
@@ -165,7 +177,9 @@ def test_ignore_beside_accept_and_reject_is_no_answer() -> None:
     ratings = read_ratings(table, task="single")
     assert ratings.task.labels[0].classes == ("accept", "reject")
     assert int(ratings.abstained.sum()) == 8
-    assert "8 answers ignore to label are read as no answer" in notes(ratings)
+    note = note_of(ratings, "no-answer-words")
+    assert note.numbers == {"answers": 8}
+    assert "ignore to label" in note
 
 
 MISSING_WORDS = ["None", "-", "?", "skip", "unsure", "99", "n.a.", "don't know", "(none)", "-9"]
@@ -201,7 +215,9 @@ def test_minus_one_beside_classes_from_zero_is_no_answer() -> None:
     ratings = read_ratings(table, task="single")
     assert ratings.task.labels[0].classes == ("0", "1", "2")
     assert int(ratings.abstained.sum()) == 6
-    assert "6 answers -1 to label are read as no answer" in notes(ratings)
+    note = note_of(ratings, "no-answer-words")
+    assert note.numbers == {"answers": 6}
+    assert "-1 to label" in note
     kept = read_ratings(table, task="single", classes={"label": {"-1": "-1"}})
     assert kept.task.labels[0].classes == ("-1", "0", "1", "2")
 
@@ -229,8 +245,12 @@ def test_no_and_yes_of_the_truth_are_those_of_the_answers(
 def test_truth_of_items_whose_names_nearly_match_is_told() -> None:
     gold = pd.DataFrame({"item": [f"{n:02d}" for n in range(12)], "label": list("xy") * 6})
     ratings = read_ratings(BASE, task="single", truth=gold)
-    assert "10 names nearly match, such as '00' and '0'" in notes(ratings)
-    assert "nearly match, such as '00' and '0'" in refused(BASE, truth=gold.head(9))
+    note = note_of(ratings, "truth-of-others")
+    assert note.numbers == {"items": 10}
+    error = error_of(BASE, truth=gold.head(9))
+    assert error.code == "truth-unmatched"
+    assert all("10 names" in said or "9 names" in said for said in (note, str(error)))
+    assert all("'00' and '0'" in said for said in (note, str(error)))
 
 
 def test_truth_of_lists_of_one_element_is_the_element() -> None:
@@ -253,7 +273,9 @@ def test_truth_that_may_not_be_known_is_told(word: str) -> None:
 @pytest.mark.parametrize("word", ["None", "nan", "N/A", "?"])
 def test_names_that_may_be_none_are_noted(word: str) -> None:
     ratings = read_ratings(BASE.assign(rater=[word, "b"] * 12), task="single")
-    assert f"read as the name of a rater: {word!r} (12 rows)" in notes(ratings)
+    note = note_of(ratings, "nameless")
+    assert note.numbers == {"names": 1}
+    assert f"a rater: {word!r} (12 rows)" in note
 
 
 def test_a_column_of_any_name_may_speak_of_statuses() -> None:
@@ -279,8 +301,9 @@ def test_words_of_the_truth_are_not_said_to_be_idle() -> None:
 
 def test_a_proposal_that_leaves_a_class_open_cannot_be_copied() -> None:
     table = BASE.assign(label=["pass", "fail"] * 12, gold=[n % 2 for n in ITEM])
-    said = refused(table, truth="gold", classes={"label": {"0": "...", "1": "pass"}})
-    assert "`classes=` leaves open what '0' means" in said
+    error = error_of(table, truth="gold", classes={"label": {"0": "...", "1": "pass"}})
+    assert error.code == "unknown-class"
+    assert error.go_on == {"classes": {"label": {"0": ""}}}
 
 
 def test_a_class_of_the_truth_that_no_answer_says_is_kept_if_it_is_meant() -> None:
@@ -312,8 +335,8 @@ def test_names_that_nearly_match_are_noted(kind: str, role: str) -> None:
     if role == "rater":
         names[1] = "b"
     ratings = read_ratings(BASE.assign(**{role: names}), task="single")
-    said = notes(ratings)
-    assert f"1 group of {role}s have names that nearly match" in said
+    said = note_of(ratings, "near-names")
+    assert said.startswith(f"1 group of {role}s ")
     assert f"'{one}' ({2 if role == 'item' else 1} row" in said
 
 
@@ -324,22 +347,25 @@ def test_accents_that_stand_apart_are_noted(form: str, tmp_path: Path) -> None:
     table.to_csv(tmp_path / "r.csv", index=False)
     table.to_parquet(tmp_path / "r.parquet")
     ratings = read_ratings(table if form == "frame" else tmp_path / f"r.{form}", task="single")
-    assert "as in M\u00fcller, so names that look alike are one" in notes(ratings)
+    assert "M\u00fcller" in note_of(ratings, "accents-joined")
     assert ratings.raters.index.tolist() == ["M\u00fcller", "b"]
 
 
 def test_systems_and_classes_that_nearly_match_are_noted() -> None:
     systems = ["gpt-4" if n < 6 else "GPT-4" for n in ITEM]
-    said = notes(read_ratings(BASE.assign(system=systems), task="single"))
-    assert "1 group of systems have names that nearly match" in said
-    said = notes(read_ratings(BASE.assign(label=["good", "bad", "go\u043ed"] * 8), task="single"))
-    assert "1 group of classes have names" in said
+    said = note_of(read_ratings(BASE.assign(system=systems), task="single"), "near-names")
+    assert said.startswith("1 group of systems")
+    labels = ["good", "bad", "go\u043ed"] * 8
+    said = note_of(read_ratings(BASE.assign(label=labels), task="single"), "near-names")
+    assert said.startswith("1 group of classes")
     assert "go\\u043ed" in said
 
 
 def test_truth_that_mostly_says_what_no_answer_does_is_asked_about() -> None:
     table = BASE.assign(gold=["GREAT"] * 14 + ["x"] * 10)
-    assert "says GREAT, but no answer does" in refused(table, truth="gold")
+    error = error_of(table, truth="gold")
+    assert error.code == "truth-vocabulary"
+    assert "GREAT" in str(error)
 
 
 def test_names_that_differ_are_not_noted() -> None:
@@ -368,7 +394,7 @@ def test_the_way_in_without_options_ends_in_the_right_items(
     for more in ([], ["--replicate", "row"]):
         second = CliRunner().invoke(app, [*typed, *more])
         assert second.exit_code == 0
-        assert "query, model, chunk together name the item" in second.output
+        assert "query, model, chunk together" in second.output
         assert "200 items" in second.output
     none = CliRunner().invoke(app, ["check", str(path)])
     assert none.exit_code == 0
@@ -377,7 +403,7 @@ def test_the_way_in_without_options_ends_in_the_right_items(
     assert "--item query --item chunk" in meant.output
     typed += ["--cluster", ""]
     meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
-    assert "with --item query --item model --item chunk, no rater does" in meant.output
+    assert "with --item query --item model --item chunk," in meant.output
     typed = typed[:-2]
     third = CliRunner().invoke(
         app, [*typed, "--item", "query", "--item", "model", "--item", "chunk"]
@@ -401,9 +427,10 @@ SHAPES = {
 def test_each_reading_of_a_wide_table_is_what_it_says(name: str) -> None:
     rest, ways = SHAPES[name]
     table = pd.DataFrame(rest | WIDE)
-    said = refused(table)
-    assert re.findall(r"`(wide\w*)=\['A', 'B', 'C'\]` if they are", said) == ways
-    assert said.endswith(f"Go on with `{ways[0]}=['A', 'B', 'C']`")
+    error = error_of(table)
+    assert re.findall(r"`(wide\w*)=\['A', 'B', 'C'\]` if", str(error)) == ways
+    assert refusal("wide-table", columns=3)(error)
+    assert error.go_on == {ways[0]: ["A", "B", "C"]}
     for way in ways:
         ratings = read_ratings(table, task="single", **{way: ["A", "B", "C"]})
         found = (len(ratings.items), len(ratings.raters))
@@ -427,12 +454,14 @@ def test_ratings_that_are_repeated_are_no_reason_to_doubt_the_item() -> None:
     ratings = read_ratings(again, task="single")
     assert len(ratings.items) == 12
     trials = again.rename(columns={"round": "trial"})
-    said = refused(trials)
-    assert "within trial: `replicate='trial'` if it numbers repeated ratings, `item=" in said
-    runs = again.rename(columns={"round": "language"})
-    assert "`item=['item', 'language']` if it is part of what is rated, `replicate=" in refused(
-        runs
-    )
+    error = error_of(trials)
+    assert (error.code, error.go_on) == ("item-key", {"item": ["item", "trial"]})
+    # A name that tells of repeats comes first; any other is part of the item first.
+    ways = re.findall(r"`(item|replicate)=[^`]*` if", str(error))
+    assert ways == ["replicate", "item"]
+    error = error_of(again.rename(columns={"round": "language"}))
+    assert (error.code, error.go_on) == ("item-key", {"item": ["item", "language"]})
+    assert re.findall(r"`(item|replicate)=[^`]*` if", str(error)) == ["item", "replicate"]
     assert len(read_ratings(trials, task="single", replicate="trial").items) == 12
 
 

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_of
 from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.data.ratings import Ratings
 from assay.data.task_files import load_task
 from assay.inference.fit import fit
-from assay.io import read_ratings
+from assay.io import read_ratings, skip_logic
+from assay.io.replicates import EXACT
+from assay.io.skip_logic import BROKEN
 from assay.modelling.prevalence.design import build_design
 
 NO, YES, MISSING, CLOSED = 0, 1, -1, -2
@@ -222,7 +225,7 @@ class TestRepeats:
         account = read_ratings(
             frame("item rater label\n1 a x\n1 b y\n1 a x"), task="single"
         ).accounting
-        assert account.reasons == {"repeats an earlier line exactly": 1}
+        assert account.reasons == {EXACT: 1}
         assert account.set_aside["detail"].tolist() == ["repeats row 0"]
 
     def test_a_rating_listed_under_two_systems_counts_once_and_keeps_both_places(self) -> None:
@@ -263,7 +266,7 @@ class TestOneLabelARow:
     def test_all_rows_of_a_forbidden_rating_go_aside(self) -> None:
         table = frame(self.ROWS + "\n 3 a evidence_sufficient yes\n 3 a misleading yes")
         account = read_ratings(table, task="retrieval").accounting
-        assert account.reasons == {"breaks the blocked rule sufficient_is_not_misleading": 2}
+        assert account.reasons == {f"{BROKEN} sufficient_is_not_misleading": 2}
         assert account.set_aside["line"].tolist() == [5, 6]
 
     def test_replicates(self) -> None:
@@ -298,7 +301,7 @@ class TestGates:
 
     def test_yes_behind_a_closed_gate_contradicts(self) -> None:
         ratings = self.read("1 a yes yes .\n2 a no no yes\n3 a no yes yes")
-        assert ratings.accounting.reasons == {"answers a question that its own answers close": 2}
+        assert ratings.accounting.reasons == {skip_logic.CLOSED: 2}
         assert ratings.accounting.set_aside["detail"].tolist() == ["interpretable", "attributable"]
         assert len(ratings.items) == 3
 
@@ -317,7 +320,7 @@ class TestRules:
     def test_a_partial_answer_goes_aside_only_if_every_completion_breaks_a_rule(self) -> None:
         table = frame(self.ROWS + "1 a no yes .\n2 a . yes .\n3 a yes . yes")
         ratings = read_ratings(table, task="retrieval")
-        assert ratings.accounting.reasons == {"breaks the blocked rule sufficient_is_relevant": 1}
+        assert ratings.accounting.reasons == {f"{BROKEN} sufficient_is_relevant": 1}
         assert len(ratings.answers) == 2
 
     @pytest.mark.parametrize("strength", ["warn", "off"])
@@ -346,7 +349,7 @@ class TestTruth:
         truth = pd.DataFrame({"item": [2, 9], "misleading": [True, False]})
         ratings = read_ratings(frame(self.TABLE + self.ROWS), task="retrieval", truth=truth)
         assert ratings.truth.tolist() == [[MISSING] * 3, [MISSING, MISSING, YES]]
-        assert "1 item of the truth is not among" in notes(ratings)
+        assert note_of(ratings, "truth-of-others").numbers == {"items": 1}
 
     def test_a_column_of_the_ratings(self) -> None:
         table = frame(self.TABLE + self.ROWS)
@@ -488,8 +491,10 @@ class TestPanels:
         ratings = read_ratings(table, task="single", panels=side)
         assert ratings.panels["system"].tolist() == ["s", "t", ""]
         assert ratings.items["cluster"].tolist() == ["q", "q", "3"]
-        assert "query, system joined" in notes(ratings)
-        assert "1 of 3 values of panel is not in that table" in notes(ratings)
+        assert "query, system" in note_of(ratings, "table-joined")
+        lacking = note_of(ratings, "table-lacks-values")
+        assert lacking.numbers == {"values": 1, "of": 3}
+        assert "panel" in lacking
 
     def test_a_panel_under_two_systems_is_two_panels(self) -> None:
         table = frame("item rater panel system label\n1 a p s x\n2 a p t y")

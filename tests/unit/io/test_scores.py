@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_codes, note_of
 from refusals import refusal
 
 from assay._util.errors import RatingsError
@@ -14,6 +15,7 @@ from assay.data.states import MISSING
 from assay.data.task import Label
 from assay.data.task_files import load_task
 from assay.io import read_ratings
+from assay.io.replicates import EXACT
 from assay.io.scores import _scale_of, belief, without_signs
 
 CLOSED = -2
@@ -85,7 +87,7 @@ class TestScores:
     def test_scores_alone_make_a_label_without_classes_binary(self) -> None:
         ratings = read_ratings(frame("item rater score\n1 m 0.1\n2 m 0.9"), task="single")
         assert ratings.task.classes["label"] == ("no", "yes")
-        assert "label has scores but no answers" in notes(ratings)
+        assert "classes-of-scores" in note_codes(ratings)
 
     def test_another_scale_is_named_and_never_guessed(self) -> None:
         table = frame("item rater misleading misleading_score\n1 m no 20\n2 m yes 85%\n3 m no 0")
@@ -105,13 +107,13 @@ class TestScores:
         table = frame("item rater relevance confidence\n1 m yes high\n2 m no low")
         ratings = read_ratings(table, task="relevance")
         assert np.isnan(ratings.scores).all()
-        assert "column confidence holds no numbers, so it is not used" in notes(ratings)
+        assert "confidence" in note_of(ratings, "no-numbers")
 
     def test_classes_without_order_have_no_score(self) -> None:
         table = frame("item rater label score\n1 m x 0.5\n2 m y 0.5\n3 m z 0.5")
         ratings = read_ratings(table, task="single")
         assert np.isnan(ratings.scores).all()
-        assert "whose classes have no order: it is not used" in notes(ratings)
+        assert "scores-not-used" in note_codes(ratings)
         with pytest.raises(RatingsError, check=refusal("score-without-order")):
             read_ratings(table, task="single", score="score")
 
@@ -237,7 +239,7 @@ class TestRepeats:
     def test_exact_repeats_with_scores_go_aside(self) -> None:
         table = frame("item rater relevance score\n1 m yes 0.9\n1 m yes 0.9")
         account = read_ratings(table, task="relevance").accounting
-        assert account.reasons == {"repeats an earlier line exactly": 1}
+        assert account.reasons == {EXACT: 1}
 
 
 class TestClassWords:
@@ -280,7 +282,9 @@ class TestClassWords:
     def test_a_word_that_nobody_says_is_noted(self) -> None:
         words = {"relevance": {**self.WORDS["relevance"], "perhaps": "partially"}}
         ratings = read_ratings(frame(self.TABLE), task="relevance", classes=words)
-        assert "`classes=` names perhaps, which no answer to relevance says" in notes(ratings)
+        note = note_of(ratings, "idle-words")
+        assert note.numbers == {"words": 1}
+        assert "perhaps" in note
 
     def test_repeats_are_told_by_class(self) -> None:
         table = frame("item rater relevance\n1 a partly\n1 a partially")

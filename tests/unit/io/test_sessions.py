@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_codes, note_of
 from refusals import refusal
 
 from assay._util.errors import RatingsError
@@ -95,7 +96,7 @@ class TestSessions:
         table = table_of(session=["2", "1", "10", "1"]).assign(item=[1, 1, 1, 2])
         ratings = read(table)
         assert ratings.replicate.tolist() == [1, 0, 2, 0]
-        assert "several sessions are read as replicates" in notes(ratings)
+        assert "sessions-replicate" in note_codes(ratings)
         with pytest.raises(RatingsError, check=refusal("repeated-ratings")):
             read(table.assign(session="1"))
 
@@ -150,8 +151,9 @@ class TestAudits:
         vague = SOME_WRONG
         assert ratings.audit.tolist() == [[1, -1, 1], [vague, -1, vague], [-1, -1, -1], [-1, -1, 0]]
         assert audited_ratings(ratings).tolist() == [1, 0, -1, 0]
-        assert "1 rating of several answers was audited and found wrong" in notes(ratings)
-        assert 'audit={"topically_relevant": "..."}' in notes(ratings)
+        note = note_of(ratings, "audits-of-several")
+        assert note.numbers == {"ratings": 1}
+        assert 'audit={"topically_relevant": "..."}' in note
 
     def test_a_rating_checked_in_part_is_neither_right_nor_wrong_as_a_whole(self) -> None:
         table = table_of(
@@ -171,7 +173,7 @@ class TestAudits:
         )  # fmt: skip
         ratings = read_ratings(table, task="ais")
         assert ratings.audit.tolist() == [[-1, -1, -1], [-1, -1, 1], [-1, -1, -1]]
-        assert "2 audits are left out, because their answers are missing" in notes(ratings)
+        assert note_of(ratings, "audits-without-answer").numbers == {"audits": 2}
 
     def test_one_label_a_row(self) -> None:
         table = pd.DataFrame(
@@ -203,7 +205,7 @@ class TestSeconds:
 
     def test_words_are_not_taken_by_name_and_refused_by_argument(self) -> None:
         table = table_of(seconds=["slow", "fast"])
-        assert "holds no numbers of seconds" in notes(read(table))
+        assert "seconds" in note_of(read(table), "no-numbers")
         with pytest.raises(RatingsError, check=refusal("no-number")):
             read(table, seconds="seconds")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reader_notes import note_of
 from refusals import refusal
 
 from assay._util.errors import RatingsError
@@ -26,7 +27,9 @@ def notes(ratings: Ratings, code: str) -> list[str]:
 def test_a_word_that_is_read_as_no_answer_is_named(word: str) -> None:
     frame = long([word, "US", "DE"])
     ratings = read_ratings(frame)
-    assert f"{word} (8 cells) in label is read as no answer" in notes(ratings, "empty-words")[0]
+    note = note_of(ratings, "empty-words")
+    assert note.numbers == {"cells": 8}
+    assert f"{word} (8 cells) in label" in note
     named = read_ratings(frame, classes={"label": {word: f"class {word}"}})
     assert set(named.task.labels[0].classes) == {f"class {word}", "US", "DE"}
     assert (named.answers >= 0).all()
@@ -68,9 +71,7 @@ def test_merged_cells_of_a_sheet_have_their_value(tmp_path: Path) -> None:
     book.save(tmp_path / "merged.xlsx")
     ratings = read_ratings(tmp_path / "merged.xlsx")
     assert (len(ratings.answers), len(ratings.items), len(ratings.raters)) == (24, 12, 2)
-    assert notes(ratings, "merged-cells") == [
-        "12 merged cells have the value of the first cell of their range"
-    ]
+    assert note_of(ratings, "merged-cells").numbers == {"cells": 12}
 
 
 @pytest.mark.parametrize(

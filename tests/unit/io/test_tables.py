@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reader_notes import note_codes, note_of
 from refusals import refusal
 
 from assay import load_task, read_ratings
@@ -119,9 +120,8 @@ def test_half_a_key_is_no_name_that_another_could_share() -> None:
 
 def test_places_without_a_system_are_noted_where_others_have_one() -> None:
     frame = ROWS.assign(system=["s", "s", None])
-    notes = read(frame).accounting.notes
-    assert "1 place has no system: metrics by system leave it out" in notes
-    assert not any("no system" in note for note in read(ROWS.assign(system=None)).accounting.notes)
+    assert note_of(read(frame), "system-missing").numbers == {"places": 1}
+    assert "system-missing" not in note_codes(read(ROWS.assign(system=None)))
 
 
 def test_lines_are_named_with_their_column() -> None:

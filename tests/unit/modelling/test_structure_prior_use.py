@@ -80,7 +80,7 @@ def test_a_prior_that_nothing_reads_is_refused_with_the_reason(name: str):
     structure = build_structure(
         assay.simulate("single", **sizes), make_spec(raters=raters, priors=priors)
     )
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError, check=refusal("prior-unused")) as caught:
         refuse_idle(structure, priors)
     message = str(caught.value)
     assert words in message

@@ -270,8 +270,8 @@ def test_replicates_that_no_urn_joins_are_stated():
     answers[ratings.replicate == 1, 2] = -1
     answers[:4] = ratings.answers[:4]  # of two raters, whole
     assert said(ratings) == said(again) == []
-    assert said(again, raters="pooled + drift")[0].startswith("40 ratings repeat a rater's")
-    assert said(replace(ratings, answers=answers))[0].startswith("38 ratings repeat a rater's")
+    assert said(again, raters="pooled + drift")[0].startswith("40 ratings ")
+    assert said(replace(ratings, answers=answers))[0].startswith("38 ratings ")
 
 
 # -- dependence --------------------------------------------------------------------------------

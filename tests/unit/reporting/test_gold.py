@@ -98,7 +98,7 @@ def test_no_gold_no_section_and_few_draws_or_items_a_gap(fit, ratings) -> None:
     one = replace(ratings, truth=np.where(np.arange(60)[:, None] < 1, 0, MISSING).astype(np.int16))
     gap = gold_section(Material(fit=sampled(one)))
     assert isinstance(gap, Gap)
-    assert gap.why == "the truth of only 1 item is known"
+    assert (gap.code, gap.numbers["items"]) == ("few-known-truth", 1)
 
 
 def test_loss_is_by_item_where_clusters_are_left_out() -> None:

@@ -161,4 +161,5 @@ def test_folder_that_is_a_file_is_refused_first(lists, tmp_path):
     typed = ["run", str(tmp_path / "r.csv"), "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(app, typed)
     assert done.exit_code == 1
-    assert "--output must name a folder" in done.output
+    assert "[file-not-written]" in done.output
+    assert "--output" in done.output

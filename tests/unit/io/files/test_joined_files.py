@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reader_notes import note_of
 from refusals import refusal
 
 from assay._util.errors import RatingsError
@@ -54,7 +55,7 @@ def test_the_parts_of_a_table_are_read_as_one(suffix: str, named: str, tmp_path:
     (tmp_path / ".part.csv").write_text("crc")
     ratings = read_ratings(tmp_path)
     assert answers(ratings) == WHOLE
-    assert "3 files of the same columns" in notes(ratings, "files-joined")[0]
+    assert note_of(ratings, "files-joined").numbers == {"files": 3}
 
 
 def test_a_folder_of_a_value_is_a_column(tmp_path: Path) -> None:
@@ -166,8 +167,9 @@ def test_files_that_all_name_the_same_rater_may_be_of_one_rater_each(tmp_path: P
     assert answers(read_ratings(tmp_path, task="single", rater="file")) == WHOLE
     for n, part in enumerate(PARTS):
         part.assign(rater="1").drop_duplicates("item").to_csv(tmp_path / f"{'abc'[n]}.csv")
-    told = notes(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")[0]
-    assert "all name the rater 1" in told
+    told = note_of(read_ratings(tmp_path, task="single", replicate="row"), "files-joined")
+    assert told.numbers == {"files": 3}
+    assert "the rater 1" in told
 
 
 def test_files_name_the_raters_where_nothing_else_does(tmp_path: Path) -> None:
@@ -185,9 +187,10 @@ def test_a_file_may_lack_a_few_columns_of_others(tmp_path: Path) -> None:
         more.to_csv(tmp_path / f"{n}.csv", index=False)
     ratings = read_ratings(tmp_path)
     assert answers(ratings) == WHOLE
-    assert "0.csv, 2.csv lack columns that other files have: unclear" in notes(
-        ratings, "files-joined"
-    )
+    whole, lacking = (n for n in ratings.accounting.notes if n.code == "files-joined")
+    assert (whole.numbers, lacking.numbers) == ({"files": 3}, {"files": 2})
+    assert "0.csv, 2.csv" in lacking
+    assert "unclear" in lacking
     (tmp_path / "4.csv").write_text("town,mayor\nUlm,Ann\n")
     with pytest.raises(RatingsError):
         read_ratings(tmp_path)

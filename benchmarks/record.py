@@ -4,10 +4,11 @@
     python benchmarks/record.py compare before.json
 
 ``write`` keeps the hashes of small fits (tasks x families x layers x methods), of their metrics, of
-what ``check`` finds, of the JSON of every command and of both reports of the demo. ``compare``
-computes them again and names each that differs; its status is 1 if one does. Equal on one machine
-means equal in every bit; another machine rounds differently, so a record is not kept in git.
-Either takes about a minute on one core (``--only TEXT`` takes the cases that have it).
+what ``check`` finds, of what every command prints and writes, and of both reports of the demo.
+``compare`` computes them again and names each that differs; its status is 1 if one does. Equal on
+one machine means equal in every bit; another machine rounds differently, so a record is not kept in
+git.
+Either takes about two minutes on one core (``--only TEXT`` takes the cases that have it).
 """
 
 import argparse
@@ -42,13 +43,19 @@ LAYERED = {
     "lapses": {"raters": "hierarchical + lapses"},
     "system_bias": {"raters": "hierarchical + system_bias"},
     "perception": {"raters": "hierarchical + perception + item_difficulty", "reference": "gold"},
+    "halo": {"raters": "hierarchical + halo"},
+    "copies": {"raters": "hierarchical", "copies": {"human2": "human1"}},
 }
+NO_PART_OF_TRUTH = ("copies",)
+"""What a fit is given about raters, and a simulation is not."""
 FAMILIES = (
     "ability_bias", "class_conditional", "dawid_skene", "hierarchical", "joint", "mace",
     "one_coin", "ordinal", "pooled", "scored",
 )  # fmt: skip
 NOT_FOR = {"joint": ("relevance", "single"), "ordinal": ("single",), "scored": ("single",)}
 CLOSED_FORM = ("class_conditional", "dawid_skene", "one_coin", "pooled")
+TASK_OF = {"difficulty_by_class": "relevance", "halo": "generation"}
+"""Tasks of layers that the labels of retrieval do not identify."""
 SHORT = {"draws": 30, "tune": 30, "chains": 2, "starts": 2}
 """Draws too few to conclude from: the record asks for the same bits, not for good ones."""
 
@@ -85,11 +92,11 @@ def hashes_of_fit(fit: xr.DataTree) -> Record:
 
 
 def hashes_of_check(check: Any) -> Record:
-    """Return level, topic and numbers of each finding: its wording may change."""
+    """Return code, level, topic and numbers of each finding: its wording may change."""
     found = {}
     for place, finding in enumerate(check.findings):
         numbers = re.findall(r"\d+(?:\.\d+)?", finding.text)
-        found[f"finding {place}"] = f"{finding.level} {finding.topic} {' '.join(numbers)}"
+        found[f"finding {place}"] = " ".join([finding.code, finding.level, finding.topic, *numbers])
     tables = {f"table {k}": hash_of(v.to_csv(index=False)) for k, v in check.tables.items()}
     return found | tables
 
@@ -117,7 +124,8 @@ def ratings_of(task: str, recipe: Mapping[str, Any], **options: Any) -> assay.Ra
         "n_systems": 2, "n_clusters": 10, "sessions": 2, "rng": 3,
         "gold": 0.8 if recipe.get("reference") == "gold" else 0.0,
     }  # fmt: skip
-    return assay.simulate(task, **recipe, **{**sizes, **options})
+    simulated = {k: v for k, v in recipe.items() if k not in NO_PART_OF_TRUTH}
+    return assay.simulate(task, **simulated, **{**sizes, **options})
 
 
 def fit_case(task: str, recipe: Mapping[str, Any], method: str, **options: Any) -> Case:
@@ -148,7 +156,7 @@ def fit_cases() -> Iterator[tuple[str, Case]]:
         recipe = {"raters": family, "prevalence": "dirichlet"}
         yield f"grounding {family} dirichlet em", fit_case("grounding", recipe, "em")
     for name, recipe in LAYERED.items():
-        task = "relevance" if name == "difficulty_by_class" else "retrieval"
+        task = TASK_OF.get(name, "retrieval")
         yield f"{task} {name} laplace", fit_case(task, recipe, "laplace")
     for name in ("difficulty", "drift", "perception"):
         yield f"generation {name} map", fit_case("generation", LAYERED[name], "map")
@@ -181,6 +189,57 @@ def written_ratings(folder: Path) -> Path:
     return path
 
 
+def written_attributions(folder: Path) -> None:
+    """Write ratings of the task ais, and texts for a model to judge."""
+    ratings = assay.simulate("ais", n_items=30, n_raters=3, ratings_per_item=2, n_systems=2, rng=7)
+    rows = {
+        "item": ratings.items.index[ratings.item],
+        "rater": ratings.raters.index[ratings.rater],
+        "system": ratings.panels.set_index("item").loc[ratings.item, "system"].to_numpy(),
+    }
+    for place, label in enumerate(ratings.task.labels):
+        words = np.array([*label.classes, "", ""], dtype=object)
+        rows[label.name] = words[ratings.answers[:, place]]
+    pd.DataFrame(rows).to_csv(folder / "ais.csv", index=False)
+    texts = {"item": ["a", "b"], "question": "Is it warm?", "answer": ["Yes.", "No."]}
+    pd.DataFrame(texts | {"source": "It is warm."}).to_csv(folder / "texts.csv", index=False)
+
+
+WORDS = ("sun", "wind", "coal", "oil", "gas", "rain")
+
+
+def written_documents(folder: Path) -> None:
+    """Write documents, queries, and two rankings of the documents."""
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(WORDS, 4)) for _ in range(60)]
+    documents = pd.DataFrame({"id": [f"d{n}" for n in range(60)], "text": texts})
+    documents.to_csv(folder / "documents.csv", index=False)
+    queries = pd.DataFrame({"id": [f"q{n}" for n in range(6)], "query": WORDS})
+    queries.to_csv(folder / "queries.csv", index=False)
+    worth = {
+        "good": lambda n, d: texts[d].split().count(WORDS[n]),
+        "poor": lambda _, d: d,
+    }
+    for name, score in worth.items():
+        lines = [f"q{n} Q0 d{d} 1 {score(n, d)} x" for n in range(6) for d in range(60)]
+        (folder / f"{name}.trec").write_text("\n".join(lines), encoding="utf-8")
+
+
+def written_judgements(folder: Path) -> None:
+    """Write what two raters and a model say of the sampled pairs, and a fit of the raters."""
+    pairs = pd.read_csv(folder / "pairs.csv")
+    says = np.array([q in d for q, d in zip(pairs["query"], pairs["document"], strict=True)])
+    bare = pairs.drop(columns=["query", "document", "retriever_score"])
+    answers = np.where(says, "yes", "no")
+    both = pd.concat([bare.assign(rater=name, relevant=answers) for name in ("Ann", "Bo")])
+    both.to_csv(folder / "judged.csv", index=False)
+    scores = np.where(says, 0.9, 0.2)
+    model = pd.DataFrame({"item": pairs["item"], "score": scores, "rater": "llm"})
+    model.to_csv(folder / "llm.csv", index=False)
+    of_labels = ("--task", "single", "--labels", "relevant", "--raters", "pooled")
+    said("fit", "judged.csv", *of_labels, *MAP, "-o", "pairs.nc")
+
+
 def said(*words: str) -> str:
     """Return what a command prints; its status stands first."""
     from typer.testing import CliRunner
@@ -195,26 +254,67 @@ def said(*words: str) -> str:
     return f"{done.exit_code}\n{done.stdout}"
 
 
+QUICK = ("--method", "laplace", "--draws", "200", "--chains", "2", "--quiet")
+MAP = ("--method", "map", "--draws", "50", "--chains", "2", "--quiet")
+READING = ("ratings.csv", "--task", "retrieval", "--cluster", "query", "--system", "system")
+PAIRS = ("pairs.csv", "--teacher", "llm.csv")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "example": ("example", "caries", "-o", "example.csv"),
+    "check": ("check", *READING, "--json"),
+    "agreement": ("agreement", *READING, "--json"),
+    "run": ("run", *READING, *QUICK, "-o", "results"),
+    "fit": ("fit", *READING, *QUICK, "-o", "fit.nc", "--json"),
+    "metrics": ("metrics", "fit.nc", "--json"),
+    "compare": ("compare", "fit.nc", "--json"),
+    "decide": ("decide", "fit.nc", "--baseline", "system_1", "--gain", "topical_precision_at_k",
+               "--json"),
+    "raters": ("raters", "fit.nc", "--json"),
+    "sheets": ("sheets", "fit.nc", "-o", "sheets.html", "--no-refit", "--quiet"),
+    "labels": ("labels", "fit.nc", "--json"),
+    "export": ("export", "fit.nc", "--to", "huggingface", "-o", "labels.jsonl"),
+    "export cleanlab": ("export", "fit.nc", "--to", "cleanlab", "--label", "misleading",
+                        "-o", "cleanlab.csv"),
+    "export qrels": ("export", "fit.nc", "--to", "qrels", "--label", "topically_relevant",
+                     "-o", "labels.qrels"),
+    "report": ("report", "fit.nc", "-o", "report.html", "--quiet", "--no-budget"),
+    "methods": ("methods", "fit.nc", "--json"),
+    "ais": ("ais", "ais.csv", "--system", "system", "--json"),
+    "judge": ("judge", "texts.csv", "--task", "ais", "--model", "m", "--dry-run"),
+    "task init": ("task", "init", "ais.csv", "-o", "own.toml"),
+    "task show": ("task", "show", "grounding"),
+    "task export": ("task", "export", "retrieval", "--to", "label-studio", "-o", "form.xml"),
+    "diras sample": ("diras", "sample", "documents.csv", "queries.csv", "--per-query", "20",
+                     "--top", "15", "-o", "pairs.csv", "--pool", "pool.csv"),
+    "diras define": ("diras", "define", "queries.csv", "--model", "m", "--dry-run"),
+    "diras rate": ("diras", "rate", "pairs.csv", "--model", "m", "--dry-run"),
+    "diras rank": ("diras", "rank", "pairs.nc", "good.trec", "poor.trec", "--pairs", "pairs.csv",
+                   "--pool", "pool.csv", "--json"),
+    "diras train": ("diras", "train", *PAIRS, "--score", "pairs.csv", "-o", "student.csv"),
+    "diras tune": ("diras", "tune", *PAIRS, "--model", "org/model", "-o", "tuned"),
+}  # fmt: skip
+"""Calls of every command, in order. The demo has a case of its own; no model is asked."""
+
+
 def command_case() -> Record:
-    """Run every command on a small file, in a folder of its own."""
+    """Run every command on small files, in a folder of its own."""
     with folder_of_its_own() as folder:
         written_ratings(folder)
-        reading = ("ratings.csv", "--task", "retrieval", "--cluster", "query", "--system", "system")
-        quick = ("--method", "laplace", "--draws", "200", "--chains", "2", "--quiet")
-        of_fit = ("fit.nc", "--json")
-        commands = {
-            "check": ("check", *reading, "--json"),
-            "agreement": ("agreement", *reading, "--json"),
-            "fit": ("fit", *reading, *quick, "-o", "fit.nc", "--json"),
-            "metrics": ("metrics", *of_fit),
-            "compare": ("compare", *of_fit),
-            "raters": ("raters", *of_fit),
-            "labels": ("labels", *of_fit),
-            "report": ("report", "fit.nc", "-o", "report.html", "--quiet", "--no-budget"),
-        }
-        found = {f"command {k}": hash_of(said(*v)) for k, v in commands.items()}
-        found |= {f"file {k}": v for k, v in hashes_of_fit(assay.load("fit.nc")).items()}
-        return found | {"page report": hash_of(Path("report.html").read_bytes())}
+        written_attributions(folder)
+        written_documents(folder)
+        found: Record = {}
+        for name, words in COMMANDS.items():
+            if name == "diras rank":
+                written_judgements(folder)
+            before = set(folder.rglob("*"))
+            found[f"command {name}"] = hash_of(said(*words))
+            for path in sorted(set(folder.rglob("*")) - before):
+                place = path.relative_to(folder)
+                if path.suffix == ".nc":
+                    fit = hashes_of_fit(assay.load(path))
+                    found |= {f"file {place} {k}": v for k, v in fit.items()}
+                elif path.is_file():
+                    found[f"file {place}"] = hash_of(path.read_bytes())
+        return found
 
 
 def demo_case() -> Record:

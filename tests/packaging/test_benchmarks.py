@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from assay.cli import app
 from benchmarks.__main__ import benchmarks, listing, main
+from benchmarks.record import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks"
@@ -41,6 +44,15 @@ def test_each_readme_has_each_script_and_where_its_results_are_from() -> None:
         assert re.search(r"^Results: 20\d\d-\d\d-\d\d", text, re.MULTILINE), question
         for name, path in benchmarks().items():
             assert (path.parent.name != question) or f"`{name}.py`" in text
+
+
+def test_the_record_has_a_call_of_every_command() -> None:
+    program = get_command(app)
+    groups = {name: one for name, one in program.commands.items() if hasattr(one, "commands")}
+    every = {name for name in program.commands if name not in groups} - {"demo"}
+    every |= {f"{group} {name}" for group, one in groups.items() for name in one.commands}
+    called = [" ".join(words) for words in COMMANDS.values()]
+    assert [name for name in every if not any(call.startswith(f"{name} ") for call in called)] == []
 
 
 def test_a_name_that_is_none_is_refused_with_near_ones(capsys: pytest.CaptureFixture[str]) -> None:

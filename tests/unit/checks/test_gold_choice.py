@@ -43,7 +43,7 @@ def test_a_random_sample_is_not_suspected(ratings: Ratings, seed: int):
 def test_hard_items_are_named_with_both_shares(ratings: Ratings):
     known = disputed(ratings)
     told = unlike_gold(with_gold(ratings, known))
-    assert told.startswith(f"the {known.sum()} items of known truth differ from the other items (")
+    assert told.startswith(f"the {known.sum()} items ")
     label = ratings.task.labels[0].name
     assert f"{label}: share of disagreeing pairs" in told
     assert "against 0.00" in told

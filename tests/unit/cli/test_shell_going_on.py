@@ -195,7 +195,7 @@ WRONG: dict[str, tuple[str, list[str], str, list[str]]] = {
         WIDE.to_csv(index=False), ["--wide", "a", "b", "c", "--counts", "a", "--json"], "36",
         ["--wide", "a", "b", "c", "--json"],
     ),
-    "a shape for a task of several labels": (
+    "a shape for several labels": (
         WIDE.to_csv(index=False), ["--task", "retrieval", "--wide", "a", "b", "c", "--json"], "36",
         ["--wide", "a", "b", "c", "--json"],
     ),

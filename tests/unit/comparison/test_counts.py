@@ -60,7 +60,7 @@ def test_same_seed_gives_the_same_numbers():
     [
         (table().drop(columns=["total"]), "no column 'total'", "counts-table"),
         (table(successes=[150, 201]), "successes=201, total=200", "counts-numbers"),
-        (table(successes=[0.75, 0.9]), "turn a percentage into a count", "counts-numbers"),
+        (table(successes=[0.75, 0.9]), "percentage", "counts-numbers"),
         (table(successes=["many", 3]), "successes=many", "counts-numbers"),
         (table(total=0, successes=0), "total at least 1", "counts-numbers"),
         (table(system="A"), "2 lines for 'A'", "counts-table"),

@@ -77,7 +77,7 @@ def test_a_gate_may_name_a_later_label() -> None:
         (Task(name="t", labels=(A, B, C), max_states=11), "more than 11 states", "too-many-states"),
         (
             Task(name="t", labels=(Label(name="a", classes=()),)),
-            "Read ratings with this task first",
+            "Read ratings",
             "open-classes",
         ),
         (
@@ -86,7 +86,7 @@ def test_a_gate_may_name_a_later_label() -> None:
                 labels=(A,),
                 rules=(Rule(name="r", expression="a and not a", truth="off", response="block"),),
             ),
-            "no answer for a rater to give",
+            "no answer",
             "rules-block-all",
         ),
     ],

@@ -237,7 +237,7 @@ def test_no_and_yes_of_the_truth_are_those_of_the_answers(
     ratings = read_ratings(table, task="single", truth="gold")
     assert ratings.task.labels[0].classes == said
     assert ratings.truth[:, 0].tolist() == code[::2]
-    assert "the truth of label uses other words than the answers" in notes(ratings)
+    assert "truth-translated" in note_codes(ratings)
     alone = table[["item", "gold"]].drop_duplicates().rename(columns={"gold": "label"})
     assert read_ratings(table, task="single", truth=alone).truth[:, 0].tolist() == code[::2]
 

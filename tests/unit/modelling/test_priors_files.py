@@ -61,10 +61,10 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('main = "Normal(0, 1)"', "has main. Write all priors into one table"),
+        ('main = "Normal(0, 1)"', "has main. Write all priors"),
         (
             '[priors]\na = "Beta(1, 1)"\n[fit]\ndraws = 3',
-            "has fit. Write all priors into one table",
+            "has fit. Write all priors",
         ),
         ("", "has no table"),
         ("[priors\n", "mine.toml: .*line 1"),

@@ -170,7 +170,7 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
         (
             "one_coin",
             "nobody.accuracy",
-            "there is no rater and no rater group .nobody.",
+            "no rater group .nobody.",
             "unknown-rater",
         ),
         ("one_coin", "misperceived", "is not used", "prior-unknown"),

@@ -108,7 +108,7 @@ def test_each_group_of_the_data_has_one_recipe():
         ),
         (
             ("crowd", "expert"),
-            r"has no recipe for the rater groups crowd.* `raters={'expert': 'pooled', 'crowd",
+            r"rater groups crowd.* `raters={'expert': 'pooled', 'crowd",
             "groups-without-recipe",
         ),
     ],

@@ -80,7 +80,8 @@ def test_a_score_that_is_not_to_be_believed_is_called_so(fit, monkeypatch) -> No
     assert callouts(0.1) == []
     (doubt,) = callouts(0.2)
     assert doubt.level == "doubt"
-    assert doubt.text.startswith("20% of the items with gold have a Pareto k above 0.7")
+    assert doubt.text.startswith("20% of the items with gold ")
+    assert "Pareto k above 0.7" in doubt.text
 
 
 def test_no_gold_no_section_and_few_draws_or_items_a_gap(fit, ratings) -> None:
@@ -112,7 +113,7 @@ def test_loss_is_by_item_where_clusters_are_left_out() -> None:
     words = " ".join(str(block) for block in section.blocks)
     assert f"each of {known} items" in words
     assert f"log loss is {-float(found.elpd) / known:.3f}" in words
-    assert "All gold of a cluster is left out together." in words
+    assert "cluster is left out" in words
     (table,) = (block for block in section.blocks if isinstance(block, Table))
     frame = table.frame
     assert list(frame.columns) == ["cluster", "items", "probability", "pareto_k"]

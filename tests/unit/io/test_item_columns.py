@@ -64,7 +64,7 @@ def test_the_column_that_raters_do_not_repeat_is_the_item_and_the_question_the_c
     assert roles(ratings)["question"] == "cluster"
     assert (len(ratings.items), ratings.items["cluster"].nunique()) == (12, 6)
     line = ratings.accounting.roles.set_index("column").loc["answer_id"]
-    assert "question" in line["evidence"]
+    assert "one question more than once, but no answer_id" in line["evidence"]
     assert line["alternatives"] == "question"
 
 

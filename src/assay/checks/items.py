@@ -292,13 +292,18 @@ def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
 
 def _as_cluster(ratings: Ratings, unit: LargerUnit) -> str:
     """Write the arguments with which a column becomes the cluster."""
-    arguments = f"`cluster={unit.column!r}`"
+    given = cluster_arguments(ratings, unit)
+    return " and ".join(f"`{name}={value!r}`" for name, value in given.items())
+
+
+def cluster_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str | list[str]]:
+    """Return the arguments with which a column becomes the cluster."""
+    arguments: dict[str, str | list[str]] = {"cluster": unit.column}
     if (ratings.panels.groupby("panel").size() > 1).any():
         roles = ratings.accounting.roles
-        parts = [
+        arguments["panel"] = [
             column
             for column, role in zip(roles["column"], roles["role"], strict=True)
             if {"cluster", "system"} & set(role.split(", "))
         ]
-        arguments += f" and `panel={parts!r}`"
     return arguments

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import counted, interval, percent, sentence, some, without_folders
-from assay.checks.double_sampling import RECIPE, TURNS
+from assay.checks.double_sampling import TURNS
 from assay.checks.findings import Finding as Checked
-from assay.checks.findings import Proposal
 from assay.data.ratings import Accounting, Ratings
 from assay.data.states import MISSING
 from assay.data.task import Task
@@ -17,12 +16,12 @@ from assay.data.task_files import catalogue_entry
 from assay.display.table import table_of
 from assay.evaluation.prior import metrics_before
 from assay.fits.summary import summarize
-from assay.inference.data_doubts import has_part_for
 from assay.modelling.priors import PARAMETERS, Prior
-from assay.modelling.spec import IN_PART, Spec, parse_recipe
+from assay.modelling.spec import IN_PART, Spec
 from assay.modelling.structure import used_priors
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose
+from assay.reporting.resolved import still_true
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
@@ -210,8 +209,6 @@ def _rules_table(task: Task) -> Block:
 
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}
-OF_ORDERS = ("ordinal", "scored")
-"""Families that model ordered classes."""
 SAID = ("rows", "items")
 """Topics of the check that the section's own sentences and tables cover."""
 UNTOLD_WEIGHT = 95.0
@@ -229,7 +226,7 @@ def data_section(material: Material) -> Section:
     blocks += bullets(
         list(map(without_folders, accounting.notes)), "Decisions made when the file was read:"
     )
-    found = _still_true(material)
+    found = still_true(material.data_check, material.view)
     for finding in found:
         if finding.level in LEVELS:
             level = LEVELS[finding.level]
@@ -246,21 +243,6 @@ def data_section(material: Material) -> Section:
         blocks=tuple(blocks),
         findings=_findings(found),
     )
-
-
-def _still_true(material: Material) -> list[Checked]:
-    """Return the findings of the check without proposals that this fit has followed."""
-    parts = set(material.view.spec.rater_parts)
-    followed: dict[Proposal | None, bool] = {
-        "reference": material.view.spec.reference is not None,
-        "order": not parts.isdisjoint(OF_ORDERS),
-        "system_bias": parts.issuperset(parse_recipe(RECIPE).layers),
-    }
-    return [
-        f
-        for f in material.data_check.findings
-        if not (followed.get(f.proposes) or has_part_for(f.code, material.view.spec))
-    ]
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:

@@ -42,6 +42,7 @@ from assay.fits.view import FitView
 from assay.inference.fit import fit
 from assay.inference.settings import MODES_ALONE
 from assay.io import read_ratings
+from assay.reporting.resolved import still_true
 
 LABEL_DRAWS = 50_000_000
 """Most label draws, over all items, of a mode: each takes two bytes."""
@@ -126,7 +127,9 @@ class Run:
     @property
     def warnings(self) -> list[Note]:
         """Warnings about the data and the fit, each a text with a code."""
-        found = [Note(f.text, code=f.code) for f in self.check.at_least("warning")]
+        kept = {f.code for f in still_true(self.check, self.view)}
+        serious = (f for f in self.check.at_least("warning") if f.code in kept)
+        found = [Note(f.text, code=f.code) for f in serious]
         alone = convergence_words(self.fit)[:1] if self.fit.attrs["method"] in MODES_ALONE else []
         of_fit = [*(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
         # A fit may repeat findings of the check.

@@ -189,13 +189,23 @@ def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     """
     meaning = MEANINGS[departure.code]
     mend = modelled or _mend(departure, ratings)
-    told = [_observed(departure), meaning.means, mend, meaning.needs]
+    told = [_observed(departure), meaning.means, mend, _needs(departure, ratings)]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
+
+
+def _needs(departure: Departure, ratings: Ratings) -> str:
+    """Name the data that are needed even with the recipe; ``""`` if the ratings have them."""
+    meaning = MEANINGS[departure.code]
+    # Truth shows a layer of raters who is right, which is what such a layer needs.
+    return "" if meaning.parts and ratings.has_truth.any() else meaning.needs
 
 
 def _mend(departure: Departure, ratings: Ratings) -> str:
     """Name the recipe or the data that remedies a departure in these ratings."""
     mend = MEANINGS[departure.code].mend
+    known = int(ratings.has_truth.sum())
+    if "perception" in MEANINGS[departure.code].parts and known >= LAYER_ITEMS:
+        mend = f"Fit with `reference='gold'`, which learns from the {known} items of known truth"
     if departure.code == "rater-by-kind":
         return _apart_by_kind(departure.who[0], ratings) or mend
     if departure.code == "anchored-on-rank":
@@ -264,7 +274,7 @@ def _by_default(departure: Departure, ratings: Ratings) -> str:
 def _told(departure: Departure, ratings: Ratings) -> Finding:
     """Return a warning, or a note where the default allows for the departure."""
     modelled, about_it = _by_default(departure, ratings), numbers(departure)
-    if modelled and not MEANINGS[departure.code].needs:
+    if modelled and not _needs(departure, ratings):
         text = f"{_observed(departure)}. {modelled}"
         return _finding("note", text, code=departure.code, numbers=about_it)
     text = warning(departure, ratings, modelled).removesuffix(".")

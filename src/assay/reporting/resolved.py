@@ -1,0 +1,26 @@
+"""Findings of the check that a fit has resolved."""
+
+from assay.checks.double_sampling import RECIPE
+from assay.checks.findings import Check, Finding, Proposal
+from assay.fits.view import Fit, FitView
+from assay.inference.data_doubts import has_part_for
+from assay.modelling.spec import parse_recipe
+
+OF_ORDERS = ("ordinal", "scored")
+"""Families that model ordered classes."""
+
+
+def still_true(checked: Check, fit: Fit) -> list[Finding]:
+    """Return the findings of a check without those that this fit has resolved."""
+    view = FitView.of(fit)
+    parts = set(view.spec.rater_parts)
+    followed: dict[Proposal | None, bool] = {
+        "reference": view.spec.reference is not None,
+        "order": not parts.isdisjoint(OF_ORDERS),
+        "system_bias": parts.issuperset(parse_recipe(RECIPE).layers),
+    }
+    return [
+        f
+        for f in checked.findings
+        if not (followed.get(f.proposes) or has_part_for(f.code, view.spec))
+    ]

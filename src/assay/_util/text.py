@@ -186,10 +186,22 @@ def intervals(
     ``draws`` (effective number) limits them where there is a column of SDs; ``marks`` as in
     `column_decimals`.
     """
+    decimals = decimals_of(table, columns, draws=draws, marks=marks)
     numbers = table[list(columns)].to_numpy(float)
-    spread = next((table[c].tolist() for c in ("sd", f"{columns[0]}_sd") if c in table), None)
-    decimals = column_decimals(numbers, sd=spread, draws=draws, marks=marks)
     return [interval(line[0], line[1], line[2], decimals) for line in numbers]
+
+
+def decimals_of(
+    table: "pd.DataFrame",
+    columns: Sequence[str] = ("mean", "lower", "upper"),
+    *,
+    draws: float | None = None,
+    marks: Sequence[float] = (),
+) -> int:
+    """Return the decimals with which `intervals` writes all lines."""
+    spread = next((table[c].tolist() for c in ("sd", f"{columns[0]}_sd") if c in table), None)
+    numbers = table[list(columns)].to_numpy(float)
+    return column_decimals(numbers, sd=spread, draws=draws, marks=marks)
 
 
 def marked(

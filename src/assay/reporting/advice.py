@@ -1,114 +1,84 @@
-"""Page one beyond the answer: the weakest rater, what is not known, and what to do next."""
+"""Page one beyond the answer: what is not known, and what to do next."""
 
 from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-
-from assay._util.text import called, counted, does, lines_of, some
+from assay._util.text import counted, some
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
-from assay.comparison.decisions import chance_said, sign
+from assay.comparison.decisions import sign
 from assay.data.directions import way_to_direct
-from assay.data.ratings import Ratings
-from assay.inference.settings import MODES_ALONE
+from assay.data.overlap import LAYER_ITEMS
+from assay.evaluation.widths import MORE_CLUSTERS
 from assay.modelling.spec import is_consensus
-from assay.raters.standing import ALL_LABELS
-from assay.reporting.answers import MOST_WORDS, shortest
+from assay.reporting.answers import MOST_WORDS
 from assay.reporting.material import Material
 from assay.reporting.metrics import COLUMNS
 from assay.reporting.page import Finding
+from assay.reporting.remedies import TRUTH_FILE, Remedy
+from assay.reporting.weak_raters import untold, worst_errors
 
-GETS = {
-    "ratings": "rate each item again",
-    "clusters": "rate ten more clusters",
-    "raters": "add one more rater",
-}
-"""Steps that narrow intervals, by what limits them."""
 MARGIN = 0.01
 """Share by which more data have to narrow an interval to be mentioned."""
-
-
-def overall(material: Material) -> pd.DataFrame:
-    """Return the standing of each rater over all labels."""
-    table = material.standing
-    whole = table[table["label"] == ALL_LABELS]
-    return whole if len(whole) else table
-
-
-def weakest_rater(material: Material) -> str:
-    """Name the weakest rater, with the probability that this rater is worse than the median."""
-    if len(material.ratings.raters) < 2:
-        return "There is only one rater."
-    if _untold(material):
-        return "Unknown: no item has two raters, and no truth is known."
-    whole = overall(material)
-    told = whole[(whole["doubt"] == "") & whole["mean"].notna()]
-    if told["rater"].nunique() < 2:
-        reasons = whole["doubt"][whole["doubt"] != ""]
-        why = reasons.iloc[0] if len(reasons) else "too few answers"
-        return shortest(f"Unknown: {why}.", "Unknown, because the labels are in doubt.")
-    line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
-    name, right = line["rater"], f"right in {line['mean']:.0%} of cases"
-    if not material.n_known and is_consensus(material.reference):
-        right += " by the consensus"
-    if material.view.attrs["method"] in MODES_ALONE:
-        return f"{_first(name)}, {right}; a posterior mode gives no probability of this."
-    worse = f"P(worse than the median rater) {chance_said(line['p_worse'])}"
-    clear = (1 + material.level) / 2
-    if line["p_worse"] <= clear:
-        lowest = f"None clearly; the lowest is {name}, {right}, {worse}"
-        return shortest(f"{lowest} (clear above {clear:g}).", f"{lowest}.")
-    poor = told[(told["p_worse"] > clear) & (told["rater"] != name)].sort_values("mean")
-    names, be = some(list(poor["rater"]), 2), does(len(poor), "are")
-    others = f"; {names} {be} clearly worse, too" if names else ""
-    return f"{_first(name)}, {right}, {worse}{others}."
-
-
-def _first(name: str) -> str:
-    """Write a rater's name at the start of a sentence."""
-    return called(name) if name.startswith("rater ") else name
+FEW_PAIRED = 0.5
+"""Share of the clusters with all systems below which page one says so."""
 
 
 def not_known(material: Material) -> str:
-    """State what these ratings cannot tell."""
-    undecided, errors = _undecided(material), ""
-    if _untold(material):
-        errors = "how often each rater errs, since no item has two raters and no truth is known"
+    """State what these ratings cannot tell, and the largest weakness of the data."""
+    errors = ""
+    if untold(material):
+        errors = "How often each rater errs: no item has two raters, and no truth is known."
     elif not material.n_known:
         shared = is_consensus(material.reference)
         of = "that all raters share" if shared else f"of the {material.reference}"
-        errors = f"errors {of}, since no item has a known truth"
-    if found := [part for part in (undecided, errors) if part]:
-        texts = ["; ".join(found), errors or undecided]
-        return shortest(*(f"{text[0].upper()}{text[1:]}." for text in texts))
-    return _unsure_labels(material)
+        errors = f"Errors {of}: no item has a known truth."
+    found = [part for part in (_undecided(material), errors, _weakness(material)) if part]
+    return " ".join(found) or _unsure_labels(material)
 
 
-def _untold(material: Material) -> bool:
-    """Return whether rater errors are not identifiable: one rater an item, and no truth."""
-    return not material.n_known and not _has_overlap(material.ratings)
-
-
-def _has_overlap(ratings: Ratings) -> bool:
-    """Return whether two raters answered some item."""
-    pairs = np.unique(np.stack([ratings.item, ratings.rater])[:, ratings.answered], axis=1)
-    return bool((np.bincount(pairs[0]) > 1).any())
+def _weakness(material: Material) -> str:
+    """State the first weakness of the data that concerns all labels; empty without one."""
+    found = {one.code: dict(one.numbers) for one in material.data_check.at_least("warning")}
+    if numbers := found.get("unrated-systems"):
+        return f"Labels of {counted(int(numbers['systems']), 'system')} without a rating."
+    once = found.get("single-rating-items", {})
+    if "telling" in once and not untold(material):
+        return (
+            f"How often raters err, beyond what {once['telling']:.0f} items tell: "
+            f"{once['items']:.0f} of {once['of']:.0f} rated items ({once['share']:.0%}) have one "
+            "rating."
+        )
+    pairs = found.get("paired-systems")
+    if pairs and pairs["paired"] < FEW_PAIRED * pairs["clusters"]:
+        own = pairs["clusters"] == len(material.ratings.items)
+        unit = "items" if own else "clusters (items that belong together)"
+        return (
+            "Whether systems differ, or their items do: only "
+            f"{pairs['paired']:.0f} of {pairs['clusters']:.0f} {unit} have all systems."
+        )
+    if few := found.get("few-clusters"):
+        return (
+            f"How far results hold elsewhere: there are only {few['clusters']:.0f} clusters "
+            "(items that belong together)."
+        )
+    return ""
 
 
 def _undecided(material: Material) -> str:
     """Name the claim, or the metrics, on which the data do not decide; empty if they do."""
     if material.claims:
         left = [one.claim.text for one in material.verdicts if one.verdict == "undecided"]
-        return f"whether {some(left, 1)}" if left else ""
+        return f"Whether {some(left, 1)}." if left else ""
     if len(material.ratings.systems) < 2:
         return ""
+    if material.lacks_direction:
+        return "Which system is better: the task file names no good class."
     many = material.baseline is None and len(material.order) > 2
     table = material.comparison.systems if many else material.comparison.pairs
     usable = table[table["better"].isin(SIGNS) & (table["doubt"] == "")]
     what = "best" if many else "better"
     if usable.empty:
-        return f"which system is {what}"
+        return f"Which system is {what}."
     if many:
         chances = usable.groupby("metric", sort=False)["p_best"].max()
         open_ = list(chances.index[~(chances > (1 + material.level) / 2)])
@@ -119,9 +89,9 @@ def _undecided(material: Material) -> str:
     if not open_:
         return ""
     if len(open_) == count:
-        return f"which system is {what}"
+        return f"Which system is {what}."
     on = material.titles[open_[0]] if len(open_) == 1 else f"{len(open_)} of {count} metrics"
-    return f"which system is {what} on {on}"
+    return f"Which system is {what} on {on}."
 
 
 def _unsure_labels(material: Material) -> str:
@@ -130,21 +100,22 @@ def _unsure_labels(material: Material) -> str:
     if sure.all():
         return "Whether other items are like these."
     return (
-        f"{counted(int((~sure).sum()), 'label')} of {len(sure)}, whose classes all have a "
-        f"probability below {material.level:g}."
+        f"The class of {int((~sure).sum())} of {counted(len(sure), 'label')}: no class has a "
+        f"probability of {material.level:g} or more."
     )
 
 
-def next_step(material: Material, findings: Sequence[Finding]) -> str:
+def next_step(material: Material, findings: Sequence[Finding], remedy: Remedy | None = None) -> str:
     """State what to do, the most useful first, in as many words as a reader reads."""
     doubted = any(one.section == "convergence" for one in findings)
-    steps = ["first do what the box says"] * doubted
-    more = _more_data(material)
-    talk = [f"discuss the errors of {one.rater}" for one in material.talks[:1]]
-    truth = ["find the truth of some items"] * (not material.n_known)
-    steps += [_direct(material)] if _lacks_direction(material) else []
+    steps = ["run the command in the box"] if remedy else ["see the box"] * doubted
+    more, worst = _more_data(material), [*worst_errors(material), *material.talks]
+    talk = [f"discuss the errors of {one.rater}" for one in worst[:1]]
+    asked = remedy is not None and TRUTH_FILE in remedy.command
+    truth = [f"find the truth of {LAYER_ITEMS} items"] * (not material.n_known and not asked)
+    steps += [_direct(material)] if material.lacks_direction and not remedy else []
     # What makes an answer possible precedes what makes it more precise.
-    first = bool(material.claims) or _untold(material)
+    first = bool(material.claims) or untold(material)
     steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
     if not steps:
         return (
@@ -156,14 +127,6 @@ def next_step(material: Material, findings: Sequence[Finding]) -> str:
         steps.pop()
     text = "; ".join(steps)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _lacks_direction(material: Material) -> bool:
-    """Return whether systems are compared, and no label says which of its classes are good."""
-    if material.claims or len(material.ratings.systems) < 2:
-        return False
-    told = any(label.better for label in material.ratings.task.labels)
-    return not told and not material.comparison.pairs["better"].isin(SIGNS).any()
 
 
 def _direct(material: Material) -> str:
@@ -183,7 +146,7 @@ def _more_data(material: Material) -> list[str]:
         now = material.ratings.items["cluster"].nunique()
         more = about_more(decides.clusters, "cluster")
         return [f"collect about {more} (now {now:,}), {deciding}"]
-    if _untold(material):
+    if untold(material):
         return ["collect second ratings of some items"]
     if not material.budget:
         return []
@@ -194,5 +157,18 @@ def _more_data(material: Material) -> list[str]:
     most = str(bound["binds"].mode().iloc[0])
     lines = bound[bound["binds"] == most]
     shrink = float((1 - lines[COLUMNS[most]] / lines["width"]).mean())
-    narrower = f"{GETS[most]} (metric intervals {shrink:.0%} narrower)"
-    return [narrower] if shrink >= MARGIN else []
+    gets = f"{_get(material, most)}: intervals {shrink:.0%} narrower)"
+    return [gets] if shrink >= MARGIN else []
+
+
+def _get(material: Material, binds: str) -> str:
+    """State the step that narrows intervals, by what limits them, and its number of ratings."""
+    ratings = material.ratings
+    total = len(ratings.answers)
+    if binds == "ratings":
+        return f"rate each item once more ({len(ratings.items)} ratings"
+    if binds == "raters":
+        return f"add one more rater (about {round(total / len(ratings.raters))} ratings"
+    clusters = ratings.items["cluster"].nunique()
+    count = round(MORE_CLUSTERS * total / clusters)
+    return f"rate {MORE_CLUSTERS} more clusters (about {count} ratings"

@@ -1,22 +1,32 @@
 """The answer on page one: the question, the best system or the labels, and how sure that is."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from assay._util.text import (
     chance_cell,
     counted,
+    does,
     fixed,
     interval,
-    intervals,
     lines_of,
     percent,
     some,
 )
+from assay.checks.departures.report import TEAMS
+from assay.comparison import ClaimResult
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
-from assay.reporting.material import Material
+from assay.display.notes import doubts
+from assay.inference.label_doubts import doubts_by_label
+from assay.reporting.material import GAP, Material
+from assay.reporting.remedies import BRIEFLY
 
+LEAST_LOSS = 0.0005
+"""Expected loss against the best system that is not 0 in three decimals."""
 MOST_WORDS = 25
 """Most words in a sentence of the answer."""
 
@@ -39,7 +49,7 @@ def of_claims(material: Material) -> tuple[str, str, str]:
         subject = f"{first.claim.subject} on {subject}"
     elif first.claim.system is not None:
         subject = f"{subject} of {first.claim.system}"
-    told = interval(first.mean, first.lower, first.upper)
+    told = interval(first.mean, first.lower, first.upper, _decimals_of_claim(material, first))
     sure = f"{subject} is {told}, {percent(first.level)} interval."
     if np.isnan(first.probability):
         sure = f"{subject} is undefined in all draws."
@@ -48,6 +58,12 @@ def of_claims(material: Material) -> tuple[str, str, str]:
         shortest(best, f"{first.verdict.capitalize()}."),
         sure,
     )
+
+
+def _decimals_of_claim(material: Material, claimed: ClaimResult) -> int | None:
+    """Return the decimals of the page for a difference of two systems; None for other numbers."""
+    metrics = material.comparison.pairs["metric"] if claimed.claim.other is not None else ()
+    return material.gap_decimals if claimed.metric in set(metrics) else None
 
 
 def of_systems(material: Material) -> tuple[str, str, str]:
@@ -74,31 +90,57 @@ def of_systems(material: Material) -> tuple[str, str, str]:
 
 
 def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
-    """Return answer and certainty if no system can be called best."""
+    """Return answer and certainty if no system can be called best: the largest difference."""
     size = pairs["difference"].abs()
     if size.isna().all():
         return "No difference between two systems is defined.", "Unknown."
-    largest = pairs.loc[[size.idxmax()]]
-    line = lines_of(largest)[0]
-    misleads = bool((pairs["doubt"] != "").all())
-    why = "every metric may mislead" if misleads else "no metric has a better direction"
-    columns = ("difference", "difference_lower", "difference_upper")
-    (told,) = intervals(largest, columns, draws=material.worth_draws, marks=[0.0])
-    about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval"
-    ends = line["difference_lower"], line["difference_upper"]
-    sure = (
-        "they may be equal"
-        if not sign(*ends)
-        else ("but it may mislead, see the box" if line["doubt"] else "its sign is clear")
+    line = lines_of(pairs.loc[[size.idxmax()]])[0]
+    title, systems = material.titles[line["metric"]], material.comparison.systems
+    lower = line["better"] == "lower"
+    part = systems[systems["metric"] == line["metric"]].sort_values("mean", ascending=lower)
+    first, *others = lines_of(part)
+    if material.baseline is None:
+        both = {first["system"], others[0]["system"]}
+        same = pairs[pairs["metric"] == line["metric"]]
+        line = next(one for one in lines_of(same) if {one["a"], one["b"]} == both)
+    clear = sign(line["difference_lower"], line["difference_upper"]) != 0
+    apart = all(_are_apart(first, other) for other in others)
+    told = gap_said(material, line)
+    about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval."
+    word = (
+        ("lower" if lower else "higher") if len(others) == 1 else ("lowest" if lower else "highest")
     )
-    return (
-        shortest(
-            f"No system can be called best because {why}. The systems differ most on "
-            f"{material.titles[line['metric']]}.",
-            f"No system can be called best because {why}.",
-        ),
-        shortest(f"{about}; {sure}.", f"{about}."),
-    )
+    highest = f"{first['system']} has the {word} {title}"
+    if not line["doubt"]:
+        told = f"{highest}." if clear else f"No system has a clearly {word} {title}."
+        return told, about
+    why = _why_marked(material)
+    if apart and why:
+        return f"{highest}. Its size is not certain because {why}.", f"{about} {NOT_COUNTED}"
+    why = why or "every metric may mislead"
+    return f"No system can be called best because {why}.", f"{about} {NOT_COUNTED}"
+
+
+NOT_COUNTED = "The interval leaves out the reasons in the box."
+
+
+def _are_apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two intervals have no value in common."""
+    return bool(one["lower"] > other["upper"] or other["lower"] > one["upper"])
+
+
+def _why_marked(material: Material) -> str:
+    """State why differences of systems are marked, if their sign may still be clear."""
+    if doubts_by_label(material.view):
+        return ""
+    codes = {note.code for note in doubts(material.view)}
+    return "" if TEAMS in codes else next((BRIEFLY[c] for c in BRIEFLY if c in codes), "")
+
+
+def gap_said(material: Material, line: Mapping[str, Any]) -> str:
+    """Write a difference with its interval, with the decimals of all differences of the page."""
+    middle, lower, upper = (line[name] for name in GAP)
+    return interval(middle, lower, upper, material.gap_decimals)
 
 
 def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
@@ -120,14 +162,16 @@ def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
             f"Neither is clearly better: on {counted(count, 'metric')} every interval includes 0.",
         )
     else:
-        told = [f"{first} is better than {other} on {some(won, 2)}"] * bool(won)
-        told += [f"{other} is better than {first} on {some(lost, 2)}"] * bool(lost)
         rest = count - len(won) - len(lost)
-        is_open = [f"{rest} of {count} metrics are undecided"] * bool(rest)
+        is_open = [f"{rest} of {count} metrics {does(rest, 'are')} undecided"] * bool(rest)
+        told = [f"{first} is better than {other} on {', '.join(won)}"] * bool(won)
+        told += [f"{other} is better than {first} on {', '.join(lost)}"] * bool(lost)
+        few = [f"{first} is better than {other} on {len(won)}"] * bool(won)
+        few += [f"{other} is better than {first} on {len(lost)}"] * bool(lost)
         best = shortest(
             f"{'; '.join([*told, *is_open])}.",
             f"{'; '.join(told)}.",
-            f"{first} is clearly better on {len(won)}, {other} on {len(lost)} of {count} metrics.",
+            f"{'; '.join(few)} of {count} metrics (see the table).",
         )
     return best, _chances_said(material, first, usable[mine], chances[mine])
 
@@ -167,11 +211,10 @@ def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
     best = f"{first} has the best value {of}, {how}."
     chances = mine["p_best"]
     if len(mine) == 1:
-        loss = fixed(mine["expected_loss"].iloc[0], 3)
-        return best, (
-            f"P(best) {chance_said(chances.iloc[0])}; the expected loss against the best system "
-            f"is {loss}."
-        )
+        loss, sure_said = mine["expected_loss"].iloc[0], f"P({first} is best)"
+        sure_said += f" {chance_said(chances.iloc[0])}"
+        lose = f"; if it is not, the best system is {fixed(loss, 3)} better on average"
+        return best, f"{sure_said}{lose * bool(loss >= LEAST_LOSS)}."
     least, most = chance_cell(chances.min()), chance_cell(chances.max())
     if least == most:
         return best, f"P({first} is best) {chance_said(chances.min())} on all of these metrics."
@@ -190,7 +233,7 @@ def of_one(material: Material) -> tuple[str, str, str]:
         # The answer is the second of two classes, or the most frequent of several.
         known = [line for line in lines if line["mean"] == line["mean"]]
         last = known[-1] if len(known) == 2 else max(known, key=lambda line: line["mean"])
-        told = interval(last["mean"], last["lower"], last["upper"])
+        told = interval(last["mean"], last["lower"], last["upper"], material.value_decimals)
         value = f"{material.titles[last['metric']]}: {told}, {percent(material.level)} interval"
         best = shortest(f"{value}; {_alone(material)}.", f"{value}.")
     frame = material.labels

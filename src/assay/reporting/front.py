@@ -1,30 +1,43 @@
 """Page one: the question, sentences with the answer, a figure, a table, the data."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
 from assay._util.text import (
+    UNDEFINED,
     chance_cell,
-    column_decimals,
     counted,
     fixed,
     interval,
-    intervals,
+    lines_of,
     percent,
     some,
     without_folders,
 )
+from assay.checks.departures.report import MEANINGS, TEAMS, TEAMS_MARK
+from assay.checks.items import ALIKE, ALIKE_MARK
 from assay.comparison.contrasts import SIGNS
 from assay.display.table import Table, table_of
+from assay.modelling.spec import is_consensus
 from assay.plots.metrics import draw_comparison, draw_metrics
 from assay.plots.raters import weakest_words
 from assay.plots.style import Series, forest
-from assay.reporting.advice import next_step, not_known, overall, weakest_rater
-from assay.reporting.answers import better_chances, of_claims, of_one, of_systems
+from assay.reporting.advice import next_step, not_known
+from assay.reporting.answers import (
+    better_chances,
+    gap_said,
+    of_claims,
+    of_one,
+    of_systems,
+    shortest,
+)
 from assay.reporting.comparisons import FRONT_LINES
+from assay.reporting.fit import fit_findings
 from assay.reporting.material import Material
 from assay.reporting.page import WIDTH, Finding, Front, Picture, to_svg
+from assay.reporting.remedies import reasons_of, remedy_of
+from assay.reporting.weak_raters import overall, weakest_rater
 
 CAUTION_WEIGHT = 75.0
 """Weight from which a finding is a caution on the answer."""
@@ -39,6 +52,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
     if material.claims:
         question, best, sure = of_claims(material)
     table, picture = _shown(material) if several else (_metrics_table(material), None)
+    remedy = remedy_of(material)
     return Front(
         question=question,
         sentences=(
@@ -46,27 +60,57 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
             ("How sure", sure),
             ("Weakest rater", weakest_rater(material)),
             ("Not known", not_known(material)),
-            ("What to do next", next_step(material, findings)),
+            ("What to do next", next_step(material, findings, remedy)),
         ),
-        cautions=_cautions(material, findings),
+        cautions=_cautions(material, findings, reasons_of(material) if remedy else {}),
         picture=picture if several else _raters_picture(material),
         table=table,
         data=_data(material),
+        command=remedy.command if remedy else "",
+        command_notes=remedy.notes if remedy else (),
     )
 
 
-def _cautions(material: Material, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Return the cautions on the answer: the heaviest, and the number of others."""
-    said = [f.text for f in findings if f.weight >= CAUTION_WEIGHT and f.code != "claim-checked"]
+def _cautions(
+    material: Material, findings: Sequence[Finding], reasons: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the cautions on the answer: the heaviest, all departures, the number of others.
+
+    ``reasons`` are those of the departures, if a command has their remedies.
+    """
+    heavy = [f for f in findings if f.weight >= CAUTION_WEIGHT and f.code != "claim-checked"]
+    said = [f.text for f in heavy if f.code not in reasons]
+    of_fit = [f for f in fit_findings(material.view) if f.code not in reasons]
+    said += [f.text for f in of_fit if f.text not in said]
+    if marks := _marks(material, reasons):
+        said.append(shortest(f"Numbers with * support no conclusion: {marks}.", MARKED))
+    shown = 2 if len(said) == 2 and not reasons else 1
+    told = said[:shown] or ["Do not rely on this fit yet."] * bool(reasons)
+    told += reasons.values()
+    told += ["The numbers with * depend on this."] * bool(reasons and _doubts_shown(material))
+    if left := len(said[shown:]):
+        where = "full report" if material.short else "appendix"
+        told.append(f"For {counted(left, 'more warning')}, see the {where}.")
+    return tuple(told)
+
+
+MARKED = "Numbers with * support no conclusion, as the warnings of the fit explain."
+
+
+def _doubts_shown(material: Material) -> list[str]:
+    """Return the marks of the numbers of page one."""
     tables = [material.summaries["population"]]
     tables += [material.comparison.pairs] if len(material.ratings.systems) > 1 else []
-    doubts = [part for table in tables for text in table["doubt"] for part in text.split("; ")]
-    if reasons := "; ".join(dict.fromkeys(filter(None, doubts))):
-        said.append(f"Metrics marked * support no conclusion ({reasons}).")
-    if len(said) > 2:
-        where = "full report" if material.short else "appendix"
-        return said[0], f"For {counted(len(said) - 1, 'more warning')}, see the {where}."
-    return tuple(said)
+    parts = [part for table in tables for text in table["doubt"] for part in text.split("; ")]
+    return [part for part in dict.fromkeys(parts) if part]
+
+
+def _marks(material: Material, reasons: Collection[str]) -> str:
+    """Return the marks that no sentence on a departure explains."""
+    explained = {MEANINGS[code].mark for code in MEANINGS if code in reasons}
+    explained |= {ALIKE_MARK} if ALIKE in reasons else set()
+    explained |= {TEAMS_MARK} if TEAMS in reasons else set()
+    return "; ".join(part for part in _doubts_shown(material) if part not in explained)
 
 
 def _shown(material: Material) -> tuple[Table, Picture]:
@@ -89,15 +133,15 @@ def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
     systems = material.comparison.systems.set_index(["metric", "system"])["mean"]
     one = pairs[["a", "b"]].drop_duplicates().shape[0] == 1
     first, second = pairs["a"].iloc[0], pairs["b"].iloc[0]
+    decimals = material.gap_decimals
     words = pairs.assign(
         what=[material.titles[m] + " *" * bool(d) for m, d in
               zip(pairs["metric"], pairs["doubt"], strict=True)],
-        mean_a=[fixed(systems[m, s], 2) for m, s in zip(pairs["metric"], pairs["a"], strict=True)],
-        mean_b=[fixed(systems[m, s], 2) for m, s in zip(pairs["metric"], pairs["b"], strict=True)],
-        gap=intervals(
-            pairs, ("difference", "difference_lower", "difference_upper"),
-            draws=material.worth_draws,
-        ),
+        mean_a=[fixed(systems[m, s], decimals)
+                for m, s in zip(pairs["metric"], pairs["a"], strict=True)],
+        mean_b=[fixed(systems[m, s], decimals)
+                for m, s in zip(pairs["metric"], pairs["b"], strict=True)],
+        gap=[gap_said(material, line) for line in lines_of(pairs)],
         chance=list(map(chance_cell, better_chances(pairs))),
     )  # fmt: skip
     directed = pairs["better"].isin(SIGNS)
@@ -113,12 +157,34 @@ def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
     lower = [
         material.titles[m] for m in dict.fromkeys(pairs.loc[pairs["better"] == "lower", "metric"])
     ]
-    note = f"Lower is better: {some(lower, 3)}." if lower else ""
+    notes = [f"Lower is better: {some(lower, 3)}."] * bool(lower)
+    notes += [_list_lengths(material), _rounding(words, decimals) if one else ""]
+    note = " ".join(filter(None, notes))
     level = percent(material.level)
     return table_of(
         "answer", f"Posterior means, and differences with {level} intervals", words, shown,
         under=under, note=note, export=pairs,
     )  # fmt: skip
+
+
+def _rounding(words: pd.DataFrame, decimals: int) -> str:
+    """Say that numbers are rounded, if means and difference of a line do not agree as shown."""
+    shown = zip(words["mean_a"], words["mean_b"], words["difference"], strict=True)
+    off = [
+        abs(float(a) - float(b) - round(float(gap), decimals)) > 0.5 * 10**-decimals
+        for a, b, gap in shown
+        if UNDEFINED not in (a, b)
+    ]
+    last = f"{10**-decimals:.{decimals}f}"
+    return f"Numbers are rounded: means and differences may disagree by {last}." * any(off)
+
+
+def _list_lengths(material: Material) -> str:
+    """Say what k is, if a title of a metric has it."""
+    if not any("@k" in material.titles[m] for m in material.summaries["population"]["metric"]):
+        return ""
+    size = material.ratings.panels.groupby(["panel", "system"]).size()
+    return f"k: the length of each list, {size.min()} to {size.max()} items."
 
 
 def _systems_table(material: Material) -> Table:
@@ -130,7 +196,9 @@ def _systems_table(material: Material) -> Table:
     shown = {"system": "System"}
     for metric in metrics[:3]:
         part = systems[systems["metric"] == metric].set_index("system").loc[material.order]
-        texts = dict(zip(part.index, intervals(part, draws=material.worth_draws), strict=True))
+        lines = part[["mean", "lower", "upper"]].to_numpy(float)
+        told = [interval(a, b, c, material.value_decimals) for a, b, c in lines]
+        texts = dict(zip(part.index, told, strict=True))
         mark = " *" * bool((part["doubt"] != "").any())
         rows[metric] = [texts[name] for name in rows["system"]]
         shown[metric] = material.titles[metric] + mark
@@ -144,6 +212,7 @@ def _systems_table(material: Material) -> Table:
         for n, what in zip(left, ("system", "metric"), strict=True)
         if n > 0
     )
+    note = " ".join(filter(None, [note, _list_lengths(material)]))
     caption = f"Posterior mean ({percent(material.level)} interval)"
     return table_of("answer", caption, rows, shown, note=note, export=systems)
 
@@ -171,10 +240,8 @@ def _metrics_table(material: Material) -> Table:
     table = material.summaries["population"].head(SHOWN_LINES)
     vote = material.vote.set_index("metric").loc[table["metric"]].reset_index()
     vote = vote.rename(columns={"value": "mean"})
-    columns = ["mean", "lower", "upper"]
-    told = intervals(table, draws=material.worth_draws)
-    numbers = table[columns].to_numpy(float)
-    decimals = column_decimals(numbers, sd=table["sd"].tolist(), draws=material.worth_draws)
+    columns, decimals = ["mean", "lower", "upper"], material.value_decimals
+    told = [interval(a, b, c, decimals) for a, b, c in table[columns].to_numpy(float)]
     words = table.assign(
         what=[material.titles[m] + " *" * bool(d) for m, d in
               zip(table["metric"], table["doubt"], strict=True)],
@@ -209,10 +276,15 @@ def _data(material: Material) -> str:
         f"{counted(len(ratings.raters), 'rater')}"
     ]
     if clusters < len(ratings.items):
-        parts.append(f" in {counted(clusters, 'cluster')}")
+        roles = accounting.roles
+        of = [str(c) for c in roles.loc[roles["role"] == "cluster", "column"]] if len(roles) else []
+        gloss = f" (one for each {of[0]})" if len(of) == 1 else " (items that belong together)"
+        parts.append(f" in {counted(clusters, 'cluster')}{gloss}")
     if accounting.rows_read:
         parts.append(
             f", read from {without_folders(accounting.source)} with "
             f"{counted(len(accounting.set_aside), 'row')} set aside"
         )
-    return f"{''.join(parts)}. Truth: {material.reference}."
+    gloss = " (what their answers, weighed by reliability, make most probable)"
+    truth = f"{material.reference}{gloss * is_consensus(material.reference)}"
+    return f"{''.join(parts)}. Truth: {truth}."

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from assay._util.text import decimals_of
 from assay.checks import check
 from assay.checks.findings import Check
 from assay.comparison import (
@@ -18,7 +19,7 @@ from assay.comparison import (
     compare,
     compare_baselines,
 )
-from assay.comparison.contrasts import pairs_of
+from assay.comparison.contrasts import SIGNS, pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
@@ -42,6 +43,8 @@ from assay.validation.posterior_predictive import posterior_predictive_check
 from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
 from assay.validation.stability import Of, stability_tables
 
+GAP = ("difference", "difference_lower", "difference_upper")
+"""Columns of a difference and of its interval."""
 ABSTENTION_DRAWS = 1000
 """Posterior draws used for each kind of item and odds ratio, with new states in each."""
 
@@ -183,6 +186,24 @@ class Material:
     def standing(self) -> pd.DataFrame:
         """Accuracy of each rater, compared with the median rater."""
         return rater_standing(self.view, level=self.level)
+
+    @cached_property
+    def gap_decimals(self) -> int:
+        """Decimals of all differences of systems on the page."""
+        return decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
+
+    @cached_property
+    def value_decimals(self) -> int:
+        """Decimals of all metrics of the population on the page."""
+        return decimals_of(self.summaries["population"], draws=self.worth_draws)
+
+    @cached_property
+    def lacks_direction(self) -> bool:
+        """Whether systems are compared, and no label says which of its classes are good."""
+        if self.claims or len(self.ratings.systems) < 2:
+            return False
+        told = any(label.better for label in self.ratings.task.labels)
+        return not told and not self.comparison.pairs["better"].isin(SIGNS).any()
 
     @cached_property
     def talks(self) -> list[Talk]:

@@ -207,6 +207,8 @@ class Front:
 
     sentences : heading and text of each
     cautions : reasons why the answer is less certain
+    command : what to run so that these reasons hold no longer; empty without such a command
+    command_notes : sentences on the files in it
     data : one line on the data and the reference
     """
 
@@ -216,6 +218,8 @@ class Front:
     picture: Picture | None
     table: Table | None
     data: str
+    command: str = ""
+    command_notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +275,7 @@ def reworded(page: Page, say: Callable[[str], str]) -> Page:
         page.front,
         sentences=tuple((head, say(text)) for head, text in page.front.sentences),
         cautions=tuple(map(say, page.front.cautions)),
+        command_notes=tuple(map(say, page.front.command_notes)),
     )
     return replace(page, sections=tuple(sections), findings=findings, front=front)
 

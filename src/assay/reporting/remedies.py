@@ -1,0 +1,314 @@
+"""The next fit: reasons not to rely on this one, and one command with all remedies."""
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from assay._util.text import some, without_folders
+from assay.checks.departures.remedies import as_copies, may_copy
+from assay.checks.departures.report import MEANINGS, TEAMS
+from assay.checks.departures.search import Departure, search
+from assay.checks.items import ALIKE, cluster_arguments
+from assay.data.directions import way_to_direct
+from assay.data.overlap import LAYER_ITEMS
+from assay.data.ratings import UNNAMED
+from assay.display.notes import doubts
+from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
+from assay.inference.settings import MODES_ALONE
+from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
+from assay.reporting.material import Material
+
+TOO_CERTAIN = "so the labels are too certain"
+GLOSS = " (items that belong together)"
+"""What a cluster is, where it is named first."""
+SHOWN = "rater "
+"""Start of a shown name that is no name of the source."""
+WHICH_RIGHT = "depends on which raters are right"
+REASONS = {
+    ALIKE: "Clusters{gloss} of one {column} are alike but count as independent, so the intervals "
+    "are too narrow.",
+    TEAMS: "The systems share no raters, so a difference may come from the raters.",
+    "duplicated-items": "Some items may be listed twice, so their answers count twice: see the "
+    "table equal_items of `assay check`.",
+    "carried-over": f"Raters repeat their answer to one system on another one, {TOO_CERTAIN}.",
+    "rater-by-cluster": "Some raters make one error on all items of a cluster{gloss}, "
+    f"{TOO_CERTAIN}.",
+    "rater-by-system": "Some raters favour a system on the same items, so a difference "
+    f"{WHICH_RIGHT}.",
+    "rater-by-rank": f"Some raters follow the rank of an item, so a metric of ranks {WHICH_RIGHT}.",
+    "rater-by-kind": "Some raters err more on one kind of item ({who}) but count as equally "
+    "reliable on all.",
+    "dependent-raters": f"{{who}} err together but count as independent, {TOO_CERTAIN}.",
+    "graded-items": "Some items are neither a clear yes nor a clear no, so their class depends on "
+    "the raters who took part.",
+    "skipping-by-answer": "Raters skip items depending on the truth, so shares of all items are "
+    "biased.",
+    "halo": f"One impression of an item counts as several independent answers, {TOO_CERTAIN}.",
+}
+"""What departs from the assumptions of a fit, and what that means, by code."""
+BRIEFLY = {
+    "rater-by-system": "some raters favour a system",
+    "carried-over": "raters repeat their answers to another system",
+    "duplicated-items": "some items may be listed twice",
+    "rater-by-rank": "some raters follow the rank of an item",
+    "rater-by-kind": "some raters err more on one kind of item",
+    "dependent-raters": "some raters err together",
+    "graded-items": "some items are neither a clear yes nor a clear no",
+    "skipping-by-answer": "raters skip items depending on the truth",
+    "halo": "answers of one rating depend on each other",
+    "rater-by-cluster": "some raters make one error on all items of a cluster",
+    ALIKE: "some clusters are alike",
+}
+"""The same in a clause, for a difference of two systems: the most relevant first."""
+FOLLOWS = f"{{who}} follows the other raters but counts as independent, {TOO_CERTAIN}."
+"""The reason where one rater depends on all others."""
+TRUTH_FILE, TASK_FILE = "TRUTH.csv", "TASK.toml"
+"""Files in a command that the reader has yet to make."""
+CLASS_ITEMS = {"class-drift": DRIFT_TRUTH, "empty-class": CLASS_TRUTH, "scores-alone": CLASS_TRUTH}
+"""Items whose truth says what a class means, by the code of the doubt."""
+PERCEPTION = "perception"
+"""The layer that a reference brings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextFit:
+    """Arguments of a fit without the reasons against this one.
+
+    reading, fitting : arguments of ``read_ratings`` and of ``fit`` that change
+    truth : the items whose truth it needs; empty if none are needed
+    direct : what to write into the task file so that a system can be best; empty if it can be
+    """
+
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    fitting: Mapping[str, Any] = field(default_factory=dict)
+    truth: str = ""
+    direct: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedy:
+    """One command that holds all remedies, and notes on the files that it names."""
+
+    command: str
+    notes: tuple[str, ...] = ()
+
+
+def reasons_of(material: Material) -> dict[str, str]:
+    """Return a sentence for each departure that this fit does not cover, by code."""
+    found, said = _departures(material), dict[str, str]()
+    units = [unit.column for unit in material.ratings.accounting.larger_units if unit.matters]
+    for note in doubts(material.view):
+        if note.code in REASONS:
+            one = found.get(note.code)
+            text = REASONS[note.code]
+            if note.code == "dependent-raters" and one and len(one.who) == 1 and not one.pairs:
+                text = FOLLOWS
+            first = not any(GLOSS in other for other in said.values())
+            text = text.format(column=some(units, 1), who=_involved(one), gloss=GLOSS * first)
+            said[note.code] = f"{text[0].upper()}{text[1:]}" if text.startswith(SHOWN) else text
+    return said
+
+
+def _involved(one: Departure | None) -> str:
+    """Name the raters, or the column, of a departure."""
+    if one is None:
+        return "Some raters"
+    return " and ".join(one.pairs[0] if one.pairs else one.who)
+
+
+def _departures(material: Material) -> dict[str, Departure]:
+    """Return the departures that the tests find, by code."""
+    return {one.code: one for one in search(material.ratings).found}
+
+
+def remedy_of(material: Material) -> Remedy | None:
+    """Return the command that removes all reasons at once; None if no command removes one."""
+    planned = next_fit(material)
+    if not planned.reading and not planned.fitting:
+        return None
+    typed = str(material.view.attrs.get("command") or "")
+    words = _words(typed)
+    command = _typed(words, planned) if words else _called(material, planned)
+    notes = []
+    if planned.truth:
+        notes.append(f"{TRUTH_FILE} holds the truth of {planned.truth}, drawn at random.")
+    if planned.direct:
+        given = _value_of(words, "--task")
+        file = given if given.endswith(".toml") else TASK_FILE
+        drafts = "" if file == given else " (`assay task init` drafts it)"
+        notes.append(f"In {without_folders(file)}{drafts}, set {planned.direct}.")
+    return Remedy(command=command, notes=tuple(notes))
+
+
+def next_fit(material: Material) -> NextFit:
+    """Return the arguments that remove the reasons, without those that this fit has already."""
+    codes = [note.code for note in doubts(material.view)]
+    reading, fitting, layers = dict[str, Any](), dict[str, Any](), list[str]()
+    found, ratings, spec = _departures(material), material.ratings, material.view.spec
+    items = max((CLASS_ITEMS.get(code, 0) for code in codes), default=0)
+    by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
+    units = [unit for unit in ratings.accounting.larger_units if unit.matters]
+    if ALIKE in codes and units:
+        reading |= cluster_arguments(ratings, units[0])
+    for code in (code for code in codes if code in found):
+        one, meaning = found[code], MEANINGS[found[code].code]
+        kinds = _by_kind(material, one.who[0]) if code == "rater-by-kind" else {}
+        reading |= {key: value for key, value in kinds.items() if value not in reading.values()}
+        layers += ["drift"] * ("session" in kinds)
+        if code in ("rater-by-kind", "rater-by-rank") and not kinds:
+            items = max(items, 2 * LAYER_ITEMS)
+        pairs = one.pairs or ([one.who] if len(one.who) == 2 else [])
+        if code == "dependent-raters" and pairs and may_copy(ratings):
+            fitting["copies"] = _by_own_name({**spec.copies, **as_copies(pairs)}, material)
+        elif PERCEPTION in meaning.parts and not spec.reference:
+            items = max(items, LAYER_ITEMS)
+            fitting["reference"] = GOLD
+        elif not {*meaning.parts} & {PERCEPTION, *spec.rater_parts}:
+            layers += meaning.parts[:1]
+        if meaning.covariates:
+            fitting["formula"] = _with_covariates(spec.formula, meaning.covariates)
+        if meaning.prevalences and spec.prevalence not in meaning.prevalences:
+            fitting["prevalence"] = meaning.prevalences[0]
+    # The other prevalences have no covariates.
+    if "formula" in fitting or spec.formula != formula_for(ratings.items, None, spec.prevalence):
+        fitting.pop("prevalence", None)
+    truth = _truth_of(material, items, by_system=by_system)
+    if truth:
+        reading["truth"] = TRUTH_FILE
+    fitting = _raters(material, layers, asked="reference" in fitting) | fitting
+    if material.view.attrs["method"] in MODES_ALONE and (reading or fitting):
+        fitting["method"] = "nuts"
+    way = way_to_direct(ratings.task.labels[0]) if material.lacks_direction else ""
+    return NextFit(reading=reading, fitting=fitting, truth=truth, direct=way)
+
+
+def _with_covariates(formula: str | None, names: Sequence[str]) -> str:
+    """Add covariates to a formula."""
+    return " + ".join([formula or f"~ {names[0]}", *(names if formula else names[1:])])
+
+
+def _by_kind(material: Material, column: str) -> dict[str, Any]:
+    """Return how to read a column of kinds in which raters differ; empty if it cannot be read."""
+    ratings = material.ratings
+    if not ratings.sessions:
+        return {"session": column}
+    roles = ratings.accounting.roles
+    raters = [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
+    return {"rater": [*raters, column]} if raters else {}
+
+
+def _truth_of(material: Material, items: int, *, by_system: bool) -> str:
+    """Name the items whose truth is needed; empty if enough are known."""
+    if by_system:
+        return f"{LAYER_ITEMS} items of each system"
+    return f"{items} items" if items > material.n_known else ""
+
+
+def _raters(material: Material, layers: Sequence[str], *, asked: bool) -> dict[str, Any]:
+    """Return the recipe with more layers, and the copies, where the next fit has no default.
+
+    A reference or a recipe that is asked for takes the place of what the data tell the default.
+    """
+    ratings, spec = material.ratings, material.view.spec
+    new = list(dict.fromkeys(name for name in layers if name not in spec.rater_parts))
+    given: dict[str, Any] = {}
+    plain = recipe_of(ratings, None)
+    if isinstance(spec.raters, str):
+        recipe: str | dict[str, str] = " + ".join([spec.raters, *new])
+    else:
+        recipe = {
+            group: own if group == UNNAMED else " + ".join([own, *new])
+            for group, own in spec.raters.items()
+        }
+    if (asked or new) and recipe != plain and not (set(new) == {"drift"} and not asked):
+        given["raters"] = recipe
+    if (asked or given) and spec.copies:
+        given["copies"] = _by_own_name(spec.copies, material)
+    return given
+
+
+def _by_own_name(copies: Mapping[str, str], material: Material) -> dict[str, str]:
+    """Return copies by the raters' names in the source, whatever displays call them."""
+    own = {shown: name for name, shown in material.rater_names.items()}
+    return {own.get(copier, copier): own.get(source, source) for copier, source in copies.items()}
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command that reads ratings and fits a model; empty for others."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    fits = words[:1] == ["assay"] and words[1:2] in (["run"], ["fit"])
+    return words if fits else []
+
+
+def _value_of(words: Sequence[str], *names: str) -> str:
+    """Return the value of an option in a command; empty without it."""
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return value if equals else "".join(words[place + 1 : place + 2])
+    return ""
+
+
+def _typed(words: Sequence[str], planned: NextFit) -> str:
+    """Write the command of a fit again, with other options."""
+    changed = {**planned.reading, **planned.fitting}
+    if planned.direct and not _value_of(words, "--task").endswith(".toml"):
+        changed["task"] = TASK_FILE
+    dropped = {f"--{name}" for name in changed}
+    output = _value_of(words, "-o", "--output")
+    if output:
+        dropped |= {"-o", "--output"}
+    kept = list(_without(words, dropped))
+    options = [part for name, value in changed.items() for part in _option(name, value)]
+    options += ["-o", _next_name(output)] if output else []
+    return without_folders(shlex.join([*kept, *options]))
+
+
+def _without(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
+    """Leave options with one value each out of a command."""
+    skipped = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if skipped or name in names:
+            skipped = not skipped and not equals
+        else:
+            yield word
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """Write an argument as options; lists and mappings repeat the option."""
+    if isinstance(value, Mapping):
+        value = [f"{key}={one}" for key, one in value.items()]
+    values = value if isinstance(value, list) else [value]
+    return [part for one in values for part in (f"--{name}", str(one))]
+
+
+def _next_name(path: str) -> str:
+    """Name the output of the next fit, so that this one stays."""
+    name = PurePath(path)
+    return f"{name.with_suffix('')}-2{name.suffix}"
+
+
+def _called(material: Material, planned: NextFit) -> str:
+    """Write the fit as Python, where no command made this one."""
+    spec, lines = material.view.spec, []
+    accounting = material.ratings.accounting
+    source = repr(without_folders(accounting.source) if accounting.sha256 else "ratings.csv")
+    reading = dict(planned.reading) | ({"task": TASK_FILE} if planned.direct else {})
+    if reading:
+        lines.append(f"ratings = assay.read_ratings({_arguments(source, reading)})")
+    own = {"raters": spec.raters, "prevalence": spec.prevalence, "reference": spec.reference}
+    plain = {"raters": recipe_of(material.ratings, None), "prevalence": Spec().prevalence}
+    fitting = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
+    fitting |= planned.fitting
+    lines.append(f"fit = assay.fit({_arguments('ratings', fitting)})")
+    return "\n".join(lines)
+
+
+def _arguments(first: str, given: Mapping[str, Any]) -> str:
+    return ", ".join([first, *(f"{name}={value!r}" for name, value in given.items())])

@@ -1,0 +1,140 @@
+"""Page one: the weakest rater, by the error that exceeds that of the other raters most.
+
+A rater who misses half of a rare class is right in most cases, and one who fails on one label of
+several is right on the others. So page one names the label and the class, not the mean over them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.text import called, does, lines_of
+from assay.comparison.decisions import chance_said
+from assay.data.ratings import Ratings
+from assay.inference.settings import MODES_ALONE
+from assay.modelling.spec import is_consensus
+from assay.raters.standing import ALL_LABELS
+from assay.reporting.answers import shortest
+from assay.reporting.material import Material
+from assay.reporting.rater_feedback import Talk
+
+MOST_NAMES = 3
+"""Most raters who are named beside the weakest."""
+
+
+def overall(material: Material) -> pd.DataFrame:
+    """Return the standing of each rater over all labels."""
+    table = material.standing
+    whole = table[table["label"] == ALL_LABELS]
+    return whole if len(whole) else table
+
+
+def untold(material: Material) -> bool:
+    """Return whether rater errors are not identifiable: one rater an item, and no truth."""
+    return not material.n_known and not _has_overlap(material.ratings)
+
+
+def _has_overlap(ratings: Ratings) -> bool:
+    """Return whether two raters answered some item."""
+    pairs = np.unique(np.stack([ratings.item, ratings.rater])[:, ratings.answered], axis=1)
+    return bool((np.bincount(pairs[0]) > 1).any())
+
+
+def weakest_rater(material: Material) -> str:
+    """Name the weakest rater and the error, how sure that is, and further weak raters."""
+    if len(material.ratings.raters) < 2:
+        return "There is only one rater."
+    if untold(material):
+        return "Unknown: no item has two raters, and no truth is known."
+    whole = overall(material)
+    told = whole[(whole["doubt"] == "") & whole["mean"].notna()]
+    if told["rater"].nunique() < 2:
+        reasons = whole["doubt"][whole["doubt"] != ""]
+        why = reasons.iloc[0] if len(reasons) else "too few answers"
+        return shortest(f"Unknown: {why}.", "Unknown, because the labels are in doubt.")
+    errors = worst_errors(material)
+    if not errors:
+        line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
+        said = _standing(material, line)
+    else:
+        line = {"rater": errors[0].rater, "mean": np.nan}
+        line |= next((one for one in lines_of(told) if one["rater"] == errors[0].rater), {})
+        said = f"{_error(material, errors[0])} {_in_all(material, line)}".strip()
+    return " ".join([said, *_others(material, told, errors, str(line["rater"]))])
+
+
+def worst_errors(material: Material) -> list[Talk]:
+    """Return the clear errors of raters, those first that exceed the other raters' most."""
+    found = [talk for talk in material.talks if talk.probability > _clear(material)]
+    return sorted(found, key=lambda talk: talk.others - talk.rate)
+
+
+def _clear(material: Material) -> float:
+    """Return the probability above which a rater is clearly worse than others."""
+    return (1 + material.level) / 2
+
+
+def _mode_alone(material: Material) -> bool:
+    return str(material.view.attrs["method"]) in MODES_ALONE
+
+
+def _by_consensus(material: Material) -> str:
+    shared = not material.n_known and is_consensus(material.reference)
+    return " by the consensus" * shared
+
+
+def _error(material: Material, talk: Talk) -> str:
+    """Name a rater's error, its rate, and that of the other raters."""
+    sure = f" (P(more often) {chance_said(talk.probability)})" * (not _mode_alone(material))
+    said = (
+        f"{_first(talk.rater)} answers {talk.reported_class} for {talk.rate:.0%} of the items with "
+        f"{talk.label} = {talk.true_class}; the other raters do for {talk.others:.0%}"
+    )
+    return shortest(f"{said}{sure}.", f"{said}.")
+
+
+def _in_all(material: Material, line: dict[str, Any]) -> str:
+    """State how often a rater is right over all labels and classes; empty if that is unknown."""
+    if not np.isfinite(line["mean"]):
+        return ""
+    mode = "; a posterior mode gives no probability of this" * _mode_alone(material)
+    by = _by_consensus(material)
+    return f"{_first(line['rater'])} is right in {line['mean']:.0%} of cases{by}{mode}."
+
+
+def _standing(material: Material, line: dict[str, Any]) -> str:
+    """State how often the lowest rater is right, and whether most raters are better."""
+    if _mode_alone(material):
+        return _in_all(material, line)
+    worse = f"P(worse than the median, or middle, rater) {chance_said(line['p_worse'])}"
+    right = f"right in {line['mean']:.0%} of cases{_by_consensus(material)}"
+    if line["p_worse"] > _clear(material):
+        return f"{_first(line['rater'])} is {right}, {worse}."
+    said = f"No rater is clearly weak. The lowest is {line['rater']}, {right}; {worse}"
+    return f"{said} (clear above {_clear(material):g})."
+
+
+def _others(
+    material: Material, told: pd.DataFrame, errors: Sequence[Talk], first: str
+) -> list[str]:
+    """Name further raters who clearly err more often, each with the label if there are several."""
+    several = len(material.ratings.task.labels) > 1
+    names = {talk.rater: f" (on {talk.label})" * several for talk in reversed(errors)}
+    if not _mode_alone(material):
+        poor = told[told["p_worse"] > _clear(material)].sort_values("mean")
+        names = {str(name): "" for name in poor["rater"]} | names
+    names.pop(first, None)
+    if not names:
+        return []
+    *before, last = [f"{name}{where}" for name, where in names.items()]
+    said = " and ".join(filter(None, [", ".join(before), last]))
+    if len(names) > MOST_NAMES:
+        said = f"{len(names)} more raters"
+    return [f"{_first(said)} also {does(len(names), 'err')} more than average."]
+
+
+def _first(name: str) -> str:
+    """Write a rater's name at the start of a sentence."""
+    return called(name) if name.startswith("rater ") else name

@@ -1,0 +1,221 @@
+"""The next fit: one command holds all remedies, and none that the fit has already."""
+
+import itertools
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay.checks.departures.report import warning
+from assay.checks.departures.search import Departure, Search
+from assay.checks.findings import Check
+from assay.checks.findings import Finding as Checked
+from assay.data.ratings import LargerUnit, Ratings
+from assay.fits.view import FitView
+from assay.reporting.material import Material
+from assay.reporting.page import page_html
+from assay.reporting.remedies import next_fit, reasons_of, remedy_of
+from assay.reporting.whole_run import Run
+from assay.reporting.writing import make_page
+
+pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+COMMAND = "assay run study.csv --prevalence loglinear -o found -q"
+
+
+@pytest.fixture(scope="module")
+def fit() -> xr.DataTree:
+    ratings = assay.simulate("single", n_items=60, n_systems=2, classes=["no", "yes"], rng=1)
+    return assay.fit(ratings, method="laplace", draws=30, chains=1, starts=1, rng=1)
+
+
+def departure(code: Any, *who: str, pairs: Sequence[tuple[str, str]] = ()) -> Departure:
+    return Departure(code=code, p=1e-9, size=0.1, who=who, pairs=tuple(pairs))
+
+
+@pytest.fixture
+def doubted(fit: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Make material of a fit with some departures, that a command or Python made."""
+
+    def made(
+        *found: Departure,
+        codes: Sequence[str] = (),
+        command: str = COMMAND,
+        spec: Mapping[str, Any] | None = None,
+        units: Sequence[LargerUnit] = (),
+        known: int = 0,
+        copies: bool = False,
+    ) -> Material:
+        tree = fit.copy()
+        notes = [
+            {"code": code, "level": "warning", "numbers": {}, "text": f"{code}."}
+            for code in [*codes, *(one.code for one in found)]
+        ]
+        tree.attrs = {
+            **fit.attrs, "warnings": json.dumps(notes), "command": command,
+        }  # fmt: skip
+        material = Material(fit=tree, budget=False, short=True)
+        view = FitView.of(tree)
+        ratings: Ratings = view.ratings
+        accounting = replace(ratings.accounting, larger_units=tuple(units))
+        truth = ratings.truth.copy()
+        truth[:known] = 0
+        view.__dict__["ratings"] = replace(ratings, accounting=accounting, truth=truth)
+        view.__dict__["spec"] = replace(view.spec, **dict(spec or {}))
+        if spec:  # no comparison: the draws are not of this model
+            material.__dict__["lacks_direction"] = False
+        material.__dict__["_named"] = (view, {})
+        monkeypatch.setattr("assay.reporting.remedies.search", lambda _: Search(found=found))
+        monkeypatch.setattr("assay.reporting.remedies.may_copy", lambda _: copies)
+        return material
+
+    return made
+
+
+def options(command: str) -> dict[str, str]:
+    words = shlex.split(command)
+    return {a: b for a, b in itertools.pairwise(words) if a.startswith("-")}
+
+
+def test_one_command_holds_all_remedies(doubted: Any) -> None:
+    unit = LargerUnit(column="kind", units=18, p=0.001)
+    material = doubted(
+        departure("rater-by-system"),
+        departure("dependent-raters", "rater_1", "rater_2"),
+        departure("rater-by-cluster"),
+        codes=["alike-clusters"],
+        units=[unit],
+    )
+    remedy = remedy_of(material)
+    assert remedy is not None
+    given = options(remedy.command)
+    assert remedy.command.startswith("assay run study.csv ")
+    assert given["--cluster"] == "kind"
+    assert given["--prevalence"] == "dirichlet"
+    assert remedy.command.count("--prevalence") == 1
+    assert given["--reference"] == "gold"
+    assert given["--raters"] == "hierarchical + item_difficulty + system_bias"
+    assert given["--truth"] == "TRUTH.csv"
+    assert given["-o"] == "found-2"
+    assert "-q" in given or remedy.command.endswith("-q")
+    assert "30 items of each system" in remedy.notes[0]
+    said = reasons_of(material)
+    assert list(said) == [
+        "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"
+    ]  # fmt: skip
+    assert "kind" in said["alike-clusters"]
+    assert "rater_1 and rater_2" in said["dependent-raters"]
+    assert sum("belong together" in text for text in said.values()) == 1
+    assert all(len(text.split()) <= 25 for text in said.values())
+
+
+def test_nothing_is_advised_that_the_fit_has_already(doubted: Any) -> None:
+    gold = doubted(
+        departure("dependent-raters", "rater_1", "rater_2"),
+        departure("rater-by-cluster"),
+        spec={"reference": "gold", "prevalence": "dirichlet"},
+        known=40,
+    )
+    planned = next_fit(gold)
+    assert dict(planned.reading) == {}
+    assert dict(planned.fitting) == {}
+    assert remedy_of(gold) is None
+    known = doubted(departure("dependent-raters", "rater_1", "rater_2"), known=40)
+    assert "truth" not in next_fit(known).reading
+    assert next_fit(known).fitting["reference"] == "gold"
+    few = doubted(departure("rater-by-rank"), known=40)
+    assert next_fit(few).truth == "60 items"
+
+
+def test_remedies_that_exclude_each_other_are_not_both_advised(doubted: Any) -> None:
+    material = doubted(departure("skipping-by-answer"), departure("rater-by-cluster"))
+    assert dict(next_fit(material).fitting) == {"formula": "~ n_answers"}
+
+
+def test_copies_are_the_remedy_where_the_data_tell_them(doubted: Any) -> None:
+    material = doubted(departure("dependent-raters", "rater_1", "rater_2"), copies=True)
+    assert dict(next_fit(material).fitting) == {"copies": {"rater_2": "rater_1"}}
+    remedy = remedy_of(material)
+    assert remedy is not None
+    assert options(remedy.command)["--copies"] == "rater_2=rater_1"
+
+
+def test_a_column_of_kinds_becomes_the_session(doubted: Any) -> None:
+    material = doubted(departure("rater-by-kind", "language"), departure("halo"))
+    planned = next_fit(material)
+    assert planned.reading == {"session": "language"}
+    assert planned.fitting["raters"].endswith("+ drift + halo")
+    alone = next_fit(doubted(departure("rater-by-kind", "language")))
+    assert dict(alone.fitting) == {}  # the default has drift by itself
+
+
+def test_a_fit_made_in_python_is_advised_in_python(doubted: Any) -> None:
+    remedy = remedy_of(doubted(departure("rater-by-system"), command=""))
+    assert remedy is not None
+    read, fit = remedy.command.splitlines()
+    assert read.startswith("ratings = assay.read_ratings(")
+    assert "truth='TRUTH.csv'" in read
+    assert "raters='hierarchical + item_difficulty + system_bias'" in fit
+
+
+def test_page_one_shows_the_command_and_every_reason(doubted: Any) -> None:
+    material = doubted(departure("rater-by-system"), departure("rater-by-cluster"))
+    page = make_page(material)
+    front = page.front
+    assert front is not None
+    assert all(text in front.cautions for text in reasons_of(material).values())
+    html = page_html(page)
+    assert "--prevalence dirichlet" in html
+    assert "TRUTH.csv" in html
+    assert "command in the box" in dict(front.sentences)["What to do next"]
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_large_difference_is_stated_though_a_mark_applies(doubted: Any, *, apart: bool) -> None:
+    material = doubted(departure("rater-by-system"))
+    found = material.comparison
+    ends = (0.8, 0.3) if apart else (0.5, 0.45)
+    first, second = material.order
+    systems = pd.DataFrame(
+        {"metric": "m", "system": [first, second], "better": "neither", "doubt": "",
+         "mean": ends, "lower": [x - 0.1 for x in ends], "upper": [x + 0.1 for x in ends],
+         "p_best": float("nan"), "expected_loss": float("nan")}
+    )  # fmt: skip
+    pairs = pd.DataFrame(
+        {"metric": ["m"], "a": first, "b": second, "better": "neither", "doubt": "a mark: of m",
+         "difference": ends[0] - ends[1], "difference_lower": 0.02, "difference_upper": 0.6,
+         "level": 0.95, "p_greater": 0.99, "p_equal": 0.0}
+    )  # fmt: skip
+    material.__dict__["comparison"] = replace(found, systems=systems, pairs=pairs)
+    material.__dict__["titles"] = {"m": "Share of m"}
+    from assay.reporting.answers import of_systems
+
+    _, best, sure = of_systems(material)
+    assert best.startswith(f"{first} has the higher Share of m.") is apart
+    assert "favour a system" in best
+    assert "0.02 to 0.60" in sure
+
+
+def test_a_run_does_not_repeat_what_its_model_has(doubted: Any) -> None:
+    codes = ["rater-by-cluster", "dependent-raters", "few-clusters"]
+    checked = Check(
+        findings=tuple(Checked(level="warning", topic="t", text=code, code=code) for code in codes),
+        tables={},
+    )
+    plain = doubted(known=40).view
+    assert [note.code for note in Run(check=checked, fit=plain).warnings] == codes
+    gold = doubted(spec={"reference": "gold", "prevalence": "dirichlet"}, known=40).view
+    assert [note.code for note in Run(check=checked, fit=gold).warnings] == ["few-clusters"]
+
+
+def test_known_truth_is_not_asked_for_again(doubted: Any) -> None:
+    for code in ("dependent-raters", "graded-items", "rater-by-system"):
+        one = departure(code, "rater_1")
+        assert "`truth=`" in warning(one, doubted().ratings)
+        assert "`truth=`" not in warning(one, doubted(known=40).ratings)
+    assert "40 items" in warning(departure("graded-items"), doubted(known=40).ratings)

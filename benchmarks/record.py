@@ -44,7 +44,7 @@ LAYERED = {
     "system_bias": {"raters": "hierarchical + system_bias"},
     "perception": {"raters": "hierarchical + perception + item_difficulty", "reference": "gold"},
     "halo": {"raters": "hierarchical + halo"},
-    "copies": {"raters": "hierarchical", "copies": {"human2": "human1"}},
+    "copies": {"raters": "hierarchical", "copies": {"rater_2": "rater_1"}},
 }
 NO_PART_OF_TRUTH = ("copies",)
 """What a fit is given about raters, and a simulation is not."""

@@ -5,7 +5,10 @@ import pytest
 
 from benchmarks import record
 
-CASES = ("single one_coin map", "grounding pooled dirichlet em", "retrieval drift laplace")
+CASES = (
+    "single one_coin map", "grounding pooled dirichlet em", "retrieval drift laplace",
+    "generation halo laplace", "retrieval copies laplace",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -65,6 +65,8 @@ OF_ALL_LABELS: Collection[Code] = frozenset({"anchored-on-rank"})
 """Tests of the sum over the labels, since one cause acts on all of them."""
 LEAST_ITEMS = 60
 """Least number of items with two answers for a label, and with three for ``graded``."""
+LEAST_RANKED = 150
+"""The same for ``anchored-on-rank``, which needs items of each class at each rank."""
 MOST_CLASSES = 30
 """Most classes of a tested label: the tests take their square in time, and say little beyond."""
 LEAST_PAIRS = 200
@@ -310,7 +312,7 @@ def statistics(
     if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
         values = graded_gain(rows, fit)[:, None]
         found["graded-items"] = Statistics(values=values, who=((),))
-    if "anchored-on-rank" in wanted and rows.classes == 2:
+    if "anchored-on-rank" in wanted and rows.classes == 2 and len(rows.truth) >= LEAST_RANKED:
         gain = anchoring_gain(rows, fit, start)
         if gain is not None:
             found["anchored-on-rank"] = Statistics(values=gain[:, None], who=((),))

@@ -175,8 +175,7 @@ def _rounding(words: pd.DataFrame, decimals: int) -> str:
         for a, b, gap in shown
         if UNDEFINED not in (a, b)
     ]
-    last = f"{10**-decimals:.{decimals}f}"
-    return f"Numbers are rounded: means and differences may disagree by {last}." * any(off)
+    return "Numbers are rounded." * any(off)
 
 
 def _list_lengths(material: Material) -> str:

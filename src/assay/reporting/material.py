@@ -45,6 +45,8 @@ from assay.validation.stability import Of, stability_tables
 
 GAP = ("difference", "difference_lower", "difference_upper")
 """Columns of a difference and of its interval."""
+MOST_DECIMALS = 3
+"""Of differences: one interval that ends next to 0 would widen all columns."""
 ABSTENTION_DRAWS = 1000
 """Posterior draws used for each kind of item and odds ratio, with new states in each."""
 
@@ -190,7 +192,8 @@ class Material:
     @cached_property
     def gap_decimals(self) -> int:
         """Decimals of all differences of systems on the page."""
-        return decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
+        found = decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
+        return min(found, MOST_DECIMALS)
 
     @cached_property
     def value_decimals(self) -> int:

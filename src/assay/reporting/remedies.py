@@ -283,7 +283,7 @@ def _without(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
 def _option(name: str, value: Any) -> list[str]:
     """Write an argument as options; lists and mappings repeat the option."""
     if isinstance(value, Mapping):
-        value = [f"{key}={one}" for key, one in value.items()]
+        value = ["=".join((str(key), str(one))) for key, one in value.items()]
     values = value if isinstance(value, list) else [value]
     return [part for one in values for part in (f"--{name}", str(one))]
 

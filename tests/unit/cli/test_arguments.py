@@ -33,7 +33,7 @@ NO_ARGUMENTS = (
     "evaluation/prevalence.py", "inference/diagnostics.py", "io/files/delimited.py",
     "io/multi_select.py", "io/wide_tables.py", "modelling/confusion.py",
     "modelling/families/joint.py", "modelling/formula_trees.py", "modelling/layers/halo.py",
-    "reporting/data.py",
+    "reporting/data.py", "reporting/remedies.py",
 )  # fmt: skip
 """Files with texts that set something equal that is no argument, such as a label and its class."""
 

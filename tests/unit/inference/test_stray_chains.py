@@ -49,9 +49,10 @@ def test_a_stray_chain_is_made_again_and_named(study: Study) -> None:
     assert tries == [1, 2]
     np.testing.assert_array_equal(found, np.concatenate([home, home, home]))
     assert stats["lp"][:, 0].tolist() == [0.0, 8.0, 0.0]
-    assert len(notes) == 2
-    assert all(note.code == "stray-chain-remade" for note in notes)
-    assert all(note.numbers["chain"] == 2 for note in notes)
+    # It strayed into the same mode twice, which is said once.
+    (note,) = notes
+    assert note.code == "stray-chain-remade"
+    assert note.numbers["chain"] == 2
 
 
 def test_chains_at_home_are_left_alone(study: Study) -> None:
@@ -106,10 +107,15 @@ def test_a_misnamed_mode_is_no_part_of_the_result_whatever_its_weight(turned: St
 def test_a_chain_that_never_stays_is_told_of(turned: Study) -> None:
     structure, density, modes = turned
     away = around(next(mode for mode in modes if mode.misnamed).x)
-    _, notes = without_stray_chains(
-        structure, density, modes[:1], (away, stats_of(away, 0.0)), lambda n: ([*away], {})
-    )
-    assert len(notes) == TRIES + 1
+    tries = []
+
+    def run(number: int):
+        tries.append(number)
+        return [*away], {}
+
+    _, notes = without_stray_chains(structure, density, modes[:1], (away, stats_of(away, 0.0)), run)
+    assert len(tries) == TRIES
+    assert len(notes) == 2
     assert (notes[-1].code, notes[-1].level) == ("stray-chain", "warning")
     assert notes[-1].numbers == {"chain": 1}
 

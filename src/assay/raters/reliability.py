@@ -143,36 +143,31 @@ def reliability_table(
     table = np.full((draws, count, each, len(labels), len(names), len(names)), np.nan)
     for part in structure.parts:
         plain = kind == "raw" or _nothing_between(structure, part)
-        by_unit = (
-            part.reliability(values) if plain else _recorded(structure, part, values, by_system)
-        )
-        of_class = _classes_of_units(structure, part, values, by_system)
+        states = _states_of_units(structure, part, values, by_system)
+        by_unit = part.reliability(values) if plain else _recorded(structure, part, values, states)
         for c in range(each):
             shares = _shares_of_system(part, c) if systems else part.shares
             for n, label in enumerate(labels):
                 places = [names.index(name) for name in label.classes]
                 here = by_unit[:, :, n, : len(places), : len(places)]
-                weight = shares[None, :, :, None] * of_class[n][:, None]
-                weight = divided(weight, weight.sum(axis=2, keepdims=True))
-                here = np.einsum("druk,dukm->drkm", weight, here)
+                if states.shape[1] == 1:  # classes are as common in all units of a rater
+                    here = np.einsum("ru,dukm->drkm", shares, here)
+                else:
+                    common = _of_classes(structure, n, states)
+                    total = np.einsum("ru,duk->drk", shares, common)
+                    here = np.einsum("ru,dukm->drkm", shares, common[..., None] * here)
+                    here = divided(here, total[..., None])
                 for k, place in enumerate(places):
                     at = (part.members[:, None], c, n, place, np.array(places))
                     table[:, *at] = here[:, :, k]
     return table if systems else table[:, :, 0]
 
 
-def _classes_of_units(
-    structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
-) -> list[Floats]:
-    """Return how common each label's classes are in a unit's system, (draw, unit, class)."""
-    chance = _states_of_units(structure, part, values, by_system)
-    states = structure.prevalence.space.states
-    return [
-        np.stack(
-            [chance[..., states[:, n] == k].sum(axis=-1) for k in range(len(label.classes))], -1
-        )
-        for n, label in enumerate(structure.ratings.task.labels)
-    ]
+def _of_classes(structure: Structure, label: int, states: Floats) -> Floats:
+    """Sum the shares of states (..., state) by the classes of a label, (..., class)."""
+    true = structure.prevalence.space.states[:, label]
+    classes = range(len(structure.ratings.task.labels[label].classes))
+    return np.stack([states[..., true == k].sum(axis=-1) for k in classes], axis=-1)
 
 
 def _states_of_units(
@@ -180,14 +175,14 @@ def _states_of_units(
 ) -> Floats:
     """Return how common states are where a unit's items are, (draw, unit, state).
 
-    That is the unit's system if raters differ by system, else all places of items.
+    That is the unit's system if raters differ by system. Else it is all places of items, with one
+    entry for all units.
     """
-    share = average_prevalence(structure, values)
-    found = np.repeat(share[:, None], len(part.unit_rater), axis=1)
-    if part.bias is not None and by_system is not None:
-        own = part.bias.unit_system >= 0
-        found[:, own] = by_system[:, part.bias.unit_system[own]]
-    return found
+    share = average_prevalence(structure, values)[:, None]
+    if part.bias is None or by_system is None:
+        return share
+    system = part.bias.unit_system
+    return np.where((system >= 0)[:, None], by_system[:, np.maximum(system, 0)], share)
 
 
 RARE = 1e-9
@@ -231,12 +226,14 @@ def _nothing_between(structure: Structure, part: RaterModel) -> bool:
 
 
 def _recorded(
-    structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
+    structure: Structure, part: RaterModel, values: Mapping[str, Floats], share: Floats
 ) -> Floats:
-    """Average over states, difficulty and perception, (draw, unit, label, true, reported)."""
+    """Average over states, difficulty and perception, (draw, unit, label, true, reported).
+
+    ``share`` is that of the states, (draw, unit or 1, state).
+    """
     space = structure.prevalence.space
     draws, states = len(next(iter(values.values()))), len(space.states)
-    share = _states_of_units(structure, part, values, by_system)
     width = max(len(label.classes) for label in structure.ratings.task.labels)
     labels = space.states.shape[1]
     table = np.full((draws, len(part.unit_rater), labels, width, width), np.nan)

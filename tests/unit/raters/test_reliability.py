@@ -1,3 +1,4 @@
+import tracemalloc
 import warnings
 from itertools import product
 
@@ -179,6 +180,19 @@ def test_reliability_is_that_on_the_items_of_a_class(layer: str, prevalence: str
     assert counted > 0.85
     judge = assay.rater_reliability(fit).sel(rater="judge", true_class="no", reported_class="yes")
     assert judge.mean().item() == pytest.approx(counted, abs=0.05)
+
+
+@pytest.mark.parametrize("layer", ["", " + system_bias"])
+def test_many_raters_take_memory_by_their_number_and_not_its_square(layer: str) -> None:
+    ratings = assay.simulate("single", n_items=300, n_raters=150, n_systems=2, rng=1)
+    fit = quick(ratings, raters=f"hierarchical{layer}", draws=100)
+    tracemalloc.start()
+    try:
+        table = assay.rater_reliability(fit)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * table.nbytes
 
 
 def test_raters_without_system_bias_are_alike_on_all_systems() -> None:

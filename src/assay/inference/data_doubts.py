@@ -15,6 +15,7 @@ from assay.checks.departures.report import (
     MEANINGS,
     TEAMS,
     TEAMS_MARK,
+    needs,
     numbers,
     teams_warning,
     warning,
@@ -76,14 +77,12 @@ def find_data_doubts(
                 numbers={"teams": len(teams)}, differences_only=True,
             )
         )  # fmt: skip
-    known = bool((ratings.truth >= 0).any())
     for one in departures:
         if copied(one, spec):
             continue
         meaning, modelled = MEANINGS[one.code], ""
         if has_part_for(one.code, spec):
-            # Truth of some items shows who is right only to a layer of raters.
-            if not meaning.needs or (known and meaning.parts):
+            if not needs(one, ratings):
                 continue
             modelled = (
                 f"The model has the layer {meaning.parts[0]}, so the intervals include this"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from assay._util.typing import Floats
 from assay.checks.departures.null_model import (
@@ -41,17 +42,13 @@ class Shift:
         of_ranks = (no + yes).sum(axis=0)
         # The raters' confusions are those at the mean rank of the items of a kind.
         away = self.depth - (of_ranks * self.depth).sum(axis=0) / of_ranks.sum(axis=0)
-        p = _logistic(base + self.at[:, None] * away)
+        p = expit(base + self.at[:, None] * away)
         slope = ((yes - (no + yes) * p) * away).sum(axis=(0, 1, 3)) - self.at / SPREAD**2
         curve = ((no + yes) * p * (1 - p) * away**2).sum(axis=(0, 1, 3)) + SPREAD**-2
         self.at = self.at + slope / curve
-        p = np.clip(_logistic(base + self.at[:, None] * away), NEVER, 1 - NEVER)
+        p = np.clip(expit(base + self.at[:, None] * away), NEVER, 1 - NEVER)
         found = np.stack([1 - p, p], axis=2)
         return found.reshape(-1, *found.shape[2:])
-
-
-def _logistic(log_odds: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-log_odds)))
 
 
 def anchoring_gain(rows: LabelRows, fit: NullFit, start: NullFit) -> Floats | None:

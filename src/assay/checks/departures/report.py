@@ -189,11 +189,11 @@ def warning(departure: Departure, ratings: Ratings, modelled: str = "") -> str:
     """
     meaning = MEANINGS[departure.code]
     mend = modelled or _mend(departure, ratings)
-    told = [_observed(departure), meaning.means, mend, _needs(departure, ratings)]
+    told = [_observed(departure), meaning.means, mend, needs(departure, ratings)]
     return "".join(f"{sentence}. " for sentence in told if sentence).strip()
 
 
-def _needs(departure: Departure, ratings: Ratings) -> str:
+def needs(departure: Departure, ratings: Ratings) -> str:
     """Name the data that are needed even with the recipe; ``""`` if the ratings have them."""
     meaning = MEANINGS[departure.code]
     # Truth shows a layer of raters who is right, which is what such a layer needs.
@@ -274,7 +274,7 @@ def _by_default(departure: Departure, ratings: Ratings) -> str:
 def _told(departure: Departure, ratings: Ratings) -> Finding:
     """Return a warning, or a note where the default allows for the departure."""
     modelled, about_it = _by_default(departure, ratings), numbers(departure)
-    if modelled and not _needs(departure, ratings):
+    if modelled and not needs(departure, ratings):
         text = f"{_observed(departure)}. {modelled}"
         return _finding("note", text, code=departure.code, numbers=about_it)
     text = warning(departure, ratings, modelled).removesuffix(".")

@@ -1,10 +1,13 @@
 """Systematic disagreement: answers or scores opposite to those of other raters."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
 
 from assay._util.text import counted, does, some
-from assay._util.typing import Bools, Floats
+from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Part, findings_on
 from assay.data.overlap import RaterPairs, opposite_pairs, rater_pairs
 from assay.data.ratings import Ratings
@@ -30,6 +33,96 @@ def check_opposites(ratings: Ratings) -> Part:
     return Part(
         findings=(_finding("warning", text, code="opposite-raters", numbers={"pairs": len(pairs)}),)
     )
+
+
+MIN_VOTED = 5
+"""Least number of items with a majority for a class, for it to be compared."""
+MIN_GAIN = 0.15
+"""Least increase of agreement by other names, in the mean of the exchanged classes."""
+MIN_GAIN_ERRORS = 3.0
+"""Standard errors above 0 from which such an increase is reported."""
+
+
+class _Exchange(NamedTuple):
+    """Classes that a rater gives each other's names, and agreement on them with names put right."""
+
+    rater: int
+    said: Ints
+    meant: Ints
+    now: float
+    renamed: float
+
+
+def check_exchanged_classes(ratings: Ratings) -> Part:
+    """Report raters who give each other's names to classes, beyond those of opposite pairs."""
+    lines: list[str] = []
+    told = {
+        (pair.label, rater) for pair in opposite_pairs(ratings) for rater in (pair.one, pair.other)
+    }
+    for n, label in enumerate(ratings.task.labels):
+        for found in _exchanges(ratings, n):
+            if (n, found.rater) in told:
+                continue
+            swapped = " and ".join(
+                f"'{label.classes[said]}' where others say '{label.classes[meant]}'"
+                for said, meant in zip(found.said, found.meant, strict=True)
+            )
+            lines.append(
+                f"{ratings.raters.index[found.rater]} on {label.name} says {swapped} (agreement on "
+                f"these classes {found.now:.0%}, exchanged {found.renamed:.0%})"
+            )
+    if not lines:
+        return Part()
+    text = (
+        f"{counted(len(lines), 'rater')} may have used classes the wrong way round, such as a "
+        "reversed scale. Of three classes or more, a fit takes such a rater for one who guesses. "
+        f"Check how they coded their answers, and mend the file: {some(lines)}"
+    )
+    numbers = {"raters": len(lines)}
+    return Part(findings=(_finding("warning", text, code="exchanged-classes", numbers=numbers),))
+
+
+def _exchanges(ratings: Ratings, label: int) -> list[_Exchange]:
+    """Return raters whose agreement with the majority of the others grows by renaming classes.
+
+    Classes weigh alike, so that a preference for one class is no exchange.
+    """
+    tables = _against_others(ratings, label)
+    found = []
+    for rater in np.flatnonzero(tables.sum(axis=(1, 2)) >= 2 * MIN_VOTED):
+        compared = np.flatnonzero(tables[rater].sum(axis=1) >= MIN_VOTED)
+        if len(compared) < 2:
+            continue
+        table = tables[rater][np.ix_(compared, compared)] + 1 / len(compared)
+        count = tables[rater][compared].sum(axis=1) + 1
+        rate = table / count[:, None]
+        names = linear_sum_assignment(rate, maximize=True)[1]
+        moved = np.flatnonzero(names != np.arange(len(compared)))
+        if not len(moved):
+            continue
+        right, renamed = rate[moved, moved], rate[moved, names[moved]]
+        gain = renamed - right
+        error = np.sqrt(((renamed + right - gain**2) / count[moved]).sum())
+        if gain.mean() > MIN_GAIN and gain.sum() > MIN_GAIN_ERRORS * error:
+            now, then = float(right.mean()), float(renamed.mean())
+            found.append(_Exchange(int(rater), compared[names[moved]], compared[moved], now, then))
+    return found
+
+
+def _against_others(ratings: Ratings, label: int) -> Floats:
+    """Count answers by what most others say of the item, (rater, majority, answer)."""
+    classes, raters = len(ratings.task.labels[label].classes), len(ratings.raters)
+    told = np.flatnonzero((ratings.replicate == 0) & (ratings.answers[:, label] >= 0))
+    item, said = ratings.item[told], ratings.answers[told, label].astype(np.int64)
+    votes = np.zeros((len(ratings.items), classes), np.int64)
+    np.add.at(votes, (item, said), 1)
+    others = votes[item]
+    others[np.arange(len(item)), said] -= 1
+    ordered = np.sort(others, axis=1)
+    clear = ordered[:, -1] > ordered[:, -2]
+    cell = (ratings.rater[told] * classes + others.argmax(axis=1)) * classes + said
+    counts = np.bincount(cell[clear], minlength=raters * classes**2)
+    return counts.reshape(raters, classes, classes).astype(float)
 
 
 _score_directions_finding = findings_on("scores")

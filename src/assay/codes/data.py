@@ -75,6 +75,10 @@ DATA = {
     "errors-from-known-truth": (
         "No item has two raters. Errors are estimated from the items of known truth alone."
     ),
+    "exchanged-classes": (
+        "A rater gives classes each other's names, such as a reversed scale. Check how this rater "
+        "coded the answers, and mend the file."
+    ),
     "few-clusters": (
         "There are few clusters, so population estimates depend partly on the model. Add clusters, "
         "or use `estimand='finite'`."

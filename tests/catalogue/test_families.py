@@ -18,6 +18,7 @@ from assay.data.task_files import catalogue_entry, catalogue_names, catalogue_pa
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
 from assay.modelling.families import default_priors, family_class
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.prevalence import prevalence_class
 from assay.modelling.priors import Prior, parse_prior
@@ -173,7 +174,8 @@ def another(prior: Prior) -> str:
 def numbers(structure: Structure) -> dict[str, list[np.ndarray]]:
     """Numbers of the prior of each unknown, and of the leans of all raters."""
     found = {p.name: [np.asarray(v) for v in p.prior.values] for p in structure.parameters()}
-    leans = [part.lean for part in structure.parts if part.lean is not None]
+    joint = [prior for part in structure.parts for prior in part.joint_priors]
+    leans = [prior for prior in joint if isinstance(prior, LeanPrior)]
     pools = [pool for _, pool in structure.pools]
     return found | {
         "lean": [np.asarray(v) for lean in leans for v in lean.prior.values],

@@ -109,6 +109,39 @@ def prior_at(parameter: Parameter, value: np.ndarray, free: np.ndarray) -> float
     )
 
 
+def joint_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
+    return lean_at(structure, values) + names_at(structure, values)
+
+
+def names_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
+    """What the prior of class names adds: each class's own answer against all, to the power 10."""
+    raters, layout, total = structure.parts[0].raters, structure.parts[0].family.layout, 0.0
+    if raters.crowd is None or "answer_rate" not in values:
+        return total
+    answer, cell = 0, 0
+    long = [n for n, label in enumerate(structure.ratings.task.labels) if len(label.classes) > 2]
+    for place, n in enumerate(long):
+        count = len(structure.ratings.task.labels[n].classes)
+        share = np.zeros(len(raters.groups))
+        for rater, group in enumerate(raters.group):
+            share[group] += raters.crowd[rater, n]
+        for k in range(count):
+            mean = np.zeros(count)
+            for g in range(len(raters.groups)):
+                rate = values["answer_rate"][g, answer : answer + count]
+                rate = rate / rate.mean()
+                offset = values["confusion_mean"][g, cell : cell + count]
+                odds = rate * np.exp(offset)
+                odds[k] = rate[k] + np.exp(values["ability_mean"][g, place] + offset[k])
+                mean += share[g] / share.sum() * odds / odds.sum()
+            if raters.alone[n]:
+                total += float(np.log(mean[k] ** 10 / (mean**10).sum()))
+            cell += count
+        answer += count
+    assert layout.asked_rows >= answer
+    return total
+
+
 def lean_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
     """What the prior of the lean adds: it takes the place of the one that the logits give it.
 
@@ -125,7 +158,10 @@ def lean_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
         if len(label.classes) > 2 or not raters.alone[n] or not raters.crowd[:, n].any():
             continue
         found, usual, variance = 0.0, 0.0, 0.0
-        for cell, (row, _) in enumerate(layout.cells):
+        cells = [row for row, _ in layout.cells]
+        if "answer_rate" in values:  # longer rows have no logits
+            cells = [row for row in cells if layout.row_classes[row] == 2]
+        for cell, row in enumerate(cells):
             if layout.labels[row] != n:
                 continue
             sign = 1 if layout.true_classes[row] == 1 else -1
@@ -177,11 +213,33 @@ def agree(structure: Structure) -> None:
         free = x[density.starts[n] : density.starts[n + 1]].reshape(parameter.free_shape)
         prior += prior_at(parameter, values[parameter.name], free)
     assert value == pytest.approx(
-        prior + lean_at(structure, values) + structure.log_likelihood(values), abs=1e-9, rel=1e-12
+        prior + joint_at(structure, values) + structure.log_likelihood(values),
+        abs=1e-9,
+        rel=1e-12,
     )
     numeric = differences(density, x)
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-6)
     assert np.abs(gradient).max() > 0.1
+
+
+def structure_without_truth(name: str, family: str) -> Structure:
+    """Two groups of raters, who alone say what is true."""
+    ratings = small_ratings(task_named(name), 5, items=12, raters=5, missing=0.2)
+    return build_structure(ratings, make_spec(family))
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("ais", "hierarchical"), ("gated", "hierarchical + item_difficulty"),
+        ("relevance", "ability_bias"), ("single", "ability_bias + item_difficulty"),
+        ("gated", "ability_bias + item_difficulty"),
+    ],
+)  # fmt: skip
+def test_value_and_gradient_where_raters_alone_say_what_is_true(name: str, family: str):
+    structure = structure_without_truth(name, family)
+    assert structure.joint_priors
+    agree(structure)
 
 
 @pytest.mark.parametrize("name", ["retrieval", "ais", "single"])
@@ -202,7 +260,7 @@ def test_priors_of_a_scale(prior: str):
         free = x[density.starts[n] : density.starts[n + 1]].reshape(parameter.free_shape)
         total += prior_at(parameter, values[parameter.name], free)
     assert density(x)[0] == pytest.approx(
-        total + lean_at(structure, values) + structure.log_likelihood(values), abs=1e-9
+        total + joint_at(structure, values) + structure.log_likelihood(values), abs=1e-9
     )
 
 
@@ -249,6 +307,11 @@ def _against_pymc(structure: Structure, mode: object) -> None:
 def test_pymc_agrees_without_compiling():
     ratings = small_ratings(task_named("retrieval"), 3, items=6, clusters=None, missing=0.2)
     _against_pymc(build_structure(ratings, make_spec()), _interpreted())
+
+
+@pytest.mark.parametrize("name", ["relevance", "gated"])
+def test_pymc_agrees_where_raters_alone_say_what_is_true(name: str):
+    _against_pymc(structure_without_truth(name, "ability_bias"), _interpreted())
 
 
 @pytest.mark.parametrize("recipe", ["easy and hard", "gold", "default, gold"])

@@ -309,7 +309,7 @@ def test_known_truth_weighs_leans_to_answers_by_enumeration():
 def test_the_pool_of_a_reference_group_is_that_of_its_raters():
     ratings = assay.simulate("retrieval", n_items=40, groups={"a": 2, "b": 3}, rng=1)
     ((part, pool),) = build_structure(ratings, make_spec(reference="b")).pools
-    assert part.lean is None
+    assert not part.joint_priors
     took = pool.share.any(axis=(0, 2))
     assert took.tolist() == (ratings.raters["group"] == "b").tolist()
     # Half of the difference of the two logits, averaged over the three raters.

@@ -28,6 +28,10 @@ REFUSALS = {
     "claim-itself": "A claim compares a system with itself. Name another system.",
     "claim-number": "A number in a claim is out of range. Correct it.",
     "claim-syntax": "A claim cannot be read. Write it in one of the forms that the message shows.",
+    "classes-without-names": (
+        "The priors say that raters hardly ever call the classes by their names, so no parameters "
+        "can be drawn. Raise `mean_correct`, or lower the SDs of `mean_by_class` and `mean_other`."
+    ),
     "codes-not-numbers": "Class codes have no mean. Use assay.label_probabilities(fit).",
     "condition-always-or-never": (
         "A condition holds in every state of the task, or in none, so it compares nothing. Change "

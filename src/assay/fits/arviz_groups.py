@@ -121,9 +121,9 @@ def _log_prior(view: FitView) -> xr.Dataset:
     posterior = view["posterior"]
     found = {}
     for name, values in prior_log_densities(view.structure, view.draws).items():
-        dims = posterior[name].dims[2 : values.ndim + 1] if name in posterior else ("lean_term",)
+        dims = posterior[name].dims[2 : values.ndim + 1] if name in posterior else ("joint_term",)
         coords = {str(d): posterior[d].values for d in dims if d in posterior.coords}
         if name not in posterior:
-            coords = {"lean_term": np.arange(values.shape[-1])}
+            coords = {"joint_term": np.arange(values.shape[-1])}
         found[name] = view.by_chain(values, name, coords).drop_attrs()
     return xr.Dataset(found)

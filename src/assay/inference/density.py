@@ -207,8 +207,8 @@ def make_density(
             terms.append((logs * -0.5).at.ravel())
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
-    if (lean := structure.log_lean(values, tape)) is not None:
-        terms.append(lean.at.ravel())
+    if (joint := structure.log_joint_priors(values, tape)) is not None:
+        terms.append(joint.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
     # With a row for each node of difficulty, logarithms would take most of the time.

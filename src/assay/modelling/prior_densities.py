@@ -13,12 +13,12 @@ from assay.modelling.structure import Structure
 def prior_log_densities(structure: Structure, values: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return the log prior density of each block, (draw, ...), of parameters (draw, ...).
 
-    A block of simplexes lacks its last axis. ``lean`` is the prior on what all raters of a part
-    have in common, where the model has it.
+    A block of simplexes lacks its last axis. ``joint`` has the priors of several parameters
+    together, where the model has any.
     """
     found = {p.name: log_density(p, values[p.name]) for p in structure.parameters()}
-    if (lean := structure.log_lean(values, np)) is not None:
-        found["lean"] = np.asarray(lean)
+    if (joint := structure.log_joint_priors(values, np)) is not None:
+        found["joint"] = np.asarray(joint)
     return found
 
 

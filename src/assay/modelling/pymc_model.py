@@ -110,8 +110,8 @@ def model_of(structure: Structure) -> "pm.Model":
         coords["system"] = list(systems)
     with pm.Model(coords=coords) as model:
         values = {block.name: block.variable() for block in blocks}
-        if (lean := structure.log_lean(values, pt)) is not None:
-            pm.Potential("lean", lean.sum())
+        if (joint := structure.log_joint_priors(values, pt)) is not None:
+            pm.Potential("joint", joint.sum())
         tables = structure.tables(values, pt)
         value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
         pm.Potential("ratings", value)

@@ -16,8 +16,7 @@ from assay.data.states import MISSING, StateSpace, Vectors
 from assay.modelling.confusion import Tilt
 from assay.modelling.copying import Copying
 from assay.modelling.families import Family, WholeFamily
-from assay.modelling.families.family import Raters
-from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.family import JointPrior, Raters
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.families.scored import Scored
 from assay.modelling.interface_rules import (
@@ -186,9 +185,9 @@ class RaterModel(ABC):
         return self.consistency.of_raters(values, xp)
 
     @property
-    def lean(self) -> LeanPrior | None:
-        """Prior of the raters' mean lean, if there is one."""
-        return None
+    def joint_priors(self) -> Sequence[JointPrior]:
+        """Priors of several parameters together."""
+        return ()
 
     @property
     def pool_leans(self) -> Sequence[PoolLean]:
@@ -247,9 +246,9 @@ class CategoricalRaterModel(RaterModel):
         return [*self.family.parameters(), *more, *self.responses.parameters()]
 
     @property
-    def lean(self) -> LeanPrior | None:
-        """Prior of the raters' mean lean, if there is one."""
-        return self.family.lean_prior()
+    def joint_priors(self) -> Sequence[JointPrior]:
+        """Priors of several parameters together."""
+        return self.family.joint_priors()
 
     @property
     def pool_leans(self) -> Sequence[PoolLean]:

@@ -25,7 +25,7 @@ from assay.likelihood.collapse import Pattern, collapse
 from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
-from assay.modelling.families.lean import LeanPrior
+from assay.modelling.families.family import JointPrior
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import DEGREES, KINDS
@@ -99,16 +99,16 @@ class Structure:
             *self.perception.parameters(),
         ]
 
-    def log_lean(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the log density of priors on several parameters, (..., term); None without any."""
-        found = [lean.log_density(part.own(values), xp) for part, lean in self._leans]
+    def log_joint_priors(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the log density of priors of several parameters, (..., term); None without any."""
+        found = [prior.log_density(part.own(values), xp) for part, prior in self.joint_priors]
         return xp.concatenate(found, axis=-1) if found else None
 
     def draw(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw all unknowns once from their priors, by name."""
         found = {p.name: p.draw(rng) for p in self._unknowns}
-        for part, lean in self._leans:
-            moved = lean.redraw(part.own(found), rng)
+        for part, prior in self.joint_priors:
+            moved = prior.redraw(part.own(found), rng)
             found |= {part.prefix + name: value for name, value in moved.items()}
         return found
 
@@ -118,9 +118,9 @@ class Structure:
         return self.parameters()
 
     @cached_property
-    def _leans(self) -> list[tuple[RaterModel, LeanPrior]]:
-        """Parts with a prior of the raters' mean lean."""
-        return [(part, lean) for part in self.parts if (lean := part.lean) is not None]
+    def joint_priors(self) -> list[tuple[RaterModel, JointPrior]]:
+        """Priors of several parameters together, and the part of each."""
+        return [(part, prior) for part in self.parts for prior in part.joint_priors]
 
     def with_pool_lean(
         self, values: Mapping[str, Floats], lean: Floats | None

@@ -63,7 +63,7 @@ def test_log_priors_are_those_of_pymc(whole: xr.DataTree) -> None:
     with model_of(FitView.of(whole).structure):
         wanted = compute_log_prior(few, extend_inferencedata=False, progressbar=False)
     found = whole["log_prior"].to_dataset().isel(draw=[0, 7])
-    assert set(wanted.data_vars) == set(found.data_vars) - {"lean"}
+    assert set(wanted.data_vars) == set(found.data_vars) - {"joint"}
     for name, values in wanted.data_vars.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-9)
 

@@ -9,17 +9,21 @@ import numpy as np
 from assay._util.arrays import add_products, append_constant, log_softmax, logsumexp
 from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import Tilt
-from assay.modelling.families.family import Family, Owner
+from assay.modelling.families.class_names import ClassNamesPrior
+from assay.modelling.families.family import Family, JointPrior, Owner
 from assay.modelling.families.hierarchical import (
     BY_GROUP,
-    lean_prior,
+    lean_priors,
     logit_parameters,
     mean_prior,
     pool_leans,
 )
-from assay.modelling.families.lean import LeanPrior, rater_logits
+from assay.modelling.families.lean import rater_logits
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.parameters import Parameter, offsets
+
+GROUP_CONFUSIONS = ("confusion_mean", "ability_mean", "answer_rate")
+"""Parameters of the confusions of average raters."""
 
 
 class _Long(NamedTuple):
@@ -123,9 +127,31 @@ class AbilityBias(Family):
         ]
         return found
 
-    def lean_prior(self) -> LeanPrior | None:
-        """Return the prior of the raters' mean lean, on binary labels."""
-        return lean_prior(self, ~self._long.cells)
+    def joint_priors(self) -> Sequence[JointPrior]:
+        """Return the priors of the mean lean, on binary labels, and of names, on longer ones."""
+        return [*lean_priors(self, ~self._long.cells), *self._names_prior()]
+
+    def _names_prior(self) -> list[JointPrior]:
+        """Return the prior of class names, if raters alone say the truth of a longer label."""
+        crowd, alone, layout = self.raters.crowd, self.raters.alone, self.layout
+        if crowd is None or alone is None:
+            return []
+        labels, groups = np.array(layout.labels), len(self.raters.groups)
+        told = (layout.row_classes > 2) & (alone & crowd.any(axis=0))[labels]
+        if not told.any():
+            return []
+        by_label = [np.bincount(self.raters.group, one, groups) for one in crowd.T]
+        return [
+            ClassNamesPrior(
+                width=layout.width,
+                rows=np.flatnonzero(told),
+                right=np.array(layout.true_classes)[told],
+                classes=layout.row_classes[told],
+                weight=np.stack(by_label)[labels[told]],
+                log_confusion=self._average,
+                parameters=[p for p in self.parameters() if p.name in GROUP_CONFUSIONS],
+            )
+        ]
 
     def pool_leans(self) -> Sequence[PoolLean]:
         """Return how the raters' mean leans differ from their pool's."""
@@ -170,15 +196,33 @@ class AbilityBias(Family):
         mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))
         ability = (mean + sd * values["ability_offset"])[..., long.answer_label]
         ability = ability + self._of_answers("class", values)
-        means = values["confusion_mean"][..., group, :]
-        right = means[..., long.right] + ability
-        above = right - self._rates(values, xp)
-        above = logsumexp(xp.stack([above, above * 0.0], axis=-1), xp)
-        logits = xp.concatenate([means, above], axis=-1)
+        logits = self._long_logits(
+            values["confusion_mean"][..., group, :], ability, self._rates(values, xp), xp
+        )
         if not long.cells.all():
             logits = xp.concatenate([rater_logits(values, group), logits], axis=-1)
         placed = self.layout.placed(logits[..., long.place], xp)
         return placed if long.cells.all() else log_softmax(placed, xp)
+
+    def _long_logits(self, means: Any, ability: Any, rates: Any, xp: Any) -> Any:
+        """Return logits of longer rows without rates, and those of right answers, (..., cell)."""
+        above = means[..., self._long.right] + ability - rates
+        above = logsumexp(xp.stack([above, above * 0.0], axis=-1), xp)
+        return xp.concatenate([means, above], axis=-1)
+
+    def _average(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return log confusions of a group's average rater, (..., group, asked row, class).
+
+        Those of binary rows mean nothing.
+        """
+        long, rates = self._long, self._group_rates(values, xp)
+        ability = values["ability_mean"][..., long.answer_label]
+        logits = self._long_logits(values["confusion_mean"], ability, rates, xp)
+        binary = int((~long.cells).sum())
+        if binary:
+            logits = xp.concatenate([xp.zeros_like(logits[..., [0] * binary]), logits], axis=-1)
+        placed = self.layout.placed(logits[..., long.place], xp)
+        return self._biased(placed, append_constant(rates, [0.0], xp), xp)
 
     def _bias(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return log rates of answers with biases, followed by a 0, (..., rater, answer)."""
@@ -194,8 +238,12 @@ class AbilityBias(Family):
 
     def _rates(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return log rates of answers without knowing the class, (..., rater, long answer)."""
+        return self._group_rates(values, xp)[..., self.raters.group, :]
+
+    def _group_rates(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return a group's log rates of answers, (..., group, long answer)."""
         label = self._long.answer_label
-        rate = xp.log(values["answer_rate"][..., self.raters.group, :])
+        rate = xp.log(values["answer_rate"])
         means = [
             logsumexp(rate[..., label == n], xp) + -float(np.log((label == n).sum()))
             for n in range(len(self._long.labels))

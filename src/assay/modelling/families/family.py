@@ -3,20 +3,31 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from assay._util.errors import ModelError, suggest
 from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
-from assay.modelling.families.lean import LeanPrior
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.interface_rules import AdmissibleResponses
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
 
 Owner = Literal["group", "rater"]
+
+
+class JointPrior(Protocol):
+    """A prior of several parameters together, which multiplies their own."""
+
+    def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the addition to the log prior, (..., term)."""
+        ...
+
+    def redraw(self, values: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, Floats]:
+        """Turn parameters drawn without this prior into draws with it; return those that change."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,9 +85,9 @@ class Family(ABC):
     def parameters(self) -> list[Parameter]:
         """Return the unknowns, each with dims, coords and prior."""
 
-    def lean_prior(self) -> LeanPrior | None:
-        """Return the prior of the raters' mean lean to one answer, if the family has one."""
-        return None
+    def joint_priors(self) -> Sequence[JointPrior]:
+        """Return the priors of several parameters together, if the family has any."""
+        return ()
 
     def pool_leans(self) -> Sequence[PoolLean]:
         """Return how the raters' mean leans differ from their pool's, if the family has any."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay._util.typing import Bools, Floats
-from assay.modelling.families.family import Family, Owner
+from assay.modelling.families.family import Family, JointPrior, Owner
 from assay.modelling.families.lean import LeanPrior, binary_leans, rater_logits
 from assay.modelling.families.pool_lean import AnswerPoolLean, BinaryPoolLean, PoolLean
 from assay.modelling.parameters import Parameter
@@ -42,9 +42,9 @@ class Hierarchical(Family):
         """Return means and SDs by group, and offsets by rater."""
         return logit_parameters(self, self._cells)
 
-    def lean_prior(self) -> LeanPrior | None:
+    def joint_priors(self) -> Sequence[JointPrior]:
         """Return the prior of the raters' mean lean."""
-        return lean_prior(self, self._cells)
+        return lean_priors(self, self._cells)
 
     def pool_leans(self) -> Sequence[PoolLean]:
         """Return how the raters' mean leans differ from their pool's."""
@@ -111,19 +111,21 @@ def mean_prior(family: Family, cells: Bools, *, correct: str = "mean_correct") -
     return Prior(name="Normal", values=(numbers(0), numbers(1) * apart), parts=tuple(read))
 
 
-def lean_prior(family: Family, cells: Bools) -> LeanPrior | None:
-    """Return the prior of the raters' mean lean over some cells; None if no label needs it."""
+def lean_priors(family: Family, cells: Bools) -> list[JointPrior]:
+    """Return the prior of the raters' mean lean over some cells, if a label needs it."""
     share = _alone(family)
     if share is None:
-        return None
+        return []
     centre, sd = mean_prior(family, cells).values
-    return LeanPrior(
-        share=share[..., cells],
-        group=family.raters.group,
-        centre=centre,
-        sd=sd,
-        prior=family.priors["lean"],
-    )
+    return [
+        LeanPrior(
+            share=share[..., cells],
+            group=family.raters.group,
+            centre=centre,
+            sd=sd,
+            prior=family.priors["lean"],
+        )
+    ]
 
 
 def _alone(family: Family) -> Floats | None:

@@ -1,0 +1,79 @@
+"""The prior that a class has the name that most raters give it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay._util.arrays import NEVER, TINY, logsumexp, merge_axes
+from assay._util.errors import ModelError
+from assay._util.typing import Floats, Ints
+from assay.modelling.parameters import Parameter
+
+SHARPNESS = 10.0
+"""Nats that a class loses per log ratio by which average raters prefer another answer to its own.
+
+Of raters who prefer another answer by half, 4 nats; of those who prefer its own so, 0.02.
+"""
+TRIES = 10_000
+"""Largest number of draws from other priors for one that this prior accepts."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassNamesPrior:
+    r"""A prior of the confusions of average raters, where raters alone say what is true.
+
+    .. math::
+
+        p(\mu, \gamma) \propto p_0(\mu, \gamma) \prod_k \frac{\bar\theta_{kk}^s}
+        {\sum_{k'} \bar\theta_{kk'}^s}, \qquad
+        \bar\theta = \sum_g w_g \bar\theta_g, \quad s = 10
+
+    The true class is what most raters of the pool would say. So items that most raters would give
+    another name, such as contested ones, are not a class of this name.
+
+    width : number of columns of the confusions
+    rows : the asked row of each class (class,)
+    right, classes : its right answer, and how many its label has (class,)
+    weight : share of each group in the crowd that says what is true (class, group)
+    log_confusion : that of each group's average rater, (..., group, asked row, class)
+    parameters : those that it depends on
+    """
+
+    width: int
+    rows: Ints
+    right: Ints
+    classes: Ints
+    weight: Floats
+    log_confusion: Callable[[Mapping[str, Any], Any], Any]
+    parameters: Sequence[Parameter]
+
+    def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the addition to the log prior, (..., class)."""
+        table = self.log_confusion(values, xp)
+        answers = np.arange(self.width)
+        by_group = merge_axes(table, 2).swapaxes(-1, -2)
+        by_group = by_group[..., self.rows[:, None] * self.width + answers, :]
+        share = self.weight / self.weight.sum(axis=1, keepdims=True)
+        logs = logsumexp(by_group + np.log(share + TINY)[:, None], xp) * SHARPNESS
+        padding = NEVER * (answers >= self.classes[:, None])
+        right = logs[..., np.arange(len(self.rows)), self.right]
+        return right - logsumexp(logs + padding, xp)
+
+    def redraw(self, values: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, Floats]:
+        """Draw the parameters anew until this prior accepts them.
+
+        Raise ModelError if other priors say that raters call classes by other names.
+        """
+        found = {p.name: values[p.name] for p in self.parameters}
+        for _ in range(TRIES):
+            if np.log(rng.random()) < self.log_density(found, np).sum():
+                return found
+            found = {p.name: p.draw(rng) for p in self.parameters}
+        raise ModelError(
+            "the priors say that raters hardly ever call the classes by their names, so no "
+            "parameters can be drawn. Raise `mean_correct` in `priors=`, or lower the SDs of "
+            "`mean_by_class` and `mean_other`",
+            code="classes-without-names",
+        )

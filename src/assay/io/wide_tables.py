@@ -27,6 +27,7 @@ from assay.io.names import (
     is_called,
     names_criterion,
     names_question,
+    names_system,
     squash,
     words_of,
 )
@@ -53,6 +54,8 @@ GRID = re.compile(r"(.+?)\s*\[[^\[\]]+\]")
 """A question of a grid, with its row in brackets."""
 MOST_NAMED = 12
 """Most columns that a proposed argument lists."""
+ITEM_PARTS = (*RECOGNISED["system"], *RECOGNISED["rank"])
+"""Names of columns that may tell apart what is rated, beside the item."""
 EVERY = "*"
 """Wildcard for all columns that fit."""
 NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "deinname"})
@@ -150,7 +153,9 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
     item, person = item_of(rest), person_of(rest)
-    if any(frame[c].nunique() < MOSTLY * len(frame) for c in (item, person) if c):
+    parts = [c for c in rest if item and (names_system(c) or is_called(c, ITEM_PARTS))]
+    keys = [key for key in ([item, *parts], [person]) if key[0]]
+    if any(len(frame[key].drop_duplicates()) < MOSTLY * len(frame) for key in keys):
         return False  # several rows of one item or rater: rows are ratings
     if item and person and not _numbers_rows(frame, item):
         return False  # several questions on what is rated

@@ -1,5 +1,8 @@
 import pandas as pd
+import pytest
+from refusals import refusal
 
+from assay._util.errors import RatingsError
 from assay.data.task import Label
 from assay.io import read_ratings
 from assay.io.wide_tables import _called_alike, answer_columns, names_people, vote_columns
@@ -40,3 +43,21 @@ def test_rows_without_a_name_are_told_which_columns_name_them() -> None:
     alike = frame.assign(part="x")
     notes = read_ratings(alike, wide=["Ann", "Ben"]).accounting.notes
     assert any(note.endswith("called by its number") for note in notes)
+
+
+@pytest.mark.parametrize(("item", "part"), [("Case", "Version"), ("question_id", "model")])
+def test_raters_of_outputs_of_several_systems_are_no_labels(item: str, part: str) -> None:
+    frame = pd.DataFrame({item: list("aabbccdd"), part: ["old", "new"] * 4, "Dr. Ann": list("yynynnyn"),
+                          "Ben": list("ynnynnyy")})  # fmt: skip
+    with pytest.raises(RatingsError, check=refusal("wide-table", columns=2)) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on["wide"] == ["Dr. Ann", "Ben"]
+    ratings = read_ratings(frame, wide=["Dr. Ann", "Ben"], item=[item, part], system=part)
+    assert (len(ratings.items), ratings.systems) == (8, ["new", "old"])
+
+
+def test_rows_of_a_rater_and_a_system_are_ratings() -> None:
+    frame = pd.DataFrame({"item": list("aabbccdd"), "model": ["old", "new"] * 4, "polite": list("yynynnyn"),
+                          "rude": list("ynnynnyy"), "rater": list("rsrsrsrs")})  # fmt: skip
+    with pytest.raises(RatingsError, check=refusal("no-answers")):
+        read_ratings(frame)

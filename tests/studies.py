@@ -1,7 +1,12 @@
 """The invented studies of ``tests/fixtures/formats``, and what ratings say of them."""
 
+import csv
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 import assay
 from assay.data.ratings import Ratings
@@ -67,3 +72,25 @@ def notes_of(ratings: Ratings) -> dict[str, str]:
 def same_raters(*names: str) -> dict[str, str]:
     """Return what the raters of the study are called elsewhere."""
     return dict(zip(names, RATERS, strict=True))
+
+
+def said_by_name(ratings: Ratings, label: int = 0) -> dict[tuple[str, str], str]:
+    """Return the class of a label by item and rater, under their own names."""
+    classes = ratings.task.labels[label].classes
+    return {
+        (str(ratings.items.index[i]), str(ratings.raters.index[r])): classes[a[label]]
+        for i, r, a in zip(ratings.item, ratings.rater, ratings.answers, strict=True)
+        if a[label] >= 0
+    }
+
+
+def jsonl(path: Path, *records: dict[str, Any]) -> Path:
+    """Write records, one a line."""
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def quoted_csv(path: Path, *rows: dict[str, Any]) -> Path:
+    """Write a table, each of its cells quoted."""
+    pd.DataFrame(rows).to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    return path

@@ -38,13 +38,13 @@ RESULTS = Path(__file__).resolve().parent / "results" / "mutants.csv"
 TESTS = {
     "comparison": [
         "tests/unit/comparison", "tests/properties/test_comparison.py",
-        "tests/unit/validation/test_stability.py", "tests/unit/display/test_notebooks.py",
+        "tests/unit/validation/test_stability.py", "tests/unit/display/test_result_tables.py",
         "src/assay/comparison",
     ],
     "evaluation": [
-        "tests/unit/evaluation", "tests/unit/evaluation/test_draws_stored.py",
-        "tests/properties/test_metrics.py", "tests/exact/test_metric_oracles.py",
-        "tests/exact/test_panels.py", "src/assay/evaluation",
+        "tests/unit/evaluation", "tests/properties/test_metrics.py",
+        "tests/exact/test_metric_oracles.py", "tests/exact/test_panels.py",
+        "src/assay/evaluation",
     ],
     "likelihood": [
         "tests/unit/likelihood", "tests/properties/test_collapse.py",
@@ -60,7 +60,7 @@ COLUMNS = [
 ]  # fmt: skip
 PYTEST = [
     "-q", "-n", "0", "-p", "no:cacheprovider",
-    "--deselect=tests/unit/evaluation/test_draws_stored.py::test_metrics_of_fifty_thousand_items"
+    "--deselect=tests/unit/evaluation/test_draws.py::test_metrics_of_fifty_thousand_items"
     "_and_a_thousand_draws_stay_below_2_gb",
 ]  # fmt: skip
 GRACE = 120.0

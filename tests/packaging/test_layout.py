@@ -12,6 +12,16 @@ import assay
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "assay"
 NO_PACKAGE = {"__init__.py", "__init__.pyi", "__main__.py", "py.typed"}
+UNIT = ROOT / "tests" / "unit"
+NO_MODULE = {
+    "io/test_bad_input.py": "wrong files and calls, one error each, whichever module finds them",
+    "io/test_first_files.py": "files as people first hand them over, through all of reading",
+    "io/test_misread.py": "files that were taken for something else, through all of reading",
+    "io/test_plausible_files.py": "files that lost something, through all of reading",
+    "io/test_real_files.py": "real ratings, counted as their documentation states",
+    "studies/diras/test_real_models.py": "the whole procedure, with real models",
+}
+"""Files of unit tests about no one module or package, and why."""
 
 
 def packages() -> list[Path]:
@@ -45,10 +55,25 @@ def test_the_map_names_each_package_once() -> None:
 
 
 def test_each_folder_of_unit_tests_mirrors_a_package() -> None:
-    unit = ROOT / "tests" / "unit"
-    tests = {f.parent.relative_to(unit).as_posix() for f in unit.rglob("test_*.py")}
+    tests = {f.parent.relative_to(UNIT).as_posix() for f in UNIT.rglob("test_*.py")}
     known = {p.relative_to(SOURCE).as_posix() for p in packages()} | {"benchmarks"}
     assert tests <= known
+
+
+def has_a_module(test: Path) -> bool:
+    """Return whether a file of tests has the name of a module of its package, or of the package.
+
+    Those of the benchmarks are in one folder, whichever folder of benchmarks/ has the script.
+    """
+    name, folder = test.stem.removeprefix("test_"), test.parent.relative_to(UNIT)
+    if folder.name == "benchmarks":
+        return any((ROOT / "benchmarks").rglob(f"{name}.py"))
+    return name == folder.name or (SOURCE / folder / f"{name}.py").is_file()
+
+
+def test_each_file_of_unit_tests_has_the_name_of_its_module() -> None:
+    nameless = {f for f in UNIT.rglob("test_*.py") if not has_a_module(f)}
+    assert {f.relative_to(UNIT).as_posix() for f in nameless} == set(NO_MODULE)
 
 
 def test_type_checkers_see_the_public_names_that_there_are() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from refusals import refusal
 
-from assay._util.errors import TaskError, UnknownNameError
+from assay._util.errors import AssayError, TaskError, UnknownNameError
+from assay.data.states import state_space
 from assay.data.task_files import catalogue_entry, catalogue_names, load_task, task_from_json
 from assay.evaluation.select import choose_metrics, metrics_for
 
@@ -142,3 +143,73 @@ def test_responses_are_set_by_name_or_expression() -> None:
 def test_a_response_that_is_none_is_refused() -> None:
     with pytest.raises(TaskError, check=refusal("response-argument")):
         load_task("retrieval").with_responses({"sufficient_is_relevant": "forbid"})
+
+
+LABEL = "[[labels]]\nname = 'a'\n"
+
+
+TASKS = {
+    LABEL + "asked_if = 3": "asked_if = 3",
+    LABEL + "asked_if = ['a']": "asked_if = ['a']",
+    LABEL + "ordered = 'yes'": "ordered",
+    LABEL + "description = 3": "description = 3",
+    LABEL + "classes = [['x'], ['y']]": "list of names",
+    LABEL + "classes = [1979-05-27, 1979-05-28]": "list of names",
+    LABEL + "classes = [true, false]": "list of names",
+    LABEL + "classes = ['', 'x']": "list of names",
+    LABEL + "classes = ['x\\u0000', 'y']".replace("'x\\u0000'", '"x\\u0000"'): "control characters",
+    '[[labels]]\nname = "a\\u001b[2J"': "control characters",
+    "[[labels]]\nname = '" + "a" * 1000 + "'": "1,000 characters",
+    "[[labels]]\nname = 1979-05-27": "has no name",
+    "[[labels]]\nname = ['a']": "has no name",
+    "metrics = 3\n" + LABEL: "metrics = 3",
+    "metrics = [3]\n" + LABEL: "metrics = [3]",
+    "metrics = 'a'\n" + LABEL: "metrics = 'a'",
+    "name = 3\n" + LABEL: "name = 3",
+    "description = 1979-05-27\n" + LABEL: "description = datetime.date(1979, 5, 27)",
+    "max_states = 10000000\n" + LABEL: "1 to 20,000",
+    "max_states = 0\n" + LABEL: "1 to 20,000",
+    "max_states = true\n" + LABEL: "1 to 20,000",
+    "max_states = 1.5\n" + LABEL: "1 to 20,000",
+    "max_states = " + "9" * 5000 + "\n" + LABEL: "not valid TOML",
+    "[columns]\nitem = 3\n" + LABEL: "columns: item = 3",
+    "[columns]\nitem = [3]\n" + LABEL: "columns: item = [3]",
+    "columns = 3\n" + LABEL: "columns",
+    "a = " + "[" * 5000 + "]" * 5000: "nested",
+    "a = '" + "x" * 2_000_000 + "'": "1,048,576 bytes",
+    LABEL + "[[rules]]\nexpression = 3": "has no expression",
+    LABEL + "[[rules]]\nexpression = 'a'\nname = 3": "name = 3",
+    LABEL + "[[rules]]\nexpression = 'a'\ntruth = ['hard']": "truth = ['hard']; allowed",
+    LABEL + "[[rules]]\nexpression = 'a'\ntruth = 3": "truth = 3; allowed",
+    LABEL + "[[rules]]\nexpression = '" + "not " * 100_000 + "a'": "400,001 characters",
+    LABEL + "[[rules]]\nexpression = '" + "not " * 2_000 + "a'": "100 operators",
+    LABEL + "[[rules]]\nexpression = '" + "(" * 4_000 + "a" + ")" * 4_000 + "'": "100 operators",
+    LABEL + "classes = []\n[[rules]]\nexpression = 'a'": "classes come from",
+    "".join(f"[[labels]]\nname = 'a{n}'\n" for n in range(1_200)): "1,200 labels",
+}
+
+
+@pytest.mark.parametrize("text", TASKS, ids=range(len(TASKS)))
+def test_a_task_file_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    if "(((" in text:  # brackets alone are no operators
+        assert load_task(path).rules
+        return
+    with pytest.raises(AssayError) as caught:
+        load_task(path)
+    assert caught.value.code == "task-file"
+    assert TASKS[text] in str(caught.value)
+    assert "own.toml" in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_task_of_many_states_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    classes = ", ".join(f"'c{n}'" for n in range(256))
+    path.write_text(
+        "max_states = 20000\n"
+        + "".join(f"[[labels]]\nname = 'a{n}'\nclasses = [{classes}]\n" for n in range(9))
+    )
+    with pytest.raises(AssayError, check=refusal("too-many-states", most=20000)):
+        state_space(load_task(path))

@@ -1,7 +1,9 @@
 import json
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import zarr
 from refusals import refusal
 
 import assay
-from assay._util.errors import ArgumentError, FitError, FitWarning
+from assay._util.errors import ArgumentError, FitError, FitWarning, RatingsError
 from assay.data.ratings import Ratings
 from assay.fits.datatree import ratings_of
 from assay.fits.view import FitView
@@ -225,3 +227,40 @@ def test_a_fit_of_a_model_with_other_parameters_is_refused_in_words(tmp_path: Pa
     assay.save(fit, path)
     with pytest.raises(FitError, match="lacks ability_mean, which", check=refusal("other-version")):
         assay.rater_reliability(assay.load(path))
+
+
+TABLE = pd.DataFrame({"item": ["a", "b"], "rater": ["x", "x"], "label": ["no", "yes"]})
+
+
+@pytest.mark.parametrize("column", ["item", "rater", "label", "remark"])
+@pytest.mark.parametrize("kind", ["table", "csv", "parquet"])
+def test_nul_in_a_cell_is_removed_with_a_note(tmp_path: Path, column: str, kind: str) -> None:
+    """No netCDF file can hold it, which was found out after the fit alone."""
+    table = TABLE.assign(remark="")
+    table.loc[1, column] = "b\0c"
+    source: Any = table
+    if kind == "csv":
+        source = tmp_path / "ratings.csv"
+        filler = pd.concat([TABLE.assign(remark="x" * 40_000)] * 2, ignore_index=True)
+        filler["item"] = ["c", "d", "e", "f"]
+        pd.concat([filler, table]).to_csv(source, index=False)
+    elif kind == "parquet":
+        source = tmp_path / "ratings.parquet"
+        table.to_parquet(source)
+    read = assay.read_ratings(source, task="single")
+    (note,) = (n for n in read.accounting.notes if getattr(n, "code", "") == "nul-character")
+    assert re.search(rf"1 cell.*column {column}, (row|line)", note)
+    names = [*read.items.index, *read.raters.index, *read.task.labels[0].classes]
+    assert not any("\0" in str(name) for name in names)
+    assert ("bc" in names) == (column != "remark")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\udc80"])
+def test_names_that_no_file_can_hold_are_refused_before_a_fit(name: str) -> None:
+    with pytest.raises(RatingsError, match="cannot be stored", check=refusal("unstorable-name")):
+        assay.fit(replace(assay.read_ratings(TABLE, task="single"), sessions=(name,)))
+
+
+def test_nul_in_the_name_of_a_group_is_refused_before_a_fit() -> None:
+    with pytest.raises(RatingsError, check=refusal("unstorable-name")):
+        assay.fit(assay.read_ratings(TABLE, task="single", group={"x": "a\0b"}))

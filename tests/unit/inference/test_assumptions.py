@@ -1,10 +1,16 @@
 """A fit that denies what all raters of an item say tells so; one that does not is silent."""
 
+import json
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import assay
+from assay._util.errors import FitWarning
+from assay.data.ratings import AUDITED_RIGHT, Ratings
 from assay.data.task import Label
 from assay.inference.class_drift import DriftedClass, denied_labels, label_sums
 from assay.inference.diagnostics import fit_warnings
@@ -90,3 +96,55 @@ def test_hard_items_are_no_other_classes() -> None:
         fit = assay.fit(ratings, method="map", draws=50, chains=1, rng=1, **recipe)
         said[name] = [note for note in fit_warnings(fit) if note.code == "class-drift"]
     assert not any(said.values())
+
+
+@pytest.mark.parametrize("known", ["nothing", "truth", "audit"])
+def test_the_consensus_is_not_all_where_something_is_known(known: str):
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    if known == "truth":
+        ratings = replace(ratings, truth=np.where(np.arange(20)[:, None] == 0, 0, ratings.truth))
+    if known == "audit":
+        audit = ratings.audit.copy()
+        audit[0] = AUDITED_RIGHT
+        ratings = replace(ratings, audit=audit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, method="map", draws=1, chains=1, starts=1)
+    said = any(
+        "do not identify how often all raters" in t for t in json.loads(fit.attrs["assumptions"])
+    )
+    assert said == (known == "nothing")
+
+
+def test_independent_replicates_are_stated_and_warned_of():
+    ratings = assay.simulate("single", n_items=20, n_raters=3, replicates=2, rng=1)
+    with pytest.warns(FitWarning, match=r"\[independent-replicates\]$"):
+        fit = assay.fit(
+            ratings, method="map", draws=1, chains=1, starts=1, replicates="independent"
+        )
+    (told,) = (note for note in fit_warnings(fit) if note.code == "independent-replicates")
+    assert (told.level, told.numbers) == ("note", {"ratings": 60})
+    assert str(told) in json.loads(fit.attrs["assumptions"])
+
+
+def test_replicates_that_no_urn_joins_are_stated():
+    """Of other sessions where raters drift, or of other labels; the urn joins the rest."""
+    ratings = assay.simulate(
+        "retrieval", n_items=20, n_raters=3, ratings_per_item=2, replicates=2, rng=1
+    )
+    fitted = {"method": "map", "draws": 1, "chains": 1, "starts": 1}
+
+    def said(ratings: Ratings, **options: str) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            fit = assay.fit(ratings, **fitted, **options)
+        return [t for t in json.loads(fit.attrs["assumptions"]) if "in another session" in t]
+
+    session = np.array(["May", "June"], object)[ratings.replicate]
+    again = replace(ratings, session=session, sessions=("May", "June"))
+    answers = ratings.answers.copy()
+    answers[ratings.replicate == 1, 2] = -1
+    answers[:4] = ratings.answers[:4]  # of two raters, whole
+    assert said(ratings) == said(again) == []
+    assert said(again, raters="pooled + drift")[0].startswith("40 ratings ")
+    assert said(replace(ratings, answers=answers))[0].startswith("38 ratings ")

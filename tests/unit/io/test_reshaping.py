@@ -1,6 +1,7 @@
-"""Tables of another shape: a column a rater, an item or a class, and votes without names."""
+"""Tables of other shapes: a column a rater, an item or a class, and votes without names."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,18 @@ from assay.modelling.spec import DEFAULT_RATERS, raters_for
 from tests.refusals import refusal
 
 RATERS = ["Ann", "Bob", "Cy"]
+
+
 CELLS = [["x", "x", ""], ["y", "x", "y"], ["y", "y", "y"], ["x", "y", "x"], ["x", "x", "x"],
          ["z", "y", "z"], ["z", "z", "z"], ["x", "x", "y"]]  # fmt: skip
+
+
 WIDE = pd.DataFrame(CELLS, columns=RATERS).assign(unit=[f"u{n}" for n in range(len(CELLS))])
+
+
 LONG = WIDE.melt(["unit"], var_name="rater", value_name="label")
+
+
 LONG = LONG[LONG.label != ""]
 
 
@@ -162,3 +171,73 @@ def test_raters_that_the_task_names_keep_their_names() -> None:
     task = Task(name="mine", labels=(label,), columns=named)
     frame = LONG.rename(columns={"rater": "checked by"})
     assert said(read_ratings(frame, task=task)) == REFERENCE
+
+
+CASES = Path(__file__).resolve().parents[4] / "shared" / "cases"
+
+
+needs_cases = pytest.mark.skipif(
+    not CASES.is_dir(), reason="the cases at ../shared/cases are not here"
+)
+
+
+THREE = ["ann", "bob", "cy"]
+
+
+FILES: dict[str, dict[str, Any]] = {
+    "x.tsv": {},
+    "x.json": {},
+    "x.jsonl": {},
+    "x.parquet": {},
+    "x.feather": {},
+    "rater_long.csv": {},
+    "wide.csv": {"wide": THREE},
+}
+
+
+def crossed(ratings: Ratings) -> pd.DataFrame:
+    """Return the answer of each rater to each item."""
+    answers = np.array(ratings.task.labels[0].classes)[ratings.answers[:, 0]]
+    items, raters = ratings.items.index[ratings.item], ratings.raters.index[ratings.rater]
+    return pd.crosstab(items, raters, answers, aggfunc="first")
+
+
+@pytest.fixture(scope="module")
+def reference() -> pd.DataFrame:
+    """Return the study as crowd-kit has it."""
+    return crossed(read_ratings(CASES / "formats" / "crowdkit.csv"))
+
+
+@needs_cases
+@pytest.mark.parametrize("name", FILES)
+def test_a_study_is_the_same_from_every_file(name: str, reference: pd.DataFrame) -> None:
+    found = crossed(read_ratings(CASES / "formats" / name, **FILES[name]))
+    pd.testing.assert_frame_equal(found, reference, check_names=False)
+
+
+@needs_cases
+@pytest.mark.parametrize("name", ["rater_wide.csv", "rater_grouped.csv"])
+def test_tables_without_items_have_the_same_patterns(name: str, reference: pd.DataFrame) -> None:
+    found = crossed(read_ratings(CASES / "formats" / name, wide=THREE))
+    assert found.value_counts().to_dict() == reference.value_counts().to_dict()
+
+
+@needs_cases
+def test_a_form_is_read_in_both_ways_that_its_refusal_offers() -> None:
+    path = CASES / "reading" / "07-respondent-rows" / "input.csv"
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path)
+    assert caught.value.go_on == {"wide_items": "*"}
+    ratings = read_ratings(path, wide_items="*")
+    assert (len(ratings.items), len(ratings.raters)) == (20, 5)
+    turned = read_ratings(path, wide="*")
+    assert (len(turned.items), len(turned.raters)) == (5, 20)
+
+
+@needs_cases
+def test_counts_give_the_agreement_that_fleiss_has() -> None:
+    from assay.raters.agreements import agreement
+
+    path = CASES / "reading" / "08-count-table" / "input.csv"
+    table = agreement(read_ratings(path, counts=["a", "b", "c"])).table.set_index("statistic")
+    assert round(float(table.loc["fleiss_kappa", "value"]), 3) == 0.346

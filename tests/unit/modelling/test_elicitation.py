@@ -9,8 +9,9 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit, logit
 
-from assay._util.errors import ModelError
+from assay._util.errors import AssayError, ModelError
 from assay.modelling.elicitation import EXAMPLE, Opinion, opinion_beta, opinion_logit_normal
+from assay.modelling.priors import override, parse_prior
 
 OPINIONS = [
     EXAMPLE,
@@ -107,3 +108,19 @@ def test_a_fraction_among_per_cents_contradicts_itself():
         ModelError, match="inside the interval", check=refusal("opinion-impossible")
     ):
         Opinion.parse("about 0.85, 90 % between 70 and 95")
+
+
+@pytest.mark.parametrize("default", ["Normal(1, 1)", "Beta(2, 1)"])
+@pytest.mark.parametrize(
+    "opinion",
+    [
+        "about 99.9999 %, 1 % between 1 and 100",
+        "about 50 %, 99.99999 % between 49.999 and 50.001",
+        "about 0.0001 %, 99 % between 0 and 99",
+    ],
+)  # fmt: skip
+def test_extreme_opinions_are_settled_or_refused(default: str, opinion: str) -> None:
+    try:
+        override({"mean_binary": parse_prior(default)}, {"mean_binary": opinion}, owner="x")
+    except AssayError as error:
+        assert "opinion" in str(error) or "impossible" in str(error)  # noqa: PT017

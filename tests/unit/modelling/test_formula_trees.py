@@ -1,6 +1,7 @@
 """What a formula may say: nothing in it, given or stored, runs code."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ from typer.testing import CliRunner
 
 import assay
 from assay import cli
-from assay._util.errors import FitError, ModelError
+from assay._util.errors import AssayError, FitError, ModelError
+from assay.comparison.claims import parse_claim
 from assay.data.ratings import Ratings
+from assay.data.rules import parse
 from assay.fits.view import FitView
+from assay.modelling.elicitation import Opinion
 from assay.modelling.prevalence import design as evaluated
 from assay.modelling.prevalence.design import find_covariates
+from assay.modelling.priors import parse_prior
 from assay.modelling.spec import check_formula, covariate_names
 
 LANGUAGES = ("de", "en", "fr")
@@ -131,6 +136,8 @@ TOO_LARGE: dict[str, tuple[str, dict[str, float]]] = {
     f"~ I(length + {'9' * 1500})": ("formula-size", {"most": 1e15}),
     f"~ I(length + {'9' * 5000})": ("formula-size", {"characters": 5014, "most": 2000}),
 }
+
+
 REFUSED = {
     "~ `length": "backtick is not closed",
     "~ length == 3": "inside I",
@@ -209,3 +216,24 @@ def test_products_of_classes_are_limited() -> None:
 def test_what_is_documented_still_passes(formula: str) -> None:
     assert find_covariates(check_formula(formula), ratings().items).names
     assert set(covariate_names(formula)) <= {"length", "language"}
+
+
+LONG = "x" * 100_000
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "claim": parse_claim,
+    "opinion": Opinion.parse,
+    "prior": parse_prior,
+    "rule": lambda text: parse(text, {"a": ("no", "yes")}),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("text", [LONG, "(" * 50_000, "\0", "\x1b[2J", "'", '"', "`", "a" * 900])
+def test_a_message_is_short_and_clean(reader: str, text: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        READERS[reader](text)
+    said = str(caught.value)
+    assert len(said) < 600
+    assert said.isprintable()

@@ -1,11 +1,16 @@
+"""Priors: given, written, and read from a file of the user's own."""
+
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from refusals import refusal
 from scipy import stats
 
-from assay._util.errors import ModelError
+from assay._util.errors import AssayError, ModelError
+from assay.data.task_files import catalogue_names, catalogue_path
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import (
     Prior,
@@ -14,6 +19,7 @@ from assay.modelling.priors import (
     parse_prior,
     read_call,
     read_counts,
+    read_priors,
     write_prior,
     written_prior,
 )
@@ -202,3 +208,141 @@ def test_the_centre_is_a_mean_or_a_median(prior: str, centre: float):
     found = parameter(parse_prior(prior), 3, 4).centre
     assert found.shape == (3, 4)
     np.testing.assert_allclose(found, centre, rtol=0.01)
+
+
+GOOD = """
+[priors]
+main = "Normal(0, 1)"
+accuracy = "about 85 %, 90 % between 70 and 95"
+confusion = [[8, 2], [1, 9]]
+expert.mean_binary = "Normal(3, 0.3)"
+"gpt-4.1".accuracy = "Beta(9, 1)"
+
+[priors.rater_7]
+confusion = {a = [[8, 2], [1, 9]], b = [[5, 1], [1, 5]]}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_priors_are_read_by_name_and_owner(tmp_path: Path):
+    found = read_priors(written(tmp_path, GOOD))
+    assert found == {
+        "main": "Normal(0, 1)",
+        "accuracy": "about 85 %, 90 % between 70 and 95",
+        "confusion": "Counts([[8, 2], [1, 9]])",
+        "expert.mean_binary": "Normal(3, 0.3)",
+        "gpt-4.1.accuracy": "Beta(9, 1)",
+        "rater_7.confusion": "Counts({'a': [[8, 2], [1, 9]], 'b': [[5, 1], [1, 5]]})",
+    }
+    for text in found.values():
+        assert str(parse_prior(text)) == text
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
+    lines = ["[priors]", 'main = "Norml(0, 1)"', "sd = 3", 'ok = "Beta(1, 1)"']
+    path = written(tmp_path, "\n".join([*lines, 'expert.accuracy = "about 85 %"']))
+    with pytest.raises(ModelError) as caught:
+        read_priors(path)
+    message = str(caught.value)
+    for words in (
+        str(path),
+        "main: no distribution 'Norml'",
+        "sd: 3 is not a prior",
+        "expert.accuracy:",
+    ):
+        assert words in message
+    assert "ok" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('main = "Normal(0, 1)"', "has main. Write all priors"),
+        (
+            '[priors]\na = "Beta(1, 1)"\n[fit]\ndraws = 3',
+            "has fit. Write all priors",
+        ),
+        ("", "has no table"),
+        ("[priors\n", "mine.toml: .*line 1"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str, words: str):
+    with pytest.raises(ModelError, match=words, check=refusal("prior-file")):
+        read_priors(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path):
+    with pytest.raises(ModelError, match="there is no", check=refusal("prior-file")):
+        read_priors(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("name", catalogue_names("raters"))
+def test_priors_of_the_catalogue_come_back(tmp_path: Path, name: str):
+    text = catalogue_path("raters", f"{name}.toml").read_text(encoding="utf-8")
+    table = text[text.index("[priors]") :]
+    found = read_priors(written(tmp_path, table))
+    assert found
+    assert all(str(parse_prior(prior)) == prior for prior in found.values())
+
+
+PRIORS = {
+    "Normal(0, " + "9" * 5000 + ")": "at most 1,000",
+    "Normal(0, " + "9" * 900 + ")": "takes numbers",
+    "(" * 300 + "1" + ")" * 300: "is not a prior",
+    "-" * 900 + "1": "is not a prior",
+    "Counts(" + "[" * 5000 + "]" * 5000 + ")": "is not a prior",
+    "Counts(" + "-" * 50_000 + "1)": "is not a prior",
+    "Counts(" + "1+" * 50_000 + "1)": "is not a prior",
+    "Counts([[1, 2], [3, " + "9" * 900 + "]])": "square table",
+    "Counts({'a': {'b': [[1, 2], [3, 4]]}})": "cannot be a dictionary",
+    "Normal(0, 1j)": "takes numbers",
+    "Normal(0, [1])": "takes numbers",
+    "Normal(0, \0)": "is not a prior",
+    "Normal(**{'mu': 0})": "Normal takes mu, sigma",
+    "Normal({[]: 1}, 1)": "is not a prior",
+    "__import__('os').system('true')": "is not a prior",
+    "Normal(__import__('os'), 1)": "is not a prior",
+    "exec('1')": "no distribution 'exec'",
+    "Normal((lambda: 1)(), 1)": "is not a prior",
+    "Normal(0, 1e999)": "must be positive",
+    "about " + "9" * 5000 + " accurate": "is not an opinion",
+}
+
+
+@pytest.mark.parametrize("text", PRIORS, ids=range(len(PRIORS)))
+def test_a_prior_is_refused_in_words(text: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        parse_prior(text, where="prior main")
+    assert PRIORS[text] in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("value", [3, None, 1.5, object(), [[1]], {"a": 3}, {"a": {"b": 1}}])
+def test_a_value_that_is_no_prior_is_refused(value: Any) -> None:
+    with pytest.raises(AssayError):
+        write_prior(value)
+
+
+FILES = {
+    "[priors]\nmain = " + "[" * 5000 + "]" * 5000: "nested too deeply",
+    "[priors]\nmain = " + "9" * 5000: "is not valid TOML",
+    "[priors]\nmain = 1979-05-27": "is not a prior",
+    "[priors]\nmain = true": "is not a prior",
+    "[priors]\nmain = [1979-05-27]": "square table",
+    "[priors]\nmain = ['a']": "square table",
+    "[priors]\n" + ".".join("a" * 300) + " = 'x'": "is not a prior",
+}
+
+
+@pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
+def test_a_file_of_priors_is_refused_in_words(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "priors.toml"
+    path.write_text(text)
+    with pytest.raises(AssayError, match=r"priors\.toml") as caught:
+        read_priors(path)
+    assert FILES[text] in str(caught.value)

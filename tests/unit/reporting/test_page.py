@@ -1,15 +1,21 @@
 """Cells, names and sentences as a page writes them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import pytest
+from report_pages import mode_of, simulated
 
 from assay._util.html import coded, foldable, with_minus
 from assay.comparison.decisions import chance_said
 from assay.display.result_tables import by_metric
 from assay.display.table import cell_text
 from assay.modelling.priors import Prior
+from assay.plots import plot_metrics
 from assay.reporting.answers import shortest
 from assay.reporting.data import prior_words
+from assay.reporting.page import to_svg
 
 
 def test_cells_are_rounded_named_and_printable():
@@ -44,3 +50,12 @@ def test_sentences_of_page_one():
 def test_priors_with_several_numbers_show_their_range():
     prior = Prior(name="Normal", values=(np.array([0.0, 2.0]), np.array([1.0, 1.0])))
     assert prior_words(prior) == "Normal(mu=0 to 2, sigma=1)"
+
+
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+def test_letters_that_the_font_of_the_drawing_lacks_stay_letters() -> None:
+    figure = plot_metrics(mode_of(simulated())).figure
+    figure.axes[0].set_xlabel("日本")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "日本" in to_svg(figure, name="x", words="words")

@@ -3,6 +3,7 @@
     python -m benchmarks ledger            # all steps; peers need the group `bench`
     python -m benchmarks ledger --short    # what CI holds
     python -m benchmarks ledger --write    # all steps, into results/ledger.csv and docs/speed.md
+    python -m benchmarks ledger --write import    # one step; the rows of the others stay
 
 Each side runs in processes of its own, in turns. A side does its step once to warm up, then some
 times more; the least CPU time counts, and the memory that the step adds at its peak. Seconds change
@@ -252,9 +253,24 @@ def report() -> None:
         assay_call("report", study_fit("laplace"), Path(folder) / "report.html")
 
 
+@cache
+def bytecode() -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder of bytecode, empty at first."""
+    return tempfile.TemporaryDirectory()
+
+
 def import_it(module: str) -> Callable[[], None]:
-    """Import a module in a fresh interpreter."""
-    return lambda: void(subprocess.run([sys.executable, "-c", f"import {module}"], check=True))
+    """Import a module in a fresh interpreter, from bytecode that its first turn has written.
+
+    A package may be installed without bytecode where none may be written: each import would
+    compile all of its sources.
+    """
+
+    def run() -> None:
+        folder = {"PYTHONPYCACHEPREFIX": bytecode().name, "PYTHONDONTWRITEBYTECODE": ""}
+        run_apart(f"import {module}", folder)
+
+    return run
 
 
 COMPILE = """
@@ -290,11 +306,21 @@ def compile_reference() -> None:
     run_apart(COMPILE, {})
 
 
+PEAK = "print(next(line.split()[1] for line in open('/proc/self/status') if 'VmHWM' in line))"
+APART: list[float] = []
+"""Peaks of memory of processes apart, in megabytes.
+
+The system's own count of children begins with the memory of the process that started them.
+"""
+
+
 def run_apart(code: str, variables: dict[str, str]) -> None:
-    """Run code in a process of its own."""
-    subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], check=True, env=os.environ | variables
-    )
+    """Run code in a process of its own, and note its peak of memory."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"{code}\n{PEAK}"],
+        check=True, stdout=subprocess.PIPE, text=True, env=os.environ | variables,
+    )  # fmt: skip
+    APART.append(int(done.stdout.split()[-1]) / 1e3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -411,15 +437,16 @@ def measure_here(name: str, side: str, times: int | None = None) -> Cost:
     """Do a side of a step, in this process; ``times`` other than the step says."""
     step = STEPS[name]
     run = step.run if side == "run" else step.reference
-    before = 0.0 if name in {"import", "first_use"} else resident_megabytes()
-    seconds = []
-    apart = name == "first_use"
-    for turn in range((times or step.times) + (not apart)):
+    before, seconds = resident_megabytes(), []
+    cold = name == "first_use"
+    APART.clear()
+    for turn in range((times or step.times) + (not cold)):
         begin = cpu_seconds()
         run()
-        if turn or apart:
+        if turn or cold:
             seconds.append(cpu_seconds() - begin)
-    return Cost(seconds=min(seconds), megabytes=max(0.0, peak_megabytes() - before))
+    added = max(APART) if APART else peak_megabytes() - before
+    return Cost(seconds=min(seconds), megabytes=max(0.0, added))
 
 
 def measure_apart(side: str, times: Mapping[str, int | None]) -> dict[str, Cost]:
@@ -469,14 +496,21 @@ def measure_all(names: Sequence[str]) -> list[dict[str, Any]]:
     return lines
 
 
+def held() -> dict[str, dict[str, Any]]:
+    """Return the lines that the ledger holds, by step."""
+    with LEDGER.open(encoding="utf-8", newline="") as file:
+        return {line["step"]: line for line in csv.DictReader(file)}
+
+
 def committed() -> dict[str, float]:
     """Return the ratios that the ledger holds."""
-    with LEDGER.open(encoding="utf-8", newline="") as file:
-        return {line["step"]: float(line["ratio"]) for line in csv.DictReader(file)}
+    return {name: float(line["ratio"]) for name, line in held().items()}
 
 
-def write(lines: Sequence[dict[str, Any]]) -> None:
-    """Write the ledger, and its table on the page."""
+def write(measured: Sequence[dict[str, Any]]) -> None:
+    """Write lines into the ledger and into its table on the page; lines of other steps stay."""
+    known = held() | {line["step"]: line for line in measured}
+    lines = [known[name] for name in STEPS if name in known]
     with LEDGER.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
         writer.writeheader()
@@ -485,8 +519,8 @@ def write(lines: Sequence[dict[str, Any]]) -> None:
     for line in lines:
         step = STEPS[line["step"]]
         rows.append(
-            f"| {step.what} | {step.against} | {line['seconds']:.2f} | {line['ratio']:.2f} | "
-            f"{line['megabytes']:.0f} |"
+            f"| {step.what} | {step.against} | {float(line['seconds']):.2f} | "
+            f"{float(line['ratio']):.2f} | {float(line['megabytes']):.0f} |"
         )
     text = PAGE.read_text(encoding="utf-8")
     head, rest = text.split(BEGIN)

@@ -52,8 +52,8 @@ def test_rows_without_a_name_are_told_which_columns_name_them() -> None:
 
 @pytest.mark.parametrize(("item", "part"), [("Case", "Version"), ("question_id", "model")])
 def test_raters_of_outputs_of_several_systems_are_no_labels(item: str, part: str) -> None:
-    frame = pd.DataFrame({item: list("aabbccdd"), part: ["old", "new"] * 4, "Dr. Ann": list("yynynnyn"),
-                          "Ben": list("ynnynnyy")})  # fmt: skip
+    frame = pd.DataFrame({item: list("aabbccdd"), part: ["old", "new"] * 4})
+    frame = frame.assign(**{"Dr. Ann": list("yynynnyn"), "Ben": list("ynnynnyy")})
     with pytest.raises(RatingsError, check=refusal("wide-table", columns=2)) as caught:
         read_ratings(frame)
     assert caught.value.go_on["wide"] == ["Dr. Ann", "Ben"]
@@ -62,8 +62,8 @@ def test_raters_of_outputs_of_several_systems_are_no_labels(item: str, part: str
 
 
 def test_rows_of_a_rater_and_a_system_are_ratings() -> None:
-    frame = pd.DataFrame({"item": list("aabbccdd"), "model": ["old", "new"] * 4, "polite": list("yynynnyn"),
-                          "rude": list("ynnynnyy"), "rater": list("rsrsrsrs")})  # fmt: skip
+    frame = pd.DataFrame({"item": list("aabbccdd"), "model": ["old", "new"] * 4})
+    frame = frame.assign(polite=list("yynynnyn"), rude=list("ynnynnyy"), rater=list("rsrsrsrs"))
     with pytest.raises(RatingsError, check=refusal("no-answers")):
         read_ratings(frame)
 

@@ -58,6 +58,23 @@ def require_fit_place(path: Path) -> None:
         )
 
 
+@contextmanager
+def able_to(what: str) -> Iterator[None]:
+    """Raise `FitError` if the system does not let the block do ``what``, such as write a file."""
+    try:
+        yield
+    except OSError as error:
+        raise FitError(
+            f"cannot {what}: {error.strerror or error}", code="file-not-written"
+        ) from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text; the file appears whole or not at all."""
+    with able_to(f"write {path}"), draft(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
 class Unwritten(KeyboardInterrupt):
     """Ctrl-C before the file was in place."""
 

@@ -14,8 +14,8 @@ import xarray as xr
 from rich.console import Console
 from rich.text import Text
 
-from assay._util.errors import FitError, FitWarning
-from assay._util.files import require_place
+from assay._util.errors import FitWarning
+from assay._util.files import able_to, require_place
 from assay._util.progress import waiting
 from assay._util.text import interval, lines_of
 from assay._util.typing import Floats
@@ -365,7 +365,8 @@ def run_demo(
     for the reports, which are otherwise written to the current folder).
     """
     if keep is not None:
-        _make_folder(keep)
+        with able_to(f"make the folder {keep}"):
+            keep.mkdir(parents=True, exist_ok=True)
     if report:
         for name in REPORTS.values():
             require_place((keep or Path()) / name, example=name)
@@ -415,15 +416,6 @@ def compile_states(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = {name: value[None] for name, value in structure.draw(rng).items()}  # from the prior
     sample_states(structure, values, rng)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FitError(
-            f"cannot make the folder {folder}: {error.strerror or error}", code="file-not-written"
-        ) from None
 
 
 def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay._util.errors import FitError
+from assay._util.files import able_to
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.fitting_options import Fitting
@@ -91,12 +92,8 @@ def _folder(output: Path | None, sources: list[Path]) -> Iterator[Path]:
             code="file-not-written",
         )
     new = not folder.exists()
-    try:
+    with able_to(f"write in {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FitError(
-            f"cannot write in {folder}: {error.strerror or error}", code="file-not-written"
-        ) from None
     try:
         yield folder
     finally:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay._util.errors import ArgumentError, FitError, UnknownNameError, suggest
-from assay._util.files import draft, require_place
+from assay._util.errors import ArgumentError, UnknownNameError, suggest
+from assay._util.files import require_place, write_text
 from assay._util.validation import path_given, require_choice
 from assay.data.ratings import Ratings
 from assay.data.task import Label
@@ -96,13 +96,7 @@ def export_labels(
         "huggingface": _huggingface, "cleanlab": _cleanlab, "argilla": _argilla, "qrels": _qrels,
     }  # fmt: skip
     text = score_report(view, system) if to == "pragmata" else writers[to](view, label)
-    try:
-        with draft(target) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FitError(
-            f"cannot write {target}: {error.strerror or error}", code="file-not-written"
-        ) from None
+    write_text(target, text)
     return target
 
 

@@ -109,12 +109,13 @@ class Table:
         above = "".join(f"% {line}\n" for line in [self.caption, *lines] if line)
         return f"{above}{latex(cells)}"
 
-    def write(self, path: Path) -> None:
-        """Write a file: as shown in Markdown and LaTeX, else the numbers of the data frame."""
-        if path.suffix in SHOWN_SUFFIXES:
+    def write(self, path: Path) -> Path:
+        """Write a file: Markdown and LaTeX as shown unless cut, else the numbers of the frame."""
+        if path.suffix in SHOWN_SUFFIXES and not self.is_cut:
             write_shown([self], path)
         else:
             write_table(self.frame, path)
+        return path
 
     def __rich_console__(
         self, console: "Console", options: "ConsoleOptions"

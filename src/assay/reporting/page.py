@@ -13,8 +13,8 @@ from warnings import catch_warnings, filterwarnings
 import pandas as pd
 
 from assay import __version__
-from assay._util.errors import FitError, Numbers, plain_numbers
-from assay._util.files import draft
+from assay._util.errors import Numbers, plain_numbers
+from assay._util.files import write_text
 from assay._util.html import coded
 from assay._util.text import printable
 from assay.display.table import Row, Table
@@ -313,14 +313,7 @@ def bullets(items: Sequence[str], lead: str = "") -> tuple[Bullets, ...]:
 
 def to_html(page: Page, path: Path) -> None:
     """Write a page; the file appears whole or not at all."""
-    text = page_html(page)
-    try:
-        with draft(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FitError(
-            f"cannot write {path}: {error.strerror or error}", code="file-not-written"
-        ) from None
+    write_text(path, page_html(page))
 
 
 def page_html(page: Page) -> str:

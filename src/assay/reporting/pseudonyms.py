@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from assay._util.errors import ArgumentError, FitError
-from assay._util.files import draft
+from assay._util.errors import ArgumentError
+from assay._util.files import able_to, draft
 from assay.fits.view import Fit, FitView
 
 COLUMNS = ("pseudonym", "rater")
@@ -83,13 +83,8 @@ def _completed(known: dict[str, str], names: list[str], key: Path) -> dict[str, 
     secrets.SystemRandom().shuffle(free)
     known = known | dict(zip(missing, free, strict=True))
     lines = sorted((pseudonym, name) for name, pseudonym in known.items())
-    try:
-        with draft(key) as unfinished:
-            pd.DataFrame(lines, columns=list(COLUMNS)).to_csv(unfinished, index=False)
-    except OSError as error:
-        raise FitError(
-            f"cannot write {key}: {error.strerror or error}", code="file-not-written"
-        ) from None
+    with able_to(f"write {key}"), draft(key) as unfinished:
+        pd.DataFrame(lines, columns=list(COLUMNS)).to_csv(unfinished, index=False)
     return known
 
 

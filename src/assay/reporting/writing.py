@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from assay._util.errors import AssayError, FitError
-from assay._util.files import require_place, write_table
+from assay._util.errors import AssayError
+from assay._util.files import able_to, require_place
 from assay._util.intervals import require_level
 from assay._util.validation import names_given, path_given, require_choice, require_flag
 from assay.comparison.contrasts import pairs_of
@@ -90,21 +90,10 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
 
     Markdown and LaTeX hold a table as the page shows it, unless that leaves out lines.
     """
-    try:
+    tables = page.shown_tables.values()
+    with able_to(f"write tables in {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        for table in page.shown_tables.values():
-            path = folder / f"{table.key}.{table_format}"
-            if table.is_cut:
-                write_table(table.frame, path)
-            else:
-                table.write(path)
-            written.append(path)
-    except OSError as error:
-        raise FitError(
-            f"cannot write tables in {folder}: {error.strerror or error}", code="file-not-written"
-        ) from None
-    return written
+        return [table.write(folder / f"{table.key}.{table_format}") for table in tables]
 
 
 SectionMaker = Callable[[Material], Section | Gap | None]

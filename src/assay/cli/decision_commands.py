@@ -105,8 +105,9 @@ def sheets(
     """Write a page for each rater, and a table of raters above the threshold."""
     import assay
     from assay.cli.tables import records_of
+    from assay.reporting.page import reworded, to_html
     from assay.reporting.rater_names import shown_names
-    from assay.reporting.rater_sheets import write_sheets
+    from assay.reporting.rater_sheets import sheets_page
 
     require_place(output, example="sheets.html")
     view = open_fit(fit_file)
@@ -115,10 +116,10 @@ def sheets(
 
         view = with_pseudonyms(view, pseudonyms)
     table = assay.rater_decisions(view, threshold=threshold, sure=sure, level=level)
-    write_sheets(
-        view, output, threshold=threshold, sure=sure, refit=refit, level=level,
-        progress=not quiet, say=in_options,
-    )  # fmt: skip
+    page = sheets_page(
+        view, threshold=threshold, sure=sure, refit=refit, level=level, progress=not quiet
+    )
+    to_html(reworded(page, in_options), output)
     say(f"wrote {output}")
     if as_json:
         typer.echo(f'{{"raters": {records_of(table)}}}')

@@ -87,6 +87,16 @@ class Accounting:
         """Number of rows set aside for each reason."""
         return {str(k): int(v) for k, v in self.set_aside["reason"].value_counts().items()}
 
+    def columns_of(self, role: str) -> list[str]:
+        """Return the columns of the source that have this role alone."""
+        return [str(name) for name in self.roles.loc[self.roles["role"] == role, "column"]]
+
+
+def ratings_by_rater(ratings: "Ratings") -> dict[str, int]:
+    """Return the number of ratings of each rater, by name."""
+    count = np.bincount(ratings.rater, minlength=len(ratings.raters))
+    return dict(zip(ratings.raters.index.astype(str), count.tolist(), strict=True))
+
 
 def no_accounting(rows: int, source: str = "arrays") -> Accounting:
     """Return the accounting of input that was not read from a file: every row is used."""

@@ -9,9 +9,8 @@ from assay._util.html import notebook_html
 from assay._util.table_texts import latex_text
 from assay._util.text import counted, listed
 from assay.data.ratings import Ratings
-from assay.data.task_files import catalogue_entry
 from assay.fits.view import Fit, FitView
-from assay.modelling.spec import Spec, is_consensus
+from assay.modelling.spec import Spec, catalogue_entries, is_consensus
 
 SOFTWARE = {
     "nuts": "Hoffman & Gelman (2014). The No-U-Turn sampler: adaptively setting path lengths in "
@@ -113,9 +112,8 @@ def methods(fit: Fit) -> PaperText:
     """
     view = FitView.of(fit)
     spec = view.spec
-    names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
-    entries = [catalogue_entry("raters", name, called="family") for name in names]
-    entries.append(catalogue_entry("prevalence", spec.prevalence, called="prevalence"))
+    prevalence, raters = catalogue_entries(spec)
+    entries = [*raters, prevalence]
     method = str(view.attrs["method"])
     cited = [text for entry in entries for text in entry.get("references", [])]
     cited += [SOFTWARE[name] for name in CITED[method]]

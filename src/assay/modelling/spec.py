@@ -219,6 +219,16 @@ class Spec:
         return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
 
 
+def catalogue_entries(spec: Spec) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the catalogue entries of the prevalence, and of the rater parts, each once.
+
+    A reference implies perception layers that no recipe names.
+    """
+    names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
+    raters = [catalogue_entry("raters", name, called="family") for name in names]
+    return catalogue_entry("prevalence", spec.prevalence, called="prevalence"), raters
+
+
 def raters_for(
     task: Task,
     raters: str | Mapping[str, str] | None,

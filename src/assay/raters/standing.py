@@ -17,6 +17,12 @@ from assay.raters.reliability import TIE, rater_accuracy
 ALL_LABELS = "all labels"
 
 
+def over_labels(standing: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of raters over all labels; with one label, those on that one."""
+    whole = standing[standing["label"] == ALL_LABELS]
+    return whole if len(whole) else standing
+
+
 def rater_standing(
     fit: Fit,
     *,

@@ -14,10 +14,9 @@ from assay.reporting.page import (
     Callout,
     Finding,
     Gap,
-    Picture,
     Section,
+    picture,
     prose,
-    to_svg,
 )
 
 WEIGHT = 75.0
@@ -53,7 +52,7 @@ def agreement_section(material: Material) -> Section | Gap:
         ),
         *(Callout(word="Slight agreement", text=text, level="doubt") for text in slight),
         *_misfit(found.table, found.level),
-        Picture(svg=to_svg(figure, name="agreement", words=words), caption=words),
+        picture(figure, name="agreement", words=words, caption=words),
         agreement_table(found),
     ]
     if len(found.intra_rater):
@@ -68,10 +67,7 @@ def agreement_section(material: Material) -> Section | Gap:
                 note=said,
             )
         )
-    findings = tuple(
-        Finding(weight=WEIGHT, text=text, section="agreement", code="slight-agreement")
-        for text in slight
-    )
+    findings = tuple(Finding(weight=WEIGHT, text=text, code="slight-agreement") for text in slight)
     return Section(key="agreement", title="Agreement", blocks=tuple(blocks), findings=findings)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -219,13 +218,11 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
         text = next(sentence for sentence in sentences if sentence.startswith(start))
         barely = line["shift"] < BY_A_HAIR
         weight = (BARELY if barely else TURNED) + line["size"]
-        found.append(
-            Finding(weight=weight, text=text, section="comparisons", code="naive-count-turned")
-        )
+        found.append(Finding(weight=weight, text=text, code="naive-count-turned"))
     return found
 
 
-def _clear(pairs: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Finding]:
+def _clear(pairs: pd.DataFrame, titles: Mapping[str, str]) -> list[Finding]:
     """Return a finding on the clearest difference, if its interval excludes 0."""
     pairs = without_mirrors(pairs, "difference")
     pairs = pairs[pairs["doubt"] == ""]
@@ -251,7 +248,6 @@ def _clear(pairs: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})
         Finding(
             weight=CLEAR,
             text=text,
-            section="comparisons",
             code="clear-difference",
             numbers=dict(zip(("difference", "lower", "upper"), numbers, strict=True)),
         )

@@ -12,12 +12,11 @@ from assay.checks.findings import Finding as Checked
 from assay.data.ratings import Accounting, Ratings
 from assay.data.states import MISSING
 from assay.data.task import Task
-from assay.data.task_files import catalogue_entry
 from assay.display.table import table_of
 from assay.evaluation.prior import metrics_before
 from assay.fits.summary import summarize
 from assay.modelling.priors import PARAMETERS, Prior
-from assay.modelling.spec import IN_PART, Spec
+from assay.modelling.spec import IN_PART, catalogue_entries
 from assay.modelling.structure import used_priors
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose
@@ -37,7 +36,8 @@ PARTIAL = {
 def card_section(material: Material) -> Section:
     """Describe the model: parts, equations, every prior, and the modes of the posterior."""
     spec = material.view.spec
-    entries = _entries(spec)
+    prevalence, raters = catalogue_entries(spec)
+    entries = [prevalence, *raters]
     modes = material.attribute("modes") or []
     blocks: list[Block] = [
         prose(
@@ -64,16 +64,6 @@ def _process(ratings: Ratings) -> list[Block]:
     if (missing.any(axis=1) & ~missing.all(axis=1)).any():
         said.append(f"In partly answered ratings {PARTIAL[ratings.partial]}.")
     return [prose(" ".join(said))] if said else []
-
-
-def _entries(spec: Spec) -> list[dict[str, Any]]:
-    """Return the catalogue entries of the parts of a model, each once.
-
-    A reference implies perception layers that no recipe names.
-    """
-    names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
-    found = [catalogue_entry("raters", name, called="family") for name in names]
-    return [catalogue_entry("prevalence", spec.prevalence, called="prevalence"), *found]
 
 
 def _references(entries: list[dict[str, Any]]) -> list[str]:
@@ -249,7 +239,7 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
     """Return findings on what the data cannot identify, and on comparisons of uncertain sign."""
     problems = (
         Finding(
-            weight=UNTOLD_WEIGHT, text=sentence(f.text), section="data", code=f.code,
+            weight=UNTOLD_WEIGHT, text=sentence(f.text), code=f.code,
             numbers=f.numbers,
         )
         for f in found
@@ -261,7 +251,6 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
             weight=WEIGHT,
             text=f"{sentence(f.text.partition(TURNS)[0] + TURNS)} For a remedy, see the "
             "section on the data.",
-            section="data",
             code=f.code,
             numbers=f.numbers,
         )

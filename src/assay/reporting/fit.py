@@ -284,7 +284,7 @@ def _finding(doubt: Note, least: float) -> Finding:
     said = _without_parameters(doubt)
     text = said if rough else f"Do not rely on this fit yet: {said}"
     return Finding(
-        weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
+        weight=DOUBT_WEIGHT, text=text, code=doubt.code,
         numbers=doubt.numbers,
     )  # fmt: skip
 
@@ -313,7 +313,7 @@ def _too_narrow() -> Finding:
         "All intervals are too narrow: the fit is a posterior mode, which omits the uncertainty "
         "of the parameters. To include it, fit with `method='nuts'`."
     )
-    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence", code="mode-alone")
+    return Finding(weight=DOUBT_WEIGHT, text=text, code="mode-alone")
 
 
 def _explanation() -> Block:
@@ -373,7 +373,6 @@ def misfit_section(material: Material) -> Section:
     finding = Finding(
         weight=WEIGHT,
         text=text,
-        section="checks",
         code="features-not-reproduced",
         numbers={"features": len(odd), "of": len(table)},
     )

@@ -23,6 +23,7 @@ from assay.modelling.spec import is_consensus
 from assay.plots.metrics import draw_comparison, draw_metrics
 from assay.plots.raters import weakest_words
 from assay.plots.style import Series, forest
+from assay.raters.standing import over_labels
 from assay.reporting.advice import next_step, not_known
 from assay.reporting.answers import (
     better_chances,
@@ -35,9 +36,9 @@ from assay.reporting.answers import (
 from assay.reporting.comparisons import FRONT_LINES
 from assay.reporting.fit import fit_findings
 from assay.reporting.material import Material
-from assay.reporting.page import WIDTH, Finding, Front, Picture, to_svg
+from assay.reporting.page import WIDTH, Finding, Front, Picture, picture
 from assay.reporting.remedies import reasons_of, remedy_of
-from assay.reporting.weak_raters import overall, weakest_rater
+from assay.reporting.weak_raters import weakest_rater
 
 CAUTION_WEIGHT = 75.0
 """Weight from which a finding is a caution on the answer."""
@@ -121,11 +122,8 @@ def _shown(material: Material) -> tuple[Table, Picture]:
         return _systems_table(material), _systems_picture(material)
     pairs = found.pairs.dropna(subset=["difference"]).head(SHOWN_LINES)
     words = "Differences between systems: density, mean and interval"
-    svg = to_svg(
-        draw_comparison(found, material.titles, width=WIDTH, most=SHOWN_LINES),
-        name="answer", words=words,
-    )  # fmt: skip
-    return _pairs_table(material, pairs), Picture(svg=svg, caption=f"{words}.")
+    figure = draw_comparison(found, material.titles, width=WIDTH, most=SHOWN_LINES)
+    return _pairs_table(material, pairs), picture(figure, name="answer", words=words)
 
 
 def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
@@ -230,8 +228,7 @@ def _systems_picture(material: Material) -> Picture:
         lambda lines: lines.sort_values("place").head(FIGURE_LINES)
     )
     figure = draw_metrics({"population": part}, None, width=WIDTH)
-    words = "Values of the systems, with intervals"
-    return Picture(svg=to_svg(figure, name="answer", words=words), caption=f"{words}.")
+    return picture(figure, name="answer", words="Values of the systems, with intervals")
 
 
 def _metrics_table(material: Material) -> Table:
@@ -254,7 +251,7 @@ def _metrics_table(material: Material) -> Table:
 
 def _raters_picture(material: Material) -> Picture:
     """Draw the reliability of the raters, the weakest first."""
-    table = overall(material)
+    table = over_labels(material.standing)
     doubted = table["doubt"].ne("").any()
     shown = table.sort_values("mean", kind="stable").head(FIGURE_LINES)
     index = pd.MultiIndex.from_arrays([[""] * len(shown), shown["rater"]])
@@ -262,8 +259,7 @@ def _raters_picture(material: Material) -> Picture:
     label = f"chance of a right answer, {percent(material.level)} interval"
     label += weakest_words(len(shown), len(table), "\n") + "\n* may mislead" * bool(doubted)
     figure = forest([Series(name="raters", values=values)], label=label, width=WIDTH)
-    words = "How often each rater is right"
-    return Picture(svg=to_svg(figure, name="answer", words=words), caption=f"{words}.")
+    return picture(figure, name="answer", words="How often each rater is right")
 
 
 def _data(material: Material) -> str:
@@ -275,8 +271,7 @@ def _data(material: Material) -> str:
         f"{counted(len(ratings.raters), 'rater')}"
     ]
     if clusters < len(ratings.items):
-        roles = accounting.roles
-        of = [str(c) for c in roles.loc[roles["role"] == "cluster", "column"]] if len(roles) else []
+        of = accounting.columns_of("cluster")
         gloss = f" (one for each {of[0]})" if len(of) == 1 else " (items that belong together)"
         parts.append(f" in {counted(clusters, 'cluster')}{gloss}")
     if accounting.rows_read:

@@ -1,7 +1,6 @@
 """Sections: metrics with both estimands, sources of uncertainty, claims."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -30,10 +29,9 @@ from assay.reporting.page import (
     Callout,
     Finding,
     Gap,
-    Picture,
     Section,
+    picture,
     prose,
-    to_svg,
 )
 from assay.validation.equal_difficulty import difficulty_sentence
 
@@ -58,9 +56,7 @@ def claims_section(material: Material) -> Section | Gap:
         is_appendix=False,
         blocks=tuple(_callout(result) for result in results),
         findings=tuple(
-            Finding(
-                weight=WEIGHTS[r.verdict], text=r.sentence, section="claims", code="claim-checked"
-            )
+            Finding(weight=WEIGHTS[r.verdict], text=r.sentence, code="claim-checked")
             for r in results
         ),
     )
@@ -102,20 +98,14 @@ def budget_section(material: Material) -> Section | Gap:
     variance, widths = material.variance, material.widths
     estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."
+    figure = plot_budget(titled(variance, material.titles), width=WIDTH)
     words = "Shares of the posterior variance of each metric, as in the table."
     blocks: list[Block] = [
         prose(
             "Parameters: uncertainty about raters and prevalence. Labels: uncertainty about the "
             "true classes, given the parameters. Clusters: sampling of the clusters."
         ),
-        Picture(
-            svg=to_svg(
-                plot_budget(titled(variance, material.titles), width=WIDTH),
-                name="budget",
-                words=words,
-            ),
-            caption=f"{words} {note}",
-        ),
+        picture(figure, name="budget", words=words, caption=f"{words} {note}"),
         _variance_table(variance, note, material.titles),
         *_contrasts_table(material.contrast_variance, material.reference, material.titles),
         _widths_table(widths, material.level, note, material.titles),
@@ -129,7 +119,7 @@ def budget_section(material: Material) -> Section | Gap:
 
 
 def _contrasts_table(
-    variance: pd.DataFrame, reference: str, titles: Mapping[str, str] = MappingProxyType({})
+    variance: pd.DataFrame, reference: str, titles: Mapping[str, str]
 ) -> list[Block]:
     """Show the budget of each contrast of three systems or more: shared parts cancel."""
     if variance.empty:
@@ -149,9 +139,7 @@ def _contrasts_table(
     ]  # fmt: skip
 
 
-def _variance_table(
-    variance: pd.DataFrame, note: str, titles: Mapping[str, str] = MappingProxyType({})
-) -> Block:
+def _variance_table(variance: pd.DataFrame, note: str, titles: Mapping[str, str]) -> Block:
     words, shown, note = _shares_told(variance.assign(what=_what(variance, titles)), note)
     return table_of("budget", SHARES, words, {"what": "Metric"} | shown, note=note, export=variance)
 
@@ -173,7 +161,7 @@ def _share(numbers: pd.Series) -> pd.Series:
 
 
 def _widths_table(
-    widths: pd.DataFrame, level: float, note: str, titles: Mapping[str, str] = MappingProxyType({})
+    widths: pd.DataFrame, level: float, note: str, titles: Mapping[str, str]
 ) -> Block:
     words = widths.assign(
         what=_what(widths, titles), most=widths["binds"].map(BINDS).fillna("nothing")
@@ -205,7 +193,7 @@ def _what(frame: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
 def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
     """Return a finding on the data that would narrow most intervals."""
     if (widths["binds"] == OVERLAP).any():
-        return (Finding(weight=WEIGHT, text=ALONE, section="budget", code="budget-untold"),)
+        return (Finding(weight=WEIGHT, text=ALONE, code="budget-untold"),)
     bound = widths[widths["binds"].isin(list(COLUMNS))]
     if bound.empty:
         return ()
@@ -222,7 +210,6 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
         Finding(
             weight=WEIGHT,
             text=text,
-            section="budget",
             code="data-worth-most",
             numbers={
                 "intervals": len(lines),
@@ -263,7 +250,7 @@ def metrics_section(material: Material) -> Section:
     off = [] if untold else _off(summaries["finite"], vote, material.level, titles)
     if len(material.equal_difficulty):
         text = difficulty_sentence(material.equal_difficulty)
-        off.append(Finding(weight=FIRST, text=text, section="metrics", code="equal-difficulty"))
+        off.append(Finding(weight=FIRST, text=text, code="equal-difficulty"))
     words = "The task's metrics from the model and from a majority vote, as in the table."
     blocks: list[Block] = [
         *(Callout(word=WORDS[f.code], text=f.text, level="doubt") for f in off),
@@ -271,7 +258,7 @@ def metrics_section(material: Material) -> Section:
             f"{_held(material)} Majority-vote intervals treat the vote as the truth"
             f"{', with design weights' if weights.nunique() > 1 else ''}."
         ),
-        Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
+        picture(figure, name="metrics", words=words, caption=caption),
         metrics_table(
             summaries,
             titles,
@@ -362,7 +349,6 @@ def _off(
         Finding(
             weight=WEIGHT_METRICS * float(np.log1p(distance.max())),
             text=text,
-            section="metrics",
             code="majority-vote-off",
             numbers={
                 "vote": line["value"],

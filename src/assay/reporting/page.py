@@ -160,17 +160,17 @@ class Finding:
     """A finding that affects the conclusion.
 
     weight : findings are ranked by it, the largest first
-    section : key of the section that has the numbers
     code : kind of finding; :mod:`assay.codes` explains it
     numbers : the numbers of the text, by name
+    section : key of the section that has the numbers, which sets it
     """
 
     level: ClassVar[str] = "warning"
     weight: float
     text: str
-    section: str
     code: str
     numbers: Numbers = field(default_factory=dict, hash=False)
+    section: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))
@@ -199,6 +199,10 @@ class Section:
     findings: tuple[Finding, ...] = ()
     is_appendix: bool = True
     is_sheet: bool = False
+
+    def __post_init__(self) -> None:
+        own = tuple(replace(one, section=self.key) for one in self.findings)
+        object.__setattr__(self, "findings", own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +257,11 @@ class Page:
     def tables(self) -> dict[str, pd.DataFrame]:
         """The frames behind the tables, by key."""
         return {key: table.frame for key, table in self.shown_tables.items()}
+
+
+def picture(drawn: "Figure | Axes", *, name: str, words: str, caption: str = "") -> Picture:
+    """Return a figure with its caption, which is ``words`` (the description) if not given."""
+    return Picture(svg=to_svg(drawn, name=name, words=words), caption=caption or f"{words}.")
 
 
 def percent_cell(share: float) -> str:

@@ -1,6 +1,5 @@
 """Rater sheets: a page for each rater, and a table of decisions on a threshold."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +20,14 @@ from assay._util.text import (
     percent,
 )
 from assay._util.validation import path_given, require_flag, require_number
-from assay.data.ratings import Ratings
+from assay.data.ratings import Ratings, ratings_by_rater
 from assay.display.notes import KIND_WORDS
 from assay.display.table import Table, table_of
 from assay.evaluation import metrics
 from assay.evaluation.titles import metric_titles
 from assay.fits.view import Fit, FitView
 from assay.raters.agreements import rater_agreement
-from assay.raters.standing import ALL_LABELS, rater_standing
+from assay.raters.standing import ALL_LABELS, over_labels, rater_standing
 from assay.reporting.fit import fit_findings
 from assay.reporting.page import (
     Block,
@@ -37,7 +36,6 @@ from assay.reporting.page import (
     Section,
     percent_cell,
     prose,
-    reworded,
     to_html,
 )
 from assay.reporting.pseudonyms import with_pseudonyms
@@ -109,14 +107,13 @@ def rater_decisions(
 def _decided(
     ratings: Ratings, standing: pd.DataFrame, threshold: float, sure: float
 ) -> pd.DataFrame:
-    whole = standing[standing["label"] == ALL_LABELS]
-    table = (whole if len(whole) else standing).drop(columns="label")
+    table, counts = over_labels(standing).drop(columns="label"), ratings_by_rater(ratings)
     raw = rater_agreement(ratings).groupby("rater", sort=False)["agreement"].mean()
     low, high = table["p_below"] <= 1 - sure, table["p_below"] >= sure
     told = table["doubt"] == ""
     decision = np.select([told & high, told & low], [BELOW, MEETS], OPEN)
     found = table.assign(
-        n=[_counts(ratings)[name] for name in table["rater"]],
+        n=[counts[name] for name in table["rater"]],
         agreement=table["rater"].map({str(name): share for name, share in raw.items()}),
         decision=decision,
         threshold=threshold,
@@ -124,11 +121,6 @@ def _decided(
     front = ["rater", "n", "agreement", "mean", "sd", "lower", "upper", "p_worse", "p_below"]
     back = ["decision", "threshold", "level", "reference", "doubt"]
     return found[[*front, *back]].sort_values("mean", kind="stable", ignore_index=True)
-
-
-def _counts(ratings: Ratings) -> dict[str, int]:
-    count = np.bincount(ratings.rater, minlength=len(ratings.raters))
-    return dict(zip(ratings.raters.index.astype(str), count.tolist(), strict=True))
 
 
 def rater_sheets(
@@ -196,29 +188,12 @@ def rater_sheets(
     require_place(target, example="sheets.html")
     if pseudonyms is not None:
         view = with_pseudonyms(view, path_given("pseudonyms", pseudonyms))
-    write_sheets(
-        view, target, threshold=threshold, sure=sure, refit=require_flag("refit", refit),
-        level=level, progress=require_flag("progress", progress),
-    )  # fmt: skip
-    return target
-
-
-def write_sheets(
-    fit: Fit,
-    path: Path,
-    *,
-    threshold: float,
-    sure: float,
-    refit: bool,
-    level: float,
-    progress: bool,
-    say: Callable[[str], str] = str,
-) -> None:
-    """Write the sheets; ``say`` rewords sentences, other arguments as of :func:`rater_sheets`."""
     page = sheets_page(
-        fit, threshold=threshold, sure=sure, refit=refit, level=level, progress=progress
-    )
-    to_html(reworded(page, say), path)
+        view, threshold=threshold, sure=sure, refit=require_flag("refit", refit), level=level,
+        progress=require_flag("progress", progress),
+    )  # fmt: skip
+    to_html(page, target)
+    return target
 
 
 def sheets_page(

@@ -18,6 +18,7 @@ from assay._util.text import (
     some,
 )
 from assay.comparison.decisions import sign
+from assay.data.ratings import ratings_by_rater
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import (
     AGREES_MEANS,
@@ -46,19 +47,18 @@ from assay.plots.raters import (
 from assay.plots.style import Series, forest
 from assay.raters.calibration import NO_SCORE
 from assay.raters.consistency import copied_shares
-from assay.raters.standing import ALL_LABELS
+from assay.raters.standing import over_labels
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
     Block,
     Finding,
     Gap,
-    Picture,
     Section,
     bullets,
     percent_cell,
+    picture,
     prose,
-    to_svg,
 )
 from assay.reporting.rater_feedback import MOST_TALKS, Talk
 
@@ -126,7 +126,6 @@ def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
         Finding(
             weight=WEIGHT,
             text=text,
-            section="raters",
             code="spamming-raters",
             numbers={"raters": len(most), "of": len(frame)},
         ),
@@ -198,8 +197,10 @@ def rater_tables_section(material: Material) -> Section:
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         *(prose(words) for words in [scores_said(material.ratings)] if words),
-        Picture(
-            svg=to_svg(forest, name="raters", words=_words(right)),
+        picture(
+            forest,
+            name="raters",
+            words=_words(right),
             caption=f"Posterior means with {percent(material.level)} intervals"
             + weakest_words(shown_raters(right), count, ", ")
             + f". {note}",
@@ -207,10 +208,10 @@ def rater_tables_section(material: Material) -> Section:
         *_tables(right, frame, material),
         *spamming_blocks(spamming_frame(material.view, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
-        Picture(
-            svg=to_svg(
-                maps, name="confusions", words="Confusions of the raters, as in the table above."
-            ),
+        picture(
+            maps,
+            name="confusions",
+            words="Confusions of the raters, as in the table above.",
             caption="What each rater reports (columns) given the true class (rows)"
             + weakest_words(shown_confusions(frame), count, ", ")
             + ".",
@@ -223,13 +224,10 @@ def _standing_table(material: Material) -> Block:
     """Show a line per rater: accuracy, comparison with the median rater, and raw agreement."""
     table = material.standing
     several = table["label"].nunique() > 1
-    whole = table[table["label"] == ALL_LABELS] if several else table
-    whole = whole.sort_values("mean", kind="stable")
+    whole = over_labels(table).sort_values("mean", kind="stable")
     raw = material.reliability.drop_duplicates(["rater", "label"])
     agrees = raw.groupby("rater")["agreement"].mean()
-    rated = np.bincount(material.ratings.rater, minlength=len(material.ratings.raters))
-    counts = dict(zip(material.ratings.raters.index.astype(str), rated, strict=True))
-    shown = whole.head(SHOWN_RATERS)
+    counts, shown = ratings_by_rater(material.ratings), whole.head(SHOWN_RATERS)
     notes: dict[str, str] = {}
     words = shown.assign(
         n=[counts[name] for name in shown["rater"]],
@@ -266,7 +264,6 @@ def _findings(found: list[Talk]) -> tuple[Finding, ...]:
         Finding(
             weight=WEIGHT_RATERS * (talk.rate - talk.others),
             text=str(talk),
-            section="raters",
             code="rater-errs-most",
             numbers={"rate": talk.rate, "others": talk.others},
         )
@@ -314,15 +311,13 @@ def drift_section(material: Material) -> Section | None:
     )
     changed = _changed(table)
     words = f"Change of reliability {about}, as in the table."
+    caption = f"Change, posterior mean with {percent(material.level)} interval{only}. {note}"
     blocks: list[Block] = [
         prose(
             f"Reliability is the probability of the right answer, averaged over the classes of a "
             f"label. The figure shows its change over {len(sessions)} sessions, {about}."
         ),
-        Picture(
-            svg=to_svg(_figure(shown, material.level), name="drift", words=words),
-            caption=f"Change, posterior mean with {percent(material.level)} interval{only}. {note}",
-        ),
+        picture(_figure(shown, material.level), name="drift", words=words, caption=caption),
         prose(_summary(changed, material.level)),
         drift_table(
             shown, sessions, level=material.level, reference=material.reference, export=table
@@ -373,7 +368,6 @@ def _drift_findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
                 f"{line['label']} {about}: reliability went from {line['first']:.2f} to "
                 f"{line['last']:.2f}."
             ),
-            section="drift",
             code="rater-drifted",
             numbers={"first": line["first"], "last": line["last"]},
         )
@@ -403,16 +397,14 @@ def scores_section(material: Material) -> Section | Gap | None:
     note = f"At the prevalence of these items. Reference: {material.reference}."
     only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
     words = "Probability of each class given the score, by rater, as in the table."
+    caption = f"Posterior mean with {percent(material.level)} band{only}. {note}"
     blocks: list[Block] = [
         prose(
             "The curves show the probability of a class given a rater's score, estimated from all "
             "raters. For a label with two classes, a calibrated score lies on the diagonal. Above "
             "the diagonal the rater scores too low, below it too high."
         ),
-        Picture(
-            svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),
-            caption=f"Posterior mean with {percent(material.level)} band{only}. {note}",
-        ),
+        picture(draw_calibration(table, width=WIDTH), name="scores", words=words, caption=caption),
         _scores_table(
             _of_curves(table, curves[:SHOWN_CURVES]),
             material.level,

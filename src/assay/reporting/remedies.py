@@ -1,19 +1,19 @@
 """The next fit: reasons not to rely on this one, and one command with all remedies."""
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from assay._util.text import some, without_folders
-from assay.checks.departures.remedies import as_copies, may_copy
+from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
 from assay.checks.departures.search import Departure, search
 from assay.checks.items import ALIKE, cluster_arguments
 from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
-from assay.data.ratings import UNNAMED
+from assay.data.ratings import UNNAMED, LargerUnit, Ratings
 from assay.display.notes import doubts
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
@@ -68,6 +68,7 @@ TRUTH_FILE, TASK_FILE = "TRUTH.csv", "TASK.toml"
 """Files in a command that the reader has yet to make."""
 CLASS_ITEMS = {"class-drift": DRIFT_TRUTH, "empty-class": CLASS_TRUTH, "scores-alone": CLASS_TRUTH}
 """Items whose truth says what a class means, by the code of the doubt."""
+OUTPUT = ("-o", "--output")
 PERCEPTION = "perception"
 """The layer that a reference brings."""
 
@@ -98,7 +99,7 @@ class Remedy:
 def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
     found, said = _departures(material), dict[str, str]()
-    units = [unit.column for unit in material.ratings.accounting.larger_units if unit.matters]
+    units = [unit.column for unit in _units_that_matter(material.ratings)]
     for note in doubts(material.view):
         if note.code in REASONS:
             one = found.get(note.code)
@@ -118,6 +119,10 @@ def _involved(one: Departure | None) -> str:
     return " and ".join(one.pairs[0] if one.pairs else one.who)
 
 
+def _units_that_matter(ratings: Ratings) -> list[LargerUnit]:
+    return [unit for unit in ratings.accounting.larger_units if unit.matters]
+
+
 def _departures(material: Material) -> dict[str, Departure]:
     """Return the departures that the tests find, by code."""
     return {one.code: one for one in search(material.ratings).found}
@@ -128,17 +133,20 @@ def remedy_of(material: Material) -> Remedy | None:
     planned = next_fit(material)
     if not planned.reading and not planned.fitting:
         return None
-    typed = str(material.view.attrs.get("command") or "")
-    words = _words(typed)
-    command = _typed(words, planned) if words else _called(material, planned)
+    words = _words(str(material.view.attrs.get("command") or ""))
+    given = _taken(words, ["--task"])[1].get("--task", "")
+    own = given.endswith(".toml")
+    task = {"task": TASK_FILE} if planned.direct and not own else {}
+    if words:
+        command = _typed(words, {**planned.reading, **planned.fitting, **task})
+    else:
+        command = _called(material, {**planned.reading, **task}, planned.fitting)
     notes = []
     if planned.truth:
         notes.append(f"{TRUTH_FILE} holds the truth of {planned.truth}, drawn at random.")
     if planned.direct:
-        given = _value_of(words, "--task")
-        file = given if given.endswith(".toml") else TASK_FILE
-        drafts = "" if file == given else " (`assay task init` drafts it)"
-        notes.append(f"In {without_folders(file)}{drafts}, set {planned.direct}.")
+        file = without_folders(given) if own else f"{TASK_FILE} (`assay task init` drafts it)"
+        notes.append(f"In {file}, set {planned.direct}.")
     return Remedy(command=command, notes=tuple(notes))
 
 
@@ -149,12 +157,12 @@ def next_fit(material: Material) -> NextFit:
     found, ratings, spec = _departures(material), material.ratings, material.view.spec
     items = max((CLASS_ITEMS.get(code, 0) for code in codes), default=0)
     by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
-    units = [unit for unit in ratings.accounting.larger_units if unit.matters]
+    units = _units_that_matter(ratings)
     if ALIKE in codes and units:
         reading |= cluster_arguments(ratings, units[0])
     for code in (code for code in codes if code in found):
         one, meaning = found[code], MEANINGS[found[code].code]
-        kinds = _by_kind(material, one.who[0]) if code == "rater-by-kind" else {}
+        kinds = apart_by_kind(one.who[0], ratings) if code == "rater-by-kind" else {}
         reading |= {key: value for key, value in kinds.items() if value not in reading.values()}
         layers += ["drift"] * ("session" in kinds)
         if code in ("rater-by-kind", "rater-by-rank") and not kinds:
@@ -168,13 +176,16 @@ def next_fit(material: Material) -> NextFit:
         elif not {*meaning.parts} & {PERCEPTION, *spec.rater_parts}:
             layers += meaning.parts[:1]
         if meaning.covariates:
-            fitting["formula"] = _with_covariates(spec.formula, meaning.covariates)
+            formula = spec.formula or f"~ {meaning.covariates[0]}"
+            more = meaning.covariates[not spec.formula :]
+            fitting["formula"] = " + ".join([formula, *more])
         if meaning.prevalences and spec.prevalence not in meaning.prevalences:
             fitting["prevalence"] = meaning.prevalences[0]
     # The other prevalences have no covariates.
     if "formula" in fitting or spec.formula != formula_for(ratings.items, None, spec.prevalence):
         fitting.pop("prevalence", None)
-    truth = _truth_of(material, items, by_system=by_system)
+    truth = f"{items} items" if items > material.n_known else ""
+    truth = f"{LAYER_ITEMS} items of each system" if by_system else truth
     if truth:
         reading["truth"] = TRUTH_FILE
     fitting = _raters(material, layers, asked="reference" in fitting) | fitting
@@ -182,28 +193,6 @@ def next_fit(material: Material) -> NextFit:
         fitting["method"] = "nuts"
     way = way_to_direct(ratings.task.labels[0]) if material.lacks_direction else ""
     return NextFit(reading=reading, fitting=fitting, truth=truth, direct=way)
-
-
-def _with_covariates(formula: str | None, names: Sequence[str]) -> str:
-    """Add covariates to a formula."""
-    return " + ".join([formula or f"~ {names[0]}", *(names if formula else names[1:])])
-
-
-def _by_kind(material: Material, column: str) -> dict[str, Any]:
-    """Return how to read a column of kinds in which raters differ; empty if it cannot be read."""
-    ratings = material.ratings
-    if not ratings.sessions:
-        return {"session": column}
-    roles = ratings.accounting.roles
-    raters = [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
-    return {"rater": [*raters, column]} if raters else {}
-
-
-def _truth_of(material: Material, items: int, *, by_system: bool) -> str:
-    """Name the items whose truth is needed; empty if enough are known."""
-    if by_system:
-        return f"{LAYER_ITEMS} items of each system"
-    return f"{items} items" if items > material.n_known else ""
 
 
 def _raters(material: Material, layers: Sequence[str], *, asked: bool) -> dict[str, Any]:
@@ -245,39 +234,26 @@ def _words(command: str) -> list[str]:
     return words if fits else []
 
 
-def _value_of(words: Sequence[str], *names: str) -> str:
-    """Return the value of an option in a command; empty without it."""
-    for place, word in enumerate(words):
+def _taken(words: Sequence[str], names: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """Split a command into the values of some options, and its other words, which come first."""
+    kept, values, left = list[str](), dict[str, str](), iter(words)
+    for word in left:
         name, equals, value = word.partition("=")
         if name in names:
-            return value if equals else "".join(words[place + 1 : place + 2])
-    return ""
-
-
-def _typed(words: Sequence[str], planned: NextFit) -> str:
-    """Write the command of a fit again, with other options."""
-    changed = {**planned.reading, **planned.fitting}
-    if planned.direct and not _value_of(words, "--task").endswith(".toml"):
-        changed["task"] = TASK_FILE
-    dropped = {f"--{name}" for name in changed}
-    output = _value_of(words, "-o", "--output")
-    if output:
-        dropped |= {"-o", "--output"}
-    kept = list(_without(words, dropped))
-    options = [part for name, value in changed.items() for part in _option(name, value)]
-    options += ["-o", _next_name(output)] if output else []
-    return without_folders(shlex.join([*kept, *options]))
-
-
-def _without(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
-    """Leave options with one value each out of a command."""
-    skipped = False
-    for word in words:
-        name, equals, _ = word.partition("=")
-        if skipped or name in names:
-            skipped = not skipped and not equals
+            values.setdefault(name, value if equals else next(left, ""))
         else:
-            yield word
+            kept.append(word)
+    return kept, values
+
+
+def _typed(words: Sequence[str], changed: Mapping[str, Any]) -> str:
+    """Write the command of a fit again, with other options and an output beside the first."""
+    kept, given = _taken(words, [*OUTPUT, *(f"--{name}" for name in changed)])
+    options = [part for name, value in changed.items() for part in _option(name, value)]
+    if output := next((value for name, value in given.items() if name in OUTPUT), ""):
+        path = PurePath(output)
+        options += ["-o", f"{path.with_suffix('')}-2{path.suffix}"]
+    return without_folders(shlex.join([*kept, *options]))
 
 
 def _option(name: str, value: Any) -> list[str]:
@@ -288,25 +264,17 @@ def _option(name: str, value: Any) -> list[str]:
     return [part for one in values for part in (f"--{name}", str(one))]
 
 
-def _next_name(path: str) -> str:
-    """Name the output of the next fit, so that this one stays."""
-    name = PurePath(path)
-    return f"{name.with_suffix('')}-2{name.suffix}"
-
-
-def _called(material: Material, planned: NextFit) -> str:
+def _called(material: Material, reading: Mapping[str, Any], fitting: Mapping[str, Any]) -> str:
     """Write the fit as Python, where no command made this one."""
     spec, lines = material.view.spec, []
     accounting = material.ratings.accounting
     source = repr(without_folders(accounting.source) if accounting.sha256 else "ratings.csv")
-    reading = dict(planned.reading) | ({"task": TASK_FILE} if planned.direct else {})
     if reading:
         lines.append(f"ratings = assay.read_ratings({_arguments(source, reading)})")
     own = {"raters": spec.raters, "prevalence": spec.prevalence, "reference": spec.reference}
     plain = {"raters": recipe_of(material.ratings, None), "prevalence": Spec().prevalence}
-    fitting = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
-    fitting |= planned.fitting
-    lines.append(f"fit = assay.fit({_arguments('ratings', fitting)})")
+    same = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
+    lines.append(f"fit = assay.fit({_arguments('ratings', {**same, **fitting})})")
     return "\n".join(lines)
 
 

@@ -71,7 +71,7 @@ def _furthest(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=[*KEYS, "fitted", "lowest", "highest"])
 
 
-def _told(line: pd.Series) -> str:
+def _told(line: pd.Series | Line) -> str:
     return interval(line["mean"], line["lower"], line["upper"])
 
 
@@ -91,13 +91,20 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
 
     ``ran`` are the lines of ``table`` (which is exported) whose variants could run.
     """
-    frame = pd.DataFrame([_row(part) for _, part in ran.groupby(["metric", "system"], sort=False)])
+    rows = []
+    for (metric, system), part in ran.groupby(KEYS, sort=False):
+        first, others = _as_fitted(part)
+        kernel = next((_told(line) for line in others if line["kind"] == KERNEL), "")
+        cells = {"metric": str(metric), "system": str(system), "fitted": _told(first)}
+        rows.append(cells | {KERNEL: kernel} | _over_refits(first, others, "mean"))
+    frame = pd.DataFrame(rows)
     shown = {"metric": "Metric"} if frame["system"].nunique() == 1 else {"system": "System"}
     shown |= {"fitted": "As fitted"}
-    kernel = ran.loc[ran["kind"] == KERNEL, "variant"]
-    if len(kernel):
-        shown[KERNEL] = _heading(str(kernel.iloc[0]))
-    shown |= {"range": "Estimates of the refits", "most": "Moved most by"}
+    variants = ran.loc[ran["kind"] == KERNEL, "variant"]
+    if len(variants):
+        variant = str(variants.iloc[0])
+        shown[KERNEL] = variant[:1].upper() + variant[1:]
+    shown |= OVER_REFITS
     numbers = table_of(
         "stability_metrics",
         "Each metric as fitted, and under other assumptions",
@@ -124,29 +131,20 @@ def leaving(ran: pd.DataFrame) -> list[str]:
     ]
 
 
-def _row(part: pd.DataFrame) -> dict[str, str]:
-    """Return one line per metric and system."""
+OVER_REFITS = {"range": "Estimates of the refits", "most": "Moved most by"}
+
+
+def _as_fitted(part: pd.DataFrame) -> tuple[Line, list[Line]]:
+    """Return the line of the fit and those of its refits."""
     first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none", kind="stable"))
-    values = [line["mean"] for line in others if line["mean"] == line["mean"]]
-    return {
-        "metric": str(first["metric"]),
-        "system": str(first["system"]),
-        "fitted": _refitted_metrics_told(first),
-        KERNEL: next(
-            (_refitted_metrics_told(line) for line in others if line["kind"] == KERNEL), ""
-        ),
-        "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
-        "most": moved_most(first, others, "mean"),
-    }
+    return first, list(others)
 
 
-def _heading(variant: str) -> str:
-    """Return the heading of the other kernel's column."""
-    return variant[:1].upper() + variant[1:]
-
-
-def _refitted_metrics_told(line: Line) -> str:
-    return interval(line["mean"], line["lower"], line["upper"])
+def _over_refits(first: Line, others: Sequence[Line], number: str) -> dict[str, str]:
+    """Return the range of the refits' estimates, and the refit that moves them most."""
+    values = [line[number] for line in others if line[number] == line[number]]
+    told = f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran"
+    return {"range": told, "most": moved_most(first, others, number)}
 
 
 def moved_most(first: Line, others: Sequence[Line], number: str) -> str:
@@ -256,27 +254,14 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
     """Show one line per contrast: as fitted, and over the refits."""
     lines = []
     for (metric, a, b), part in ran.groupby(["metric", "a", "b"], sort=False):
-        first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none"))
-        values = [line["difference"] for line in others if line["difference"] == line["difference"]]
-        lines.append(
-            {
-                "metric": str(metric),
-                "contrast": f"{a} − {b}",
-                "fitted": _stability_told(first),
-                "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
-                "most": moved_most(first, others, "difference"),
-                "conclusion": _said(first, others),
-            }
-        )
+        first, others = _as_fitted(part)
+        cells = {"metric": str(metric), "contrast": f"{a} − {b}", "fitted": _stability_told(first)}
+        cells |= _over_refits(first, others, "difference")
+        lines.append(cells | {"conclusion": _said(first, others)})
     frame = pd.DataFrame(lines)
     one = frame["contrast"].nunique() == 1
     shown = {"metric": f"Metric, {frame['contrast'].iloc[0]}"} if one else {"contrast": "Contrast"}
-    shown |= {
-        "fitted": "As fitted",
-        "range": "Estimates of the refits",
-        "most": "Moved most by",
-        "conclusion": "Conclusion",
-    }
+    shown |= {"fitted": "As fitted"} | OVER_REFITS | {"conclusion": "Conclusion"}
     return table_of(
         "stability",
         "Each contrast as fitted, and under other assumptions",
@@ -342,7 +327,6 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
         Finding(
             weight=WEIGHT if said else WEIGHT_OF_NUMBERS,
             text=text,
-            section="stability",
             code="conclusion-on-assumption" if said else "number-on-assumption",
             numbers={"changes": len(told)},
         ),

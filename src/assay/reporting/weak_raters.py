@@ -15,20 +15,13 @@ from assay.comparison.decisions import chance_said
 from assay.data.ratings import Ratings
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
-from assay.raters.standing import ALL_LABELS
+from assay.raters.standing import over_labels
 from assay.reporting.answers import shortest
 from assay.reporting.material import Material
 from assay.reporting.rater_feedback import Talk
 
 MOST_NAMES = 3
 """Most raters who are named beside the weakest."""
-
-
-def overall(material: Material) -> pd.DataFrame:
-    """Return the standing of each rater over all labels."""
-    table = material.standing
-    whole = table[table["label"] == ALL_LABELS]
-    return whole if len(whole) else table
 
 
 def untold(material: Material) -> bool:
@@ -48,7 +41,7 @@ def weakest_rater(material: Material) -> str:
         return "There is only one rater."
     if untold(material):
         return "Unknown: no item has two raters, and no truth is known."
-    whole = overall(material)
+    whole = over_labels(material.standing)
     told = whole[(whole["doubt"] == "") & whole["mean"].notna()]
     if told["rater"].nunique() < 2:
         reasons = whole["doubt"][whole["doubt"] != ""]

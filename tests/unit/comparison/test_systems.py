@@ -188,7 +188,7 @@ def test_no_estimate_is_written_outside_its_interval(far, turned):
     assert not line["difference_lower"] <= line["difference"] <= line["difference_upper"]
     told = f"0.02 to 0.02 (95% interval; mean {rounded(mean, 2)})"
     assert f"{higher} is higher than {lower} by {told}" in found.sentences()[0]
-    (finding,) = _clear(found.pairs)
+    (finding,) = _clear(found.pairs, {})
     minus = "-" if turned else ""
     told = f"A - B is {minus}0.02 to {minus}0.02 (mean "
     assert f"{higher} is higher than {lower} on hit: {told}" in finding.text

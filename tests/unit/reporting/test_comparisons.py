@@ -83,7 +83,7 @@ def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -
     assert first == pytest.approx(-second)
     assert len(without_mirrors(pairs, "difference")) == 1
     clear = pairs.assign(difference_lower=pairs["difference"].abs() / 2)
-    (finding,) = _clear(clear)
+    (finding,) = _clear(clear, {})
     assert "better is" not in finding.text
     assert "more of" not in finding.text
     found = comparison_section(Material(fit=plain))

@@ -59,14 +59,14 @@ def test_numbers_of_one_table_have_as_many_decimals_and_no_share_is_minus_zero()
     line = {"metric": "m", "system": "", "estimand": "population"}
     parts = {"parameters": [-0.001, 0.3], "labels": [0.2, float("nan")], "clusters": [0.801, 0.7]}
     variance = pd.DataFrame([line] * 2).assign(**parts, variance=1.0, mcse=0.02)
-    (table,) = [_variance_table(variance, "")]
+    (table,) = [_variance_table(variance, "", {})]
     assert [row.cells[2:5] for row in table.rows] == [
         ("0%", "20%", "80%"),
         ("30%", "undefined", "70%"),
     ]
     more = {"one_more_rating": 0.15, "ten_more_clusters": 0.1449, "one_more_rater": 0.1521}
     widths = pd.DataFrame([line]).assign(binds="clusters", width=0.162, **more)
-    (row,) = _widths_table(widths, 0.95, "").rows
+    (row,) = _widths_table(widths, 0.95, "", {}).rows
     assert row.cells[1:5] == ("0.162", "0.150", "0.145", "0.152")
 
 

@@ -529,7 +529,7 @@ def test_three_systems_have_a_budget_of_each_contrast(
 def test_only_so_many_contrasts_are_shown_and_all_are_exported() -> None:
     line = {"metric": "m", "system": "A - B", "estimand": "finite", "variance": 1.0, "mcse": 0.1}
     line |= {"parameters": 0.5, "labels": 0.5, "clusters": 0.0}
-    (table,) = _contrasts_table(pd.DataFrame([line] * 70), "gold")
+    (table,) = _contrasts_table(pd.DataFrame([line] * 70), "gold", {})
     assert isinstance(table, Table)
     assert (len(table.rows), len(table.frame)) == (61, 70)  # a heading besides
     assert "The first 60 of 70" in table.note

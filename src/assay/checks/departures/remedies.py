@@ -1,12 +1,13 @@
 """What the default model adds for departures that the tests find."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from assay.checks.departures.search import search
 from assay.data.overlap import groups_identify_truth
-from assay.data.ratings import UNNAMED, Ratings
+from assay.data.ratings import UNNAMED, Ratings, ratings_by_rater
 
 SYSTEM_BIAS = "system_bias"
 
@@ -37,9 +38,7 @@ def found_copies(ratings: Ratings) -> dict[str, str]:
     """Return a source for each rater who errs with another, by the test of dependent raters."""
     if not may_copy(ratings):
         return {}
-    count = np.bincount(ratings.rater, minlength=len(ratings.raters)).tolist()
-    names = (str(name) for name in ratings.raters.index)
-    size = dict(zip(names, count, strict=True))
+    size = ratings_by_rater(ratings)
     return as_copies([sorted(pair, key=lambda name: -size[name]) for pair in search(ratings).pairs])
 
 
@@ -83,6 +82,14 @@ def as_copies(pairs: Sequence[Sequence[str]]) -> dict[str, str]:
         if copier not in found:
             found[copier] = source
     return found
+
+
+def apart_by_kind(column: str, ratings: Ratings) -> dict[str, Any]:
+    """Return how to read a column of kinds in which raters differ; empty if it cannot be read."""
+    if not ratings.sessions:
+        return {"session": column}
+    raters = ratings.accounting.columns_of("rater")
+    return {"rater": [*raters, column]} if raters else {}
 
 
 def origin_of(copies: Mapping[str, str], name: str) -> str:

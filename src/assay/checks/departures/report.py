@@ -8,7 +8,7 @@ import pandas as pd
 from assay._util.errors import Numbers
 from assay._util.text import some
 from assay.checks.departures.duplicates import equal_items
-from assay.checks.departures.remedies import as_copies, is_named, may_copy
+from assay.checks.departures.remedies import apart_by_kind, as_copies, is_named, may_copy
 from assay.checks.departures.search import FAMILYWISE, Code, Departure, kinds_of_items, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Part, findings_on
@@ -225,22 +225,21 @@ def _mend(departure: Departure, ratings: Ratings) -> str:
 
 def _apart_by_kind(column: str, ratings: Ratings) -> str:
     """Say how to read a column of kinds; ``""`` if there are sessions, and raters are columns."""
-    if not ratings.sessions:
+    given = apart_by_kind(column, ratings)
+    if "session" in given:
         return (
             f"Read the ratings with `session={column!r}`: the default then has the layer drift, "
             "which learns how raters differ between kinds"
         )
-    roles = ratings.accounting.roles
-    raters = [str(name) for name in roles.loc[roles["role"] == "rater", "column"]]
-    both = [*raters, column]
-    told = f"Read the ratings with `rater={both}`: each rater is then another one for each kind"
-    return told if raters else ""
+    if not given:
+        return ""
+    raters = given["rater"]
+    return f"Read the ratings with `rater={raters}`: each rater is then another one for each kind"
 
 
 def _apart_by_rank(ratings: Ratings) -> str:
     """Say how to read ranks as sessions; ``""`` if there are sessions, or no column of ranks."""
-    roles = ratings.accounting.roles
-    columns = [str(name) for name in roles.loc[roles["role"] == "rank", "column"]]
+    columns = ratings.accounting.columns_of("rank")
     if ratings.sessions or len(columns) != 1:
         return ""
     return (

@@ -221,10 +221,9 @@ def mark_of(text: str, notes: dict[str, str]) -> str:
     return notes.setdefault(text, "*" * (len(notes) + 1))
 
 
-def notes_said(notes: Mapping[str, str], before: str = " ") -> str:
+def notes_said(notes: Mapping[str, str]) -> str:
     """Explain the marks of a table."""
-    stop = "." if before == " " else ""
-    return "".join(f"{before}{mark} {text}{stop}" for text, mark in notes.items())
+    return "".join(f" {mark} {text}." for text, mark in notes.items())
 
 
 def with_undefined(texts: Iterable[str], shares: Iterable[float]) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.arrays import Sums
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on
@@ -206,7 +207,7 @@ def _panels(ratings: Ratings) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Coverage:
+class Coverage(Sums):
     """Counts that add over parts of the data with the same raters.
 
     items : items of this system alone (system,)
@@ -216,10 +217,6 @@ class Coverage:
 
     items: Ints
     answered: Ints
-
-    def __add__(self, other: "Coverage") -> "Coverage":
-        """Add the counts of another part."""
-        return Coverage(items=self.items + other.items, answered=self.answered + other.answered)
 
 
 def coverage(ratings: Ratings, systems: Sequence[str]) -> Coverage:

@@ -279,16 +279,11 @@ def check_slots(ratings: Ratings) -> Part:
         'reliability of their own; `raters="pooled"` treats them alike'
     )
     # One of two people may be stricter; three in the same order on each item are rare.
-    if len(names) > 2 and _sorted(ratings, np.argsort(order)):
+    in_order = len(names) > 2 and _sorted(ratings, np.argsort(order))
+    if in_order:
         text += ". Their answers are sorted within every item, which is rare for persons"
-        return Part(
-            findings=(
-                _finding("warning", text, code="slot-raters", numbers={"raters": len(names)}),
-            )
-        )
-    return Part(
-        findings=(_finding("note", text, code="slot-raters", numbers={"raters": len(names)}),)
-    )
+    level: Level = "warning" if in_order else "note"
+    return _part(level, text, code="slot-raters", numbers={"raters": len(names)})
 
 
 def _slot_numbers(names: list[str]) -> list[int] | None:

@@ -7,6 +7,7 @@ import typer
 from assay._util.progress import waiting
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.options import (
+    Baseline,
     Estimands,
     FitFile,
     Incomplete,
@@ -130,10 +131,7 @@ def compare(
         str | None,
         typer.Option(help="Differences that do not matter: 0.02, or LOW,HIGH.", metavar="NUMBER"),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
-    ] = None,
+    baseline: Baseline = None,
     incomplete: Incomplete = "predict",
     level: Level = 0.95,
     as_json: Json = False,

@@ -44,6 +44,10 @@ Strict = Annotated[bool, typer.Option("--strict", help="End with status 1 if the
 Level = Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of the intervals.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of random numbers.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
+]
 Incomplete = Annotated[
     Literal["predict", "drop"], typer.Option(help="Predict or drop panels with unrated items.")
 ]

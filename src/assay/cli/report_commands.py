@@ -12,7 +12,17 @@ from assay.cli.arguments import in_options
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.decision_commands import Pseudonyms
 from assay.cli.fitting_options import Fitting
-from assay.cli.options import Json, Level, MetricFiles, Quiet, Seed, Strict, register, say_unsuited
+from assay.cli.options import (
+    Baseline,
+    Json,
+    Level,
+    MetricFiles,
+    Quiet,
+    Seed,
+    Strict,
+    register,
+    say_unsuited,
+)
 from assay.cli.program import command
 from assay.cli.reading_options import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
@@ -51,10 +61,7 @@ def report(
     budget: Annotated[
         bool, typer.Option(help="Show the sources of uncertainty, and the gain from more data.")
     ] = True,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
-    ] = None,
+    baseline: Baseline = None,
     short: Annotated[
         bool, typer.Option("--short", help="Leave out the appendix: at most four printed pages.")
     ] = False,

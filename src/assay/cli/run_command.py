@@ -13,7 +13,17 @@ from assay._util.files import able_to
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.fitting_options import Fitting
-from assay.cli.options import Json, Level, Metrics, Quiet, Sources, Strict, name_of, stem_of
+from assay.cli.options import (
+    Baseline,
+    Json,
+    Level,
+    Metrics,
+    Quiet,
+    Sources,
+    Strict,
+    name_of,
+    stem_of,
+)
 from assay.cli.program import command
 from assay.cli.reading_options import Reading
 from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
@@ -37,10 +47,7 @@ def run(
         typer.Option("--output", "-o", help="Folder for the results. Default: FILE-results here."),
     ] = None,
     metric: Metrics = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare each other system with this one only.", metavar="SYSTEM"),
-    ] = None,
+    baseline: Baseline = None,
     report: Annotated[bool, typer.Option(help="Write the report.")] = True,
     level: Level = 0.95,
     as_json: Json = False,

@@ -137,12 +137,8 @@ def _huggingface(view: FitView, _: str | None) -> str:
             code = int(chance.argmax()) if known else None
             line[label.name] = code
             line[f"{label.name}_text"] = None if code is None else label.classes[code]
-            line[f"{label.name}_soft"] = _rounded(chance) if known else None
+            line[f"{label.name}_soft"] = [round(float(p), 6) for p in chance] if known else None
     return "".join(f"{json.dumps(line, ensure_ascii=False, default=str)}\n" for line in lines)
-
-
-def _rounded(chance: Any) -> list[float]:
-    return [round(float(p), 6) for p in chance]
 
 
 def _cleanlab(view: FitView, name: str | None) -> str:

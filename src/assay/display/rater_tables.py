@@ -1,6 +1,6 @@
 """Tables of raters: worst first, by label or by class; of groups, and of their agreement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -68,20 +68,10 @@ def binary_tables(frame: pd.DataFrame, task: Task, draws: float | None = None) -
         cells = cells.rename(columns=dict(zip(label.classes, ("no", "yes"), strict=True)))
         cells[AGREES] = pd.Series(agreement_words(raters), index=raters.index)
         parts.append(cells.loc[worst_first(part)].assign(head=binary_heading(label)).reset_index())
-    what, about = _about(frame)
-    return [
-        table_of(
-            "raters",
-            f"Raters: sensitivity and specificity, {what}",
-            pd.concat(parts),
-            {"rater": "Rater", "yes": "Sensitivity", "no": "Specificity", **AGREES_HEAD},
-            under="head",
-            note=f"Lowest mean of the two first. {AGREES_MEANS} {about}"
-            + BY_AGREEMENT * bool(marks),
-            marks=marks,
-            export=frame,
-        )
-    ]
+    shown = {"yes": "Sensitivity", "no": "Specificity", **AGREES_HEAD}
+    note = f"Lowest mean of the two first. {AGREES_MEANS}"
+    what = "sensitivity and specificity"
+    return [_table("raters", what, parts, shown, under="head", note=note, marks=marks, of=frame)]
 
 
 def agreement_words(lines: pd.DataFrame) -> list[str]:
@@ -253,19 +243,14 @@ def _accuracy_table(accuracy: pd.DataFrame, draws: float | None) -> Table:
         ]
         cells = {"words": marked(worst, marks, draws=draws), AGREES: agreement_words(worst)}
         parts.append(worst[["label", "rater"]].assign(**cells, mistakes=mistakes))
-    what, about = _about(accuracy)
-    return table_of(
-        "accuracy",
-        f"Raters: probability of a right answer, {what}",
-        pd.concat(parts),
-        {"rater": "Rater", "words": "Right", **AGREES_HEAD, "mistakes": "Most frequent error"},
-        under="label",
-        note=f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
-        f"probability of that answer if the first class is true. {about}"
-        + BY_AGREEMENT
-        * bool(marks),
-        marks=marks,
-        export=accuracy,
+    shown = {"words": "Right", **AGREES_HEAD, "mistakes": "Most frequent error"}
+    note = (
+        f"Worst first; classes are weighted by prevalence. {AGREES_MEANS} An error has the "
+        "probability of that answer if the first class is true."
+    )
+    what = "probability of a right answer"
+    return _table(
+        "accuracy", what, parts, shown, under="label", note=note, marks=marks, of=accuracy
     )
 
 
@@ -284,22 +269,25 @@ def _class_table(frame: pd.DataFrame, label: str, draws: float | None) -> Table:
         own = [agree[rater] for rater in right["rater"]]
         cells = {"words": marked(right, marks, draws=draws), AGREES: own}
         parts.append(right[["rater"]].assign(**cells, errors=errors, head=f"true class {true}"))
-    what, about = _about(frame)
+    shown = {"words": "Right", **AGREES_HEAD, "errors": "Most frequent error"}
+    what, note = f"probability of the right answer to {label}", f"Worst first. {AGREES_MEANS}"
+    return _table("raters", what, parts, shown, under="head", note=note, marks=marks, of=frame)
+
+
+def _table(
+    key: str, what: str, parts: Sequence[pd.DataFrame], shown: Mapping[str, str], *, under: str,
+    note: str, marks: Mapping[str, str], of: pd.DataFrame,
+) -> Table:  # fmt: skip
+    """Return parts of lines of raters as a table; level, kind and reference are those ``of``."""
+    line = of.iloc[0]
+    kind = f"Kind {line['kind']}: {KIND_WORDS[line['kind']]}. Reference: {line['reference']}."
     return table_of(
-        "raters",
-        f"Raters: probability of the right answer to {label}, {what}",
+        key,
+        f"Raters: {what}, mean ({percent(line['level'])} interval)",
         pd.concat(parts),
-        {"rater": "Rater", "words": "Right", **AGREES_HEAD, "errors": "Most frequent error"},
-        under="head",
-        note=f"Worst first. {AGREES_MEANS} {about}{BY_AGREEMENT * bool(marks)}",
+        {"rater": "Rater", **shown},
+        under=under,
+        note=f"{note} {kind}{BY_AGREEMENT * bool(marks)}",
         marks=marks,
-        export=frame,
+        export=of,
     )
-
-
-def _about(frame: pd.DataFrame) -> tuple[str, str]:
-    """Return the level, for a title, and kind and reference, for a caption."""
-    line = frame.iloc[0]
-    kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
-    level = percent(line["level"])
-    return f"mean ({level} interval)", f"Kind {kind}. Reference: {line['reference']}."

@@ -312,13 +312,10 @@ def _first_word(estimand: Any) -> str:
     return str(estimand).split(" ", 1)[0]
 
 
-def labels_table(
-    frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None, *, export: pd.DataFrame
-) -> Table:
+def labels_table(frame: pd.DataFrame, total: int, *, export: pd.DataFrame) -> Table:
     """Return lines of :func:`labels_frame` (``total`` in all) with the probabilities of classes.
 
-    Where there are many classes, only the two most likely ones are shown. ``votes`` of the majority
-    are a further column.
+    Where there are many classes, only the two most likely ones are shown.
     """
     chances = [str(c) for c in frame.columns if str(c).startswith("p[")]
     shown = {"item": "Item", "label": "Label", "class": "Most likely"}
@@ -333,8 +330,6 @@ def labels_table(
             then=[f"{chances[k][2:-1]}: {p[k]:.2f}" for k, p in zip(second, table, strict=True)],
         )
         shown |= {"first": "P", "then": "Next"}
-    if votes is not None:
-        words, shown = words.assign(vote=list(votes)), shown | {"vote": "Majority vote"}
     return table_of(
         "labels",
         f"Labels: posterior probability, the {len(frame)} least certain of {total}",

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import pandas as pd
 
 from assay._util.errors import ModelError
@@ -11,18 +10,15 @@ from assay._util.validation import require_count
 from assay.display.frames import labels_frame, least_certain
 from assay.fits.view import Fit
 from assay.plots.style import (
-    COLOURS,
-    HATCHES,
     RC,
-    SERIES,
     WIDTH,
     Series,
     add_legend,
     axes_of,
-    bare,
     canvas,
     forest,
     short,
+    stacked_bars,
 )
 from assay.raters.agreements import Agreement
 
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
 
 
 COUNT = 20
-FADE = 0.75
-"""Opacity of each repetition of the colours, if there are more classes than colours."""
 
 
 def plot_labels(
@@ -88,22 +82,10 @@ def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) ->
     ]
     with mpl.rc_context(RC):
         figure, axes = canvas(ax, width, 0.19 * len(frame) + 0.9)
-        left = np.zeros(len(frame))
-        for n, column in enumerate(chance):
-            share = chance[column].to_numpy()
-            axes.barh(
-                range(len(frame)), share, left=left, height=0.72, label=str(column)[2:-1],
-                color=COLOURS[SERIES[n % len(SERIES)]], alpha=FADE ** (n // len(SERIES)),
-                hatch=HATCHES[n % len(HATCHES)],
-                edgecolor=COLOURS["paper"], linewidth=0.8,
-            )  # fmt: skip
-            left += share
-        axes.set_yticks(range(len(frame)), names)
-        axes.set_ylim(len(frame) - 0.4, -0.6)
-        axes.set_xlim(0, 1)
+        classes = [str(column)[2:-1] for column in chance]
+        stacked_bars(axes, chance.to_numpy(), classes, names, height=0.72)
         axes.set_xlabel("posterior probability of each class")
-        bare(axes)
-        add_legend(figure, [str(column)[2:-1] for column in chance], ax)
+        add_legend(figure, classes, ax)
     return figure
 
 

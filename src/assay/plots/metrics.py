@@ -22,9 +22,7 @@ from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
 from assay.plots.style import (
     COLOURS,
-    HATCHES,
     RC,
-    SERIES,
     WIDTH,
     Series,
     add_legend,
@@ -36,6 +34,7 @@ from assay.plots.style import (
     forest,
     label_below,
     short,
+    stacked_bars,
 )
 
 if TYPE_CHECKING:
@@ -213,19 +212,8 @@ def plot_budget(
     names, of = _names(budget)
     with mpl.rc_context(RC):
         figure, axes = canvas(ax, width, LINE_BUDGET * len(names) + 1.1)
-        left = np.zeros(len(names))
-        for n, (share, name) in enumerate(zip(shares.T, PARTS.values(), strict=True)):
-            axes.barh(
-                range(len(names)), share, left=left, height=0.7, label=name,
-                color=COLOURS[SERIES[n]], hatch=HATCHES[n], edgecolor=COLOURS["paper"],
-                linewidth=0.8,
-            )  # fmt: skip
-            left += share
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_xlim(0, 1)
+        stacked_bars(axes, shares, list(PARTS.values()), names, height=0.7)
         axes.set_xlabel(f"share of the variance{of}")
-        bare(axes)
         add_legend(figure, list(PARTS.values()), ax)
     return cast("Axes", axes_of(figure, ax))
 

@@ -212,14 +212,12 @@ def draw_raters(
     task: Task,
     *,
     width: float = WIDTH,
-    most: int | None = None,
     ax: Any = None,
 ) -> "Figure":
     """Draw the right answers of :func:`assay.display.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
     count = right["rater"].nunique()
-    limit = shown_raters(right) if most is None else min(most, shown_raters(right))
-    right = right[right["rater"].isin(weakest(right, limit))]
+    right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
     binary = [label.name for label in task.labels if len(label.classes) == 2]
     series = [
         Series(name=name, values=_by_label(right[right["label"].isin(binary)], task, place))

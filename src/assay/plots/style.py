@@ -12,6 +12,7 @@ import pandas as pd
 
 from assay._util.errors import ArgumentError
 from assay._util.text import printable
+from assay._util.typing import Floats
 from assay._util.validation import require_number, written
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ LINES: Any = ("-", (0, (4, 1.6)), (0, (1, 1.2)), (0, (5, 1.4, 1, 1.4)))
 """Styles of curves: solid, dashed, dotted, dash-dotted."""
 HATCHES = ("", "///", "...", "xx")
 """Hatches of bars, which are distinct in grey."""
+FADE = 0.75
+"""Opacity of each repetition of the colours of bars, if there are more parts than colours."""
 DPI = 150
 WIDTH = 6.0
 ACROSS = 2
@@ -224,6 +227,24 @@ def bare(axes: "Axes") -> None:
     for side, spine in axes.spines.items():
         spine.set_visible(side == "bottom")
     axes.tick_params(axis="y", length=0)
+
+
+def stacked_bars(
+    axes: "Axes", shares: Floats, parts: Sequence[str], names: Sequence[str], *, height: float
+) -> None:
+    """Draw shares (line, part) that add up to 1 as bars, a line each with its name."""
+    left = np.zeros(len(shares))
+    for n, (share, part) in enumerate(zip(shares.T, parts, strict=True)):
+        axes.barh(
+            range(len(shares)), share, left=left, height=height, label=part,
+            color=COLOURS[SERIES[n % len(SERIES)]], alpha=FADE ** (n // len(SERIES)),
+            hatch=HATCHES[n % len(HATCHES)], edgecolor=COLOURS["paper"], linewidth=0.8,
+        )  # fmt: skip
+        left += share
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_xlim(0, 1)
+    bare(axes)
 
 
 def short(name: object, limit: int = 26) -> str:

@@ -104,7 +104,10 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
         same = pairs[pairs["metric"] == line["metric"]]
         line = next(one for one in lines_of(same) if {one["a"], one["b"]} == both)
     clear = sign(line["difference_lower"], line["difference_upper"]) != 0
-    apart = all(_are_apart(first, other) for other in others)
+    # Two intervals are apart if they have no value in common.
+    apart = all(
+        first["lower"] > other["upper"] or other["lower"] > first["upper"] for other in others
+    )
     told = gap_said(material, line)
     about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval."
     word = (
@@ -122,11 +125,6 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
 
 
 NOT_COUNTED = "The interval leaves out the reasons in the box."
-
-
-def _are_apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Return whether two intervals have no value in common."""
-    return bool(one["lower"] > other["upper"] or other["lower"] > one["upper"])
 
 
 def _why_marked(material: Material) -> str:

@@ -38,6 +38,7 @@ def card_section(material: Material) -> Section:
     spec = material.view.spec
     prevalence, raters = catalogue_entries(spec)
     entries = [prevalence, *raters]
+    references = dict.fromkeys(text for one in entries for text in one.get("references", []))
     modes = material.attribute("modes") or []
     blocks: list[Block] = [
         prose(
@@ -50,7 +51,7 @@ def card_section(material: Material) -> Section:
         _priors_table(material),
         _before_table(material),
         *bullets(modes, "Modes of the posterior found by the mode search:"),
-        *bullets(_references(entries), "References:"),
+        *bullets(list(references), "References:"),
     ]
     return Section(key="model", title="Model card", blocks=tuple(blocks))
 
@@ -64,10 +65,6 @@ def _process(ratings: Ratings) -> list[Block]:
     if (missing.any(axis=1) & ~missing.all(axis=1)).any():
         said.append(f"In partly answered ratings {PARTIAL[ratings.partial]}.")
     return [prose(" ".join(said))] if said else []
-
-
-def _references(entries: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(text for entry in entries for text in entry.get("references", [])))
 
 
 def _priors_table(material: Material) -> Block:

@@ -87,7 +87,7 @@ def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 
 
-def costliest_errors(fit: Fit, ratings: Ratings, count: int = EXAMPLES) -> pd.DataFrame:
+def costliest_errors(fit: Fit, ratings: Ratings) -> pd.DataFrame:
     """Return the errors with the most expected wrong answers, at most ``count`` of each rater.
 
     Columns: ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
@@ -100,7 +100,7 @@ def costliest_errors(fit: Fit, ratings: Ratings, count: int = EXAMPLES) -> pd.Da
     errors = errors.assign(wrong=errors["rate"] * errors["asked"])
     errors = errors[errors["wrong"] >= LEAST_EXPECTED]
     errors = errors.sort_values("wrong", ascending=False, kind="stable")
-    errors = errors.groupby("rater", sort=False).head(count).reset_index(drop=True)
+    errors = errors.groupby("rater", sort=False).head(EXAMPLES).reset_index(drop=True)
     names = ("rater", "label", "true_class", "reported_class")
     items = [
         ", ".join(_examples({name: str(line[name]) for name in names}, ratings, chance))

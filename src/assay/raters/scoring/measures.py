@@ -205,8 +205,6 @@ def _ece_equal_mass(block: ScoredBlock) -> Floats:
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_mass)
 
 
-def _brier(block: ScoredBlock) -> Floats:
-    return brier(*block.pooled, block.setting.pooled.score)
 
 
 _ALL = (
@@ -256,7 +254,7 @@ _ALL = (
         name="brier",
         title="Brier score",
         description="Mean squared distance of score and truth",
-        function=_brier,
+        function=lambda block: brier(*block.pooled, block.setting.pooled.score),
         needs="probability",
     ),
     Measure(

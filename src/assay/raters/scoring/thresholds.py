@@ -110,12 +110,11 @@ def threshold_sweep(
 def _thresholds(score: Floats, given: Sequence[float] | float | None) -> Floats:
     if given is None:
         distinct = np.unique(score)
-        return distinct if len(distinct) <= MAX_THRESHOLDS else np.unique(_quantiles(score))
+        if len(distinct) <= MAX_THRESHOLDS:
+            return distinct
+        shares = np.linspace(0, 1, MAX_THRESHOLDS)
+        return np.unique(np.quantile(score, shares, method="inverted_cdf"))
     return np.unique(numbers_given("thresholds", given, np.isfinite, allowed="finite numbers"))
-
-
-def _quantiles(score: Floats) -> Floats:
-    return np.asarray(np.quantile(score, np.linspace(0, 1, MAX_THRESHOLDS), method="inverted_cdf"))
 
 
 def _tables(yes: Floats, no: Floats, passed: Ints) -> Floats:

@@ -69,7 +69,11 @@ def _notes(task: Task, to: str) -> list[Note]:
                 numbers={"rules": len(rules)},
             )
         )
-    open_ = [label.name for label in task.labels if label.asked_if and _always(task, label, to)]
+    open_ = [
+        label.name
+        for label in task.labels
+        if label.asked_if and (to == "argilla" or shown_if(task, label) is None)
+    ]
     if open_:
         notes.append(
             Note(
@@ -82,5 +86,3 @@ def _notes(task: Task, to: str) -> list[Note]:
     return notes
 
 
-def _always(task: Task, label: object, to: str) -> bool:
-    return to == "argilla" or shown_if(task, label) is None  # type: ignore[arg-type]

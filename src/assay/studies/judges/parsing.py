@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.data.task import Label, Task
 from assay.studies.judges.prompts import Prompt
@@ -28,7 +28,6 @@ class Guess:
     word : the class; empty if there is none
     start : place of the word in the text
     problem : why a class is missing: ``"no answer"``, ``"several answers"``, ``"no class"``
-    not_asked : whether the text says that the label was not asked
     """
 
     label: str
@@ -36,7 +35,6 @@ class Guess:
     start: int = -1
     confidence: float | None = None
     problem: str = ""
-    not_asked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +99,7 @@ def _guess(text: str, label: Label, line: str, classes: Sequence[str]) -> Guess:
     if words:
         return Guess(label=label.name, word=found[-1][0], start=found[-1][1])
     if silent:
-        return Guess(label=label.name, not_asked=True)
+        return Guess(label=label.name)  # not asked
     return Guess(label=label.name, problem="no answer")
 
 

@@ -79,7 +79,7 @@ def test_labels_that_are_not_asked_are_no_problem() -> None:
     text = "[flagged]: no\n[interpretable]: no\n[attributable]: n/a"
     parsed = parse_answer(text, AIS, load_prompt("ais", AIS))
     assert [g.word for g in parsed.guesses] == ["no", "no", ""]
-    assert parsed.guesses[2].not_asked
+    assert (parsed.guesses[2].word, parsed.guesses[2].problem) == ("", "")
     assert not parsed.problems
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.arrays import Sums
+from assay._util.sums import Sums
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.checks.findings import Finding, Level, Part, findings_on

@@ -26,7 +26,7 @@ from assay.distributed.writing import write_fit
 from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.inference.density import make_density
 from assay.inference.executors import Executor, require_executor
-from assay.inference.fit import RUNS
+from assay.inference.fit import repeat_mode, run_laplace
 from assay.inference.modes import Mode, labels_at, name_trades
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.precision import LARGE
@@ -138,7 +138,10 @@ def fit_dataset(
     with waiting("seeking modes", show=progress, unit="passes"):
         density, modes = seek_modes(held, search, seed, starts=starts)
     effort = SamplerSettings(draws=draws, chains=chains, progress=progress)
-    x, stats, _ = RUNS[method](held.structure, density, modes, inference, effort)
+    if method == "laplace":
+        x, stats, _ = run_laplace(modes[0], inference, effort)
+    else:
+        x, stats, _ = repeat_mode(modes[0], effort)
     with in_place(target):
         notes = write_fit(
             held, density, modes, np.array(x), stats, target.absolute(),

@@ -26,7 +26,7 @@ from assay.inference.assumptions import group_error_warnings
 from assay.inference.class_drift import label_sums
 from assay.inference.coordinates import Start, walk_of
 from assay.inference.data_counts import count_data
-from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
+from assay.inference.data_on_workers import hold_pieces
 from assay.inference.density import Density, make_density
 from assay.inference.diagnose import Evidence, diagnose
 from assay.inference.diagnostics import (
@@ -96,40 +96,23 @@ def run_nuts(
     return *found, notes
 
 
-def run_laplace(
-    structure: Structure,
-    density: Density,
-    modes: Sequence[Mode],
-    rng: np.random.Generator,
-    effort: SamplerSettings,
-) -> Run:
-    """Draw from Laplace's approximation at the first mode; raise FitError if there is none."""
-    if modes[0].precision is None:
+def run_laplace(mode: Mode, rng: np.random.Generator, effort: SamplerSettings) -> Run:
+    """Draw from Laplace's approximation at a mode; raise FitError if there is none."""
+    if mode.precision is None:
         raise FitError(
             "Laplace's approximation does not exist here: the posterior has no proper peak, or "
             "raters share too many parameters to compute its curvature. Use `method='nuts'`",
             code="no-curvature",
         )
     with waiting("drawing from the approximation", show=effort.progress):
-        x = laplace_draws(modes[0], effort.draws * effort.chains, rng)
+        x = laplace_draws(mode, effort.draws * effort.chains, rng)
     return x.reshape(effort.chains, effort.draws, -1), {}, []
 
 
-def run_map(
-    structure: Structure,
-    density: Density,
-    modes: Sequence[Mode],
-    rng: np.random.Generator,
-    effort: SamplerSettings,
-) -> Run:
-    """Repeat the first mode for every draw."""
+def repeat_mode(mode: Mode, effort: SamplerSettings) -> Run:
+    """Repeat a mode for every draw; ``em`` and ``map`` differ only in how they find it."""
     shape = (effort.chains, effort.draws)
-    x = np.broadcast_to(modes[0].x, (*shape, density.size))
-    return x, {"lp": np.full(shape, modes[0].height)}, []
-
-
-RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}
-"""Functions by method; ``em`` and ``map`` differ only in how they find the mode."""
+    return np.broadcast_to(mode.x, (*shape, len(mode.x))), {"lp": np.full(shape, mode.height)}, []
 
 
 def fit(
@@ -376,7 +359,11 @@ def _draw(
     starts: int,
     form: Maximisation | None,
 ) -> _Drawn:
-    """Find the modes, then draw the parameters and the states."""
+    """Find the modes, then draw the parameters and the states.
+
+    ``form`` is the closed form of EM, if there is one. Modes may come with a density in other
+    coordinates, which suit the data.
+    """
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     executor, show, spread = effort.executor, effort.progress, None
     if executor is not None and method != "nuts":
@@ -384,14 +371,21 @@ def _draw(
     if executor is None:
         compile_ahead(panels=structure.prevalence.has_panels)
     with waiting("seeking modes", show=show, unit="passes"):
-        density, modes = _seek(
-            structure, density, search,
-            starts=starts, form=form, spread=spread,
-        )  # fmt: skip
+        if form is not None:
+            modes = find_em_modes(form, density, search, starts=starts)
+        elif spread is not None and is_large(density):
+            density, modes = spread.modes(search, starts=starts)
+        else:
+            density, modes = find_centred_modes(structure, density, search, starts=starts)
     require_density(density, modes[0])
     if method == "em":
         density = replace(density)  # drops the cached copy of the data for threads
-    x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
+    if method == "nuts":
+        x, stats, notes = run_nuts(structure, density, modes, inference, effort)
+    elif method == "laplace":
+        x, stats, notes = run_laplace(modes[0], inference, effort)
+    else:
+        x, stats, notes = repeat_mode(modes[0], effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     lean = draw_pool_lean(structure, values, method=method, seed=seed)
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
@@ -403,26 +397,6 @@ def _draw(
         density=density, modes=modes, x=x, stats=stats, notes=notes, values=values,
         lean=lean, recovered=recovered,
     )  # fmt: skip
-
-
-def _seek(
-    structure: Structure,
-    density: Density,
-    rng: np.random.Generator,
-    *,
-    starts: int,
-    form: Maximisation | None,
-    spread: DataOnWorkers | None,
-) -> tuple[Density, list[Mode]]:
-    """Find the modes; also return the density in coordinates that suit the data.
-
-    ``form`` is the closed form of EM and ``spread`` the data on workers, if there are any.
-    """
-    if form is not None:
-        return density, find_em_modes(form, density, rng, starts=starts)
-    if spread is not None and is_large(density):
-        return spread.modes(rng, starts=starts)
-    return find_centred_modes(structure, density, rng, starts=starts)
 
 
 def _log_density(drawn: _Drawn) -> Floats:

@@ -205,8 +205,6 @@ def _ece_equal_mass(block: ScoredBlock) -> Floats:
     return calibration_error(*block.pooled, setting.pooled.score, setting.equal_mass)
 
 
-
-
 _ALL = (
     Measure(
         name="accuracy",

@@ -84,5 +84,3 @@ def _notes(task: Task, to: str) -> list[Note]:
             )
         )
     return notes
-
-

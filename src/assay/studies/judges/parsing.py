@@ -55,20 +55,14 @@ def parse_answer(text: str, task: Task, prompt: Prompt, *, cut_off: bool = False
 
     A line counts if it begins with a requested name, in brackets or not, and a colon. Its value
     must be a class, or a number from 0 to 1 or in per cent. Repeated lines must agree. A text that
-    was
-    ``cut_off`` may end in a number that lacks digits.
+    was ``cut_off`` may end in a number that lacks digits.
     """
     guesses = []
     for label in task.labels:
         line = line_names(task)[label.name]
         guess = _guess(text, label, line, asked_classes(label, prompt))
         sure = _confidence(text, confidence_name(line), cut_off) if guess.word else None
-        guesses.append(
-            Guess(
-                label=guess.label, word=guess.word, start=guess.start, confidence=sure,
-                problem=guess.problem, not_asked=guess.not_asked,
-            )
-        )  # fmt: skip
+        guesses.append(replace(guess, confidence=sure))
     return Parsed(reason=_reason(text), guesses=tuple(guesses))
 
 

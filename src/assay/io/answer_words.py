@@ -13,8 +13,7 @@ from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import DECIMAL_COMMA
-from assay.io.empty_words import EMPTY, NO_ANSWER
-from assay.io.names import squash
+from assay.io.names import EMPTY, NO_ANSWER, squash
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table

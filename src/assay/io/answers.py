@@ -15,8 +15,6 @@ from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
 from assay.data.task import Label, Task
-from assay.io.columns import ColumnFinder, question_column
-from assay.io.empty_words import empty_cells, words_in
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
@@ -29,8 +27,7 @@ from assay.io.likely_columns import (
     repeats_names,
     within_states,
 )
-from assay.io.list_cells import lists_of
-from assay.io.multi_select import MOST_OPTIONS, joined_answers
+from assay.io.list_cells import MOST_OPTIONS, joined_answers, lists_of
 from assay.io.names import (
     ANSWER_COLUMNS,
     KEY_PARTS,
@@ -42,10 +39,14 @@ from assay.io.names import (
     TRUTH_NAMES,
     VALUE_COLUMNS,
     WORKPLACE,
+    ColumnFinder,
+    empty_cells,
     names_rater,
     names_system,
     own_columns,
+    question_column,
     squash,
+    words_in,
     words_of,
 )
 from assay.io.reading_log import Ledger

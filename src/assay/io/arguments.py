@@ -12,7 +12,8 @@ from assay._util.errors import Problem, RatingsError, TaskError
 from assay._util.validation import written
 from assay.data.ratings import Partial, Resolve
 from assay.io.answers import LabelsArg
-from assay.io.columns import ColumnArg, PerLabel
+from assay.io.columns import PerLabel
+from assay.io.names import ColumnArg
 from assay.io.replicates import BY_ROW
 from assay.io.truth import TruthArg
 

@@ -16,8 +16,8 @@ from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical,
 from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
 from assay.data.task_files import MAX_NAME
-from assay.io.empty_words import EMPTY, NO_ANSWER
 from assay.io.likely_columns import free_answers
+from assay.io.names import EMPTY, NO_ANSWER
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE
 

@@ -1,6 +1,6 @@
 """The role of each column: by argument, by the task, or by a recognised name."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,67 +13,30 @@ from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.files.file_paths import FILE
-from assay.io.identifiers import keys_of
-from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, key_in_lists
+from assay.io.identifiers import ONE_NAME, ask_for_system, choose_item, key_in_lists, keys_of
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.names import (
     ASKED,
-    COUNT_NAMES,
+    BESIDE,
+    COUNT,
     KEY_PARTS,
     NUMBERED,
-    QUESTION_COLUMNS,
     RECOGNISED,
-    VALUE_COLUMNS,
-    bare,
+    ColumnArg,
+    ColumnFinder,
+    Role,
+    Roles,
+    count_column,
+    named_columns,
     names_rater,
     own_columns,
-    squash,
+    question_column,
 )
 from assay.io.reading_log import Ledger
 
-ColumnArg = str | Sequence[str] | None
-COUNT = r"\d{1,9}(\.0)?"
 MOST_VOTES = 1000
 """Numbers from which a column is hardly one of votes: years, times, identifiers."""
-BESIDE = ("rater", "replicate", "session")
-"""Roles that distinguish ratings of one item."""
 IN_LISTS = "raters rate each place of a list once"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Role:
-    """The columns of a role, and the evidence."""
-
-    columns: tuple[str, ...]
-    evidence: str
-    alternatives: tuple[str, ...] = ()
-
-
-Roles = Mapping[str, Role]
-
-
-class ColumnFinder:
-    """Finds columns by name."""
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.columns = list(columns)
-        self._squashed: dict[str, str] = {}
-        self._bare: dict[str, list[str]] = {}
-        for column in self.columns:
-            self._squashed.setdefault(squash(column), column)
-            self._bare.setdefault(bare(column), []).append(column)
-
-    def get(self, name: str) -> str | None:
-        """Return the column of this name, up to case, separators and a unique nested prefix."""
-        if name in self.columns:
-            return name
-        alike = self._bare.get(bare(name), [])
-        return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
-
-    def all_of(self, names: str | Sequence[str]) -> list[str]:
-        """Return the named columns that exist, without repeats."""
-        found = (self.get(name) for name in ([names] if isinstance(names, str) else names))
-        return list(dict.fromkeys(c for c in found if c is not None))
 
 
 def find_roles(
@@ -331,21 +294,6 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     return likely_columns(frame, free, known)
 
 
-def question_column(frame: pd.DataFrame) -> str:
-    """Return the column that names the question of each row, beside one of answers; else ""."""
-    finder = ColumnFinder(frame.columns)
-    names = finder.all_of(QUESTION_COLUMNS)
-    answers = finder.all_of(VALUE_COLUMNS)
-    found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
-    return next(found, "")
-
-
-def count_column(frame: pd.DataFrame) -> str:
-    """Return the column of frequencies, if there is one."""
-    found = [str(c) for c in frame.columns if squash(str(c)) in COUNT_NAMES]
-    return next((c for c in found if frame[c].str.fullmatch(COUNT).all()), "")
-
-
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
     """Offer half of a key together with the cluster."""
     cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
@@ -378,17 +326,6 @@ def roles_table(
 
 KIND_WORDS = {"confidence": ("sicherheit", "konfidenz"), "score": ("punktzahl",)}
 PerLabel = str | Mapping[str, str] | None
-
-
-def named_columns(finder: ColumnFinder, *arguments: object) -> list[str]:
-    """Return the existing columns that arguments name."""
-    listed: list[object] = []
-    for argument in arguments:
-        if isinstance(argument, Mapping):
-            listed += argument.values()
-        else:
-            listed += argument if isinstance(argument, list | tuple) else [argument]
-    return finder.all_of([name for name in listed if isinstance(name, str) and name])
 
 
 def column_of_each(

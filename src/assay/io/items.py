@@ -1,4 +1,4 @@
-"""Tables of items, raters and panels, with covariates."""
+"""Tables of items with their keys and covariates, of raters, and of panels."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,8 @@ from assay._util.text import counted, some
 from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
 from assay.io.cells import all_numbers, point_wanted, with_points
-from assay.io.columns import ColumnFinder, Roles
-from assay.io.empty_words import EMPTY
-from assay.io.identifiers import codes_of, joined_ids, with_one_name
+from assay.io.identifiers import clean_ids, codes_of, joined_ids, with_one_name
+from assay.io.names import EMPTY, ColumnFinder, Roles
 from assay.io.reading_log import Ledger
 from assay.io.replicates import number_within
 from assay.io.tables import Table, cell_text
@@ -464,3 +463,37 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
         )
         return None
     return merged
+
+
+KEYS = ("item", "cluster", "stratum", "panel", "system", "rank")
+"""Roles whose columns identify an item, in the order of an export."""
+
+
+def key_table(items: "pd.Index[str]", own: Places, side: Places | None) -> pd.DataFrame:
+    """Return the cell of each item in each column that identifies it (see ``Ratings.keys``).
+
+    Items that the ratings lack are found in the side table, which also decides on lists.
+    """
+    found: dict[str, Words] = {}
+    for role in KEYS:
+        tables = [place for place in (own, side) if place is not None and role in place.roles]
+        names = tables[0].roles[role].columns if tables else ()
+        for place in tables if role == "item" else tables[::-1]:
+            columns = place.roles[role].columns
+            if len(columns) != len(names):
+                continue
+            for name, column in zip(names, columns, strict=True):
+                cells = _one_each(clean_ids(place.table.frame[column]), place.item, len(items))
+                known = found.get(name, cells)
+                found[name] = np.where(known == "", cells, known)
+    return pd.DataFrame(found, index=items, dtype="str")
+
+
+def _one_each(values: "pd.Series[str]", item: Ints, count: int) -> Words:
+    """Return the one value of each item, ``""`` if it has none or several."""
+    codes, names = codes_of(values)
+    owner = np.where(codes >= 0, item, -1)
+    first = first_rows(owner, count)
+    code = np.where(first >= 0, codes[first], -1)
+    code[owner[(owner >= 0) & (codes != code[owner])]] = -1
+    return np.append(names.to_numpy(object), "")[code]

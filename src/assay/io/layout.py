@@ -16,20 +16,26 @@ from assay.data.ratings import RETRIEVER_SCORE, Accounting
 from assay.data.task import Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
-from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.io.columns import find_roles, require, roles_table
 from assay.io.files.opening import read_beside
 from assay.io.formats import Export, pragmata
-from assay.io.identifiers import clean_ids, codes_of, joined_ids, keys_of
-from assay.io.item_columns import same_groups
+from assay.io.identifiers import (
+    clean_ids,
+    codes_of,
+    joined_ids,
+    keys_of,
+    require_apart,
+    same_groups,
+)
 from assay.io.items import Places
-from assay.io.key_tables import require_apart
+from assay.io.names import ColumnArg, ColumnFinder, Role
 from assay.io.reading_log import Ledger, reader_note
 from assay.io.replicates import BY_ROW, replicate_order
-from assay.io.scores import ScoreColumns
+from assay.io.scores import AuditColumns, ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
 from assay.io.statuses import find_status
 from assay.io.tables import Table
-from assay.io.truth import AuditColumns, TruthSource
+from assay.io.truth import TruthSource
 
 SEPARATOR = "\x1f"
 WITHOUT_PANELS = {"panels": None}

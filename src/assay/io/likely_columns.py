@@ -12,9 +12,9 @@ from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import MAX_CLASSES
 from assay.data.task_files import MAX_NAME
-from assay.io.empty_words import EMPTY, empty_cells, words_in
 from assay.io.names import (
     ALL_KNOWN,
+    EMPTY,
     FLAGS,
     FORM,
     REMARKS,
@@ -22,9 +22,11 @@ from assay.io.names import (
     TRUTH_NAMES,
     WORKPLACE,
     bare,
+    empty_cells,
     names_rater,
     names_system,
     squash,
+    words_in,
 )
 
 FIRST_ROWS = 2000

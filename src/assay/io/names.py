@@ -1,16 +1,24 @@
-"""Names by which columns are recognised, ignoring case, spaces, dashes, dots and underscores."""
+"""Words by which columns are recognised, and what stands for no answer in cells.
+
+Names of columns match ignoring case, spaces, dashes, dots and underscores.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
 
 from assay._util.errors import Note
+from assay._util.typing import Bools
+from assay.data.class_words import canonical
 
 OUTRIGHT = ("item", "item_id")
 """Names of the item that take precedence over all others."""
 GENERIC = ("id", "uid", "uuid")
 """Names of the item, unless the column only numbers rows."""
-
 RECOGNISED: dict[str, tuple[str, ...]] = {
     "rater": (
         "rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "coder",
@@ -179,8 +187,6 @@ COUNT_NAMES = frozenset({
     "aantal", "antal", "liczba", "количество", "数量", "件数", "人数", "票数",
 })  # fmt: skip
 """Squashed names of frequencies in tables of grouped answers."""
-
-
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
 """Prefixes of column names in flattened exports."""
 
@@ -261,3 +267,110 @@ ALL_KNOWN = frozenset().union(*KNOWN.values())
 def is_called(column: str, names: Iterable[str]) -> bool:
     """Whether a column has one of these names."""
     return squash(column) in map(squash, names)
+
+
+EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
+NO_ANSWER = frozenset({  # English; then German, French, Spanish and others
+    "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
+    "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
+    "do not know", "idk", "can't tell", "cannot tell", "can't say", "cannot say", "no answer",
+    "not answered", "no response", "no opinion", "not applicable", "missing", "blank", "empty",
+    "undefined", "abstain", "abstained", "abstention", "ignore", "ignored", "n.a.", "n.a", "n / a",
+    "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
+    "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
+    "don\u2019t know", "can\u2019t tell", "can\u2019t say", "can't decide", "cannot decide",
+    "undecided", "no idea", "refused", "no rating",
+    "keine angabe", "k.a.", "k. a.", "k.a", "weiss nicht", "weiss ich nicht",
+    "unklar", "unsicher", "unbekannt", "unentschieden", "enthaltung", "keine antwort",
+    "keine meinung", "keine bewertung", "nicht beurteilbar", "nicht bewertbar", "nicht bewertet",
+    "nicht zutreffend", "trifft nicht zu", "übersprungen", "fehlt", "entfällt", "leer",
+    "je ne sais pas", "ne sait pas", "ne sais pas", "nsp", "sans réponse", "pas de réponse",
+    "aucune réponse", "sans avis", "sans opinion", "inconnu", "incertain", "non applicable",
+    "no sé", "no se", "no sabe", "no lo sé", "ns/nc", "nsnc", "sin respuesta", "no contesta",
+    "no aplica", "desconocido", "sin opinión",
+    "não sei", "nao sei", "sem resposta", "não se aplica", "non so", "non lo so",
+    "nessuna risposta", "weet niet", "weet ik niet", "geen antwoord", "geen mening", "n.v.t.",
+    "nvt", "nie wiem", "trudno powiedzieć", "brak odpowiedzi", "vet ej", "vet inte", "ved ikke",
+    "vet ikke", "не знаю", "затрудняюсь ответить", "нет ответа", "неизвестно",
+    "不知道", "不确定", "不清楚", "未知", "わからない", "分からない", "不明", "無回答", "未回答",
+})  # fmt: skip
+"""Words that may mean no answer; a note names them if the data define the classes."""
+
+
+def words_in(column: "pd.Series[str]") -> set[str]:
+    """Return the distinct words of a column in canonical form, without those for nothing."""
+    return {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+
+
+def empty_cells(column: "pd.Series[str]") -> Bools:
+    """Return which cells are empty or hold a word for nothing."""
+    raw, distinct = pd.factorize(column)
+    return np.array([canonical(str(word)) in EMPTY for word in distinct], bool)[raw]
+
+
+COUNT = r"\d{1,9}(\.0)?"
+ColumnArg = str | Sequence[str] | None
+BESIDE = ("rater", "replicate", "session")
+"""Roles that distinguish ratings of one item."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """The columns of a role, and the evidence."""
+
+    columns: tuple[str, ...]
+    evidence: str
+    alternatives: tuple[str, ...] = ()
+
+
+Roles = Mapping[str, Role]
+
+
+class ColumnFinder:
+    """Finds columns by name."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self.columns = list(columns)
+        self._squashed: dict[str, str] = {}
+        self._bare: dict[str, list[str]] = {}
+        for column in self.columns:
+            self._squashed.setdefault(squash(column), column)
+            self._bare.setdefault(bare(column), []).append(column)
+
+    def get(self, name: str) -> str | None:
+        """Return the column of this name, up to case, separators and a unique nested prefix."""
+        if name in self.columns:
+            return name
+        alike = self._bare.get(bare(name), [])
+        return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
+
+    def all_of(self, names: str | Sequence[str]) -> list[str]:
+        """Return the named columns that exist, without repeats."""
+        found = (self.get(name) for name in ([names] if isinstance(names, str) else names))
+        return list(dict.fromkeys(c for c in found if c is not None))
+
+
+def question_column(frame: pd.DataFrame) -> str:
+    """Return the column that names the question of each row, beside one of answers; else ""."""
+    finder = ColumnFinder(frame.columns)
+    names = finder.all_of(QUESTION_COLUMNS)
+    answers = finder.all_of(VALUE_COLUMNS)
+    found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
+    return next(found, "")
+
+
+def count_column(frame: pd.DataFrame) -> str:
+    """Return the column of frequencies, if there is one."""
+    found = [str(c) for c in frame.columns if squash(str(c)) in COUNT_NAMES]
+    return next((c for c in found if frame[c].str.fullmatch(COUNT).all()), "")
+
+
+def named_columns(finder: ColumnFinder, *arguments: object) -> list[str]:
+    """Return the existing columns that arguments name."""
+    listed: list[object] = []
+    for argument in arguments:
+        if isinstance(argument, Mapping):
+            listed += argument.values()
+        else:
+            listed += argument if isinstance(argument, list | tuple) else [argument]
+    return finder.all_of([name for name in listed if isinstance(name, str) and name])

@@ -16,13 +16,12 @@ from assay.data.questions import Column, Control, label_columns, task_of, within
 from assay.data.task import Label, Task
 from assay.io.answers import find_answers
 from assay.io.arguments import Arguments
-from assay.io.columns import BESIDE, ColumnFinder, find_roles
-from assay.io.empty_words import EMPTY, empty_cells, words_in
+from assay.io.columns import find_roles
 from assay.io.formats import Export
 from assay.io.identifiers import keys_of
 from assay.io.likely_columns import mark_columns
-from assay.io.multi_select import chosen_options
-from assay.io.names import RECOGNISED
+from assay.io.list_cells import chosen_options
+from assay.io.names import BESIDE, EMPTY, RECOGNISED, ColumnFinder, empty_cells, words_in
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 

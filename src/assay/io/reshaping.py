@@ -16,22 +16,23 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
-from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
-from assay.io.empty_words import EMPTY
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
-from assay.io.names import RECOGNISED, words_of
-from assay.io.rater_names import LABEL, RATER, few_values, parts_of
+from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnArg, ColumnFinder, count_column, words_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
     COUNTED,
     EVERY,
+    LABEL,
+    RATER,
     answer_columns,
+    few_values,
     item_of,
     names_people,
+    parts_of,
     person_of,
     vote_columns,
 )

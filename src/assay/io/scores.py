@@ -1,4 +1,4 @@
-"""Scores: their columns, and conversion of a guess with a confidence."""
+"""Scores, confidences and audits: their columns, and what their cells say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,23 +8,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import as_code
-from assay._util.text import counted
+from assay._util.text import counted, does
 from assay._util.typing import Floats, Ints
+from assay.data.class_words import FOREIGN, canonical
+from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import has_numbers, numbers_within, parse_numbers
-from assay.io.columns import (
-    ColumnFinder,
-    PerLabel,
-    column_of_each,
-    named_columns,
-    one_column,
-    recognised_of_each,
-)
-from assay.io.empty_words import EMPTY
+from assay.io.columns import PerLabel, column_of_each, one_column, recognised_of_each
+from assay.io.names import EMPTY, ColumnFinder, named_columns
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
+from assay.io.truth import SHOWN, UNKNOWN
 
 KINDS = ("score", "confidence")
 UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
@@ -315,3 +311,150 @@ def _note_lost(numbers: Floats, scores: Floats, label: Label, ledger: Ledger) ->
             code="confidence-without-answer",
             scores=lost,
         )
+
+
+Marks = NDArray[np.int8]
+RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
+WRONG = ("wrong", "incorrect", "no", "n", "false", "f", "0", "fail", "failed", "disagree")
+ELSEWHERE = {word: AUDITED_RIGHT if code else AUDITED_WRONG for word, code in FOREIGN.items()}
+ELSEWHERE |= dict.fromkeys(
+    ("richtig", "korrekt", "juste", "correcto", "corretto", "goed", "rätt"), AUDITED_RIGHT
+)
+ELSEWHERE |= dict.fromkeys(
+    ("incorrecto", "sbagliato", "errado", "fout", "forkert", "feil", "fel"), AUDITED_WRONG
+)
+"""Right and wrong in other languages, also as yes and no; a note names them."""
+MARKS = ELSEWHERE | dict.fromkeys(EMPTY, NOT_AUDITED)
+MARKS |= dict.fromkeys(RIGHT, AUDITED_RIGHT) | dict.fromkeys(WRONG, AUDITED_WRONG)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditColumns:
+    """Columns of audits: one for each label, or one for the whole rating or row."""
+
+    by_label: Mapping[str, str] = field(default_factory=dict)
+    whole: str = ""
+    evidence: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of audits."""
+        return [*self.by_label.values(), *([self.whole] if self.whole else [])]
+
+    @property
+    def roles(self) -> dict[str, tuple[str, str]]:
+        """Role and evidence of each of these columns."""
+        named = {c: (f"audit of {label}", self.evidence) for label, c in self.by_label.items()}
+        return named | ({self.whole: ("audit", self.evidence)} if self.whole else {})
+
+
+def find_audits(
+    table: Table,
+    task: Task,
+    answers: AnswerColumns,
+    audit: PerLabel,
+    taken: Sequence[str],
+    ledger: Ledger,
+) -> AuditColumns:
+    """Find the columns of audits by argument, else by name."""
+    finder = ColumnFinder(table.frame.columns)
+    if audit is None:
+        used = {*answers.columns, *taken}
+        free = ColumnFinder([c for c in finder.columns if c not in used])
+        found = {} if answers.question else recognised_of_each("audit", free, task)
+        whole = "" if found else free.get("audit") or ""
+        return AuditColumns(by_label=found, whole=whole, evidence="its name is recognised")
+    if isinstance(audit, str):
+        whole = one_column("audit", audit, finder, ledger) if audit else ""
+        return AuditColumns(whole=whole, evidence="named by `audit=`")
+    if answers.question:
+        ledger.problem(
+            "argument-type",
+            f"`audit=` must be one column where each row answers one label, not {audit!r}",
+            go_on={"audit": None},
+        )
+        return AuditColumns()
+    found = column_of_each("audit", audit, finder, task, ledger)
+    return AuditColumns(by_label=found, evidence="named by `audit=`")
+
+
+def read_audits(
+    columns: AuditColumns, question: Ints | None, task: Task, ledger: Ledger
+) -> tuple[Marks, Marks]:
+    """Return the audits of each answer (row, label) and of the whole row (row,).
+
+    Unknown words are a problem.
+    """
+    rows, labels = len(ledger.table.frame), len(task.labels)
+    cells = np.full((rows, labels), NOT_AUDITED, np.int8)
+    whole = np.full(rows, NOT_AUDITED, np.int8)
+    for n, label in enumerate(task.labels):
+        if label.name in columns.by_label:
+            cells[:, n] = _marks(columns.by_label[label.name], ledger)
+    if columns.whole and question is not None:
+        known = np.flatnonzero(question >= 0)
+        cells[known, question[known]] = _marks(columns.whole, ledger)[known]
+    elif columns.whole:
+        whole = _marks(columns.whole, ledger)
+    return cells, whole
+
+
+def rating_audits(
+    cells: Marks, whole: Marks, answers: Vectors, task: Task, ledger: Ledger
+) -> Marks:
+    """Return the audit of each answer, (rating, label).
+
+    Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
+    or is ``SOME_WRONG`` for each of several.
+    """
+    given = answers >= 0
+    several = given.sum(axis=1) > 1
+    vague = several & (whole == AUDITED_WRONG)
+    said = np.where(vague, SOME_WRONG, whole)
+    marks = np.where((cells == NOT_AUDITED) & given, said[:, None], cells)
+    if total := int(vague.sum()):
+        ledger.note(
+            f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
+            "found wrong without saying which answer is wrong. They count as wrong ratings, but "
+            "not as wrong answers to a label. Give a column for each label: "
+            f'`audit={{"{task.label_names[0]}": "..."}}`',
+            code="audits-of-several",
+            ratings=total,
+        )
+    lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
+    idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
+    if idle:
+        ledger.note(
+            f"{counted(idle, 'audit', 'are')} left out, because their answers are missing",
+            code="audits-without-answer",
+            audits=idle,
+        )
+    return np.where(given, marks, NOT_AUDITED).astype(np.int8)
+
+
+def _marks(column: str, ledger: Ledger) -> Marks:
+    raw, distinct = pd.factorize(ledger.table.frame[column])
+    codes = np.array([MARKS.get(canonical(str(v)), UNKNOWN) for v in distinct], np.int8)
+    words = dict.fromkeys(w for w in map(canonical, map(str, distinct)) if w in ELSEWHERE)
+    if words:
+        said = (f"{w} is {'right' if ELSEWHERE[w] == AUDITED_RIGHT else 'wrong'}" for w in words)
+        ledger.note(
+            f"audits in column {column}: {', '.join(said)}",
+            code="audits-translated",
+            words=len(words),
+        )
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    if len(unknown):
+        rows = np.flatnonzero(np.isin(raw, unknown))
+        shown = ", ".join(repr(str(distinct[n])[:40]) for n in unknown[:SHOWN])
+        ledger.problem(
+            "audit-words",
+            f"{counted(len(rows), 'cell', 'are')} no result of an audit: {shown}",
+            where=ledger.table.where(rows, column),
+            allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
+            mend="write these words in the file, empty where nothing was checked; if the column "
+            'is no audit, leave it out: `audit=""`',
+            go_on={"audit": ""},
+            numbers={"cells": len(rows)},
+        )
+    return codes[raw]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from assay._util.errors import suggest
 from assay._util.typing import Ints
 from assay.io.cells import parse_numbers
-from assay.io.columns import Roles
 from assay.io.identifiers import codes_of, joined_ids
+from assay.io.names import Roles
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 

@@ -10,8 +10,7 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
-from assay.io.empty_words import EMPTY, empty_cells
-from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
+from assay.io.names import COUNT_NAMES, EMPTY, KNOWN, empty_cells, squash, words_of
 from assay.io.reading_log import Ledger
 
 SHARES = frozenset({

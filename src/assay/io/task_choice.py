@@ -18,10 +18,7 @@ from assay.data.task_files import catalogue_names, load_task
 from assay.io.answers import LabelsArg, find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments
 from assay.io.cells import classes_from_data, spellings
-from assay.io.columns import ColumnFinder, named_columns, question_column
-from assay.io.empty_words import words_in
-from assay.io.files.joined_files import joined
-from assay.io.files.opening import open_source
+from assay.io.files.opening import joined, open_source
 from assay.io.formats import Export, read_unless_named
 from assay.io.likely_columns import (
     MOST_CLASSES,
@@ -36,8 +33,12 @@ from assay.io.names import (
     QUESTION_COLUMNS,
     RECOGNISED,
     VALUE_COLUMNS,
+    ColumnFinder,
+    named_columns,
     names_rater,
+    question_column,
     squash,
+    words_in,
 )
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table

@@ -1,5 +1,6 @@
-"""Known truth and audits: by item, or in columns of the ratings."""
+"""Known truth: by item or in columns of the ratings, in the words of the answers."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,175 +13,25 @@ from assay._util.errors import Note, nearest, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does
 from assay._util.typing import Ints
-from assay.data.class_words import FOREIGN, canonical
-from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG
+from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.states import MISSING, Vectors, vector_name
-from assay.data.task import Task
-from assay.io.answer_words import Words, apply_words, words_said
+from assay.data.task import Label, Task
+from assay.io.answer_words import CODE, OPEN, Words, apply_words, words_said
 from assay.io.answers import AnswerColumns, LabelsArg, find_answers
 from assay.io.cells import decode
-from assay.io.columns import ColumnFinder, PerLabel, column_of_each, one_column, recognised_of_each
-from assay.io.empty_words import EMPTY
+from assay.io.columns import column_of_each
 from assay.io.files.opening import as_pandas, read_beside
-from assay.io.identifiers import codes_of, folded, joined_ids
-from assay.io.key_tables import require_apart
-from assay.io.list_cells import single_elements
-from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
+from assay.io.identifiers import codes_of, folded, joined_ids, require_apart
+from assay.io.list_cells import joined_answers, lists_of, single_elements
+from assay.io.names import EMPTY, NO_ANSWER, RECOGNISED, TRUTH_NAMES, ColumnFinder, squash
 from assay.io.reading_log import Ledger
 from assay.io.skip_logic import admitted, apply_gates
 from assay.io.tables import Table
 
-Marks = NDArray[np.int8]
 WITHOUT_TRUTH = {"truth": None}
 """Arguments to continue with if the truth cannot be used."""
-RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
-WRONG = ("wrong", "incorrect", "no", "n", "false", "f", "0", "fail", "failed", "disagree")
-ELSEWHERE = {word: AUDITED_RIGHT if code else AUDITED_WRONG for word, code in FOREIGN.items()}
-ELSEWHERE |= dict.fromkeys(
-    ("richtig", "korrekt", "juste", "correcto", "corretto", "goed", "rätt"), AUDITED_RIGHT
-)
-ELSEWHERE |= dict.fromkeys(
-    ("incorrecto", "sbagliato", "errado", "fout", "forkert", "feil", "fel"), AUDITED_WRONG
-)
-"""Right and wrong in other languages, also as yes and no; a note names them."""
-MARKS = ELSEWHERE | dict.fromkeys(EMPTY, NOT_AUDITED)
-MARKS |= dict.fromkeys(RIGHT, AUDITED_RIGHT) | dict.fromkeys(WRONG, AUDITED_WRONG)
 UNKNOWN = -9
 SHOWN = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditColumns:
-    """Columns of audits: one for each label, or one for the whole rating or row."""
-
-    by_label: Mapping[str, str] = field(default_factory=dict)
-    whole: str = ""
-    evidence: str = ""
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns of audits."""
-        return [*self.by_label.values(), *([self.whole] if self.whole else [])]
-
-    @property
-    def roles(self) -> dict[str, tuple[str, str]]:
-        """Role and evidence of each of these columns."""
-        named = {c: (f"audit of {label}", self.evidence) for label, c in self.by_label.items()}
-        return named | ({self.whole: ("audit", self.evidence)} if self.whole else {})
-
-
-def find_audits(
-    table: Table,
-    task: Task,
-    answers: AnswerColumns,
-    audit: PerLabel,
-    taken: Sequence[str],
-    ledger: Ledger,
-) -> AuditColumns:
-    """Find the columns of audits by argument, else by name."""
-    finder = ColumnFinder(table.frame.columns)
-    if audit is None:
-        used = {*answers.columns, *taken}
-        free = ColumnFinder([c for c in finder.columns if c not in used])
-        found = {} if answers.question else recognised_of_each("audit", free, task)
-        whole = "" if found else free.get("audit") or ""
-        return AuditColumns(by_label=found, whole=whole, evidence="its name is recognised")
-    if isinstance(audit, str):
-        whole = one_column("audit", audit, finder, ledger) if audit else ""
-        return AuditColumns(whole=whole, evidence="named by `audit=`")
-    if answers.question:
-        ledger.problem(
-            "argument-type",
-            f"`audit=` must be one column where each row answers one label, not {audit!r}",
-            go_on={"audit": None},
-        )
-        return AuditColumns()
-    found = column_of_each("audit", audit, finder, task, ledger)
-    return AuditColumns(by_label=found, evidence="named by `audit=`")
-
-
-def read_audits(
-    columns: AuditColumns, question: Ints | None, task: Task, ledger: Ledger
-) -> tuple[Marks, Marks]:
-    """Return the audits of each answer (row, label) and of the whole row (row,).
-
-    Unknown words are a problem.
-    """
-    rows, labels = len(ledger.table.frame), len(task.labels)
-    cells = np.full((rows, labels), NOT_AUDITED, np.int8)
-    whole = np.full(rows, NOT_AUDITED, np.int8)
-    for n, label in enumerate(task.labels):
-        if label.name in columns.by_label:
-            cells[:, n] = _marks(columns.by_label[label.name], ledger)
-    if columns.whole and question is not None:
-        known = np.flatnonzero(question >= 0)
-        cells[known, question[known]] = _marks(columns.whole, ledger)[known]
-    elif columns.whole:
-        whole = _marks(columns.whole, ledger)
-    return cells, whole
-
-
-def rating_audits(
-    cells: Marks, whole: Marks, answers: Vectors, task: Task, ledger: Ledger
-) -> Marks:
-    """Return the audit of each answer, (rating, label).
-
-    Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
-    or is ``SOME_WRONG`` for each of several.
-    """
-    given = answers >= 0
-    several = given.sum(axis=1) > 1
-    vague = several & (whole == AUDITED_WRONG)
-    said = np.where(vague, SOME_WRONG, whole)
-    marks = np.where((cells == NOT_AUDITED) & given, said[:, None], cells)
-    if total := int(vague.sum()):
-        ledger.note(
-            f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
-            "found wrong without saying which answer is wrong. They count as wrong ratings, but "
-            "not as wrong answers to a label. Give a column for each label: "
-            f'`audit={{"{task.label_names[0]}": "..."}}`',
-            code="audits-of-several",
-            ratings=total,
-        )
-    lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
-    idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
-    if idle:
-        ledger.note(
-            f"{counted(idle, 'audit', 'are')} left out, because their answers are missing",
-            code="audits-without-answer",
-            audits=idle,
-        )
-    return np.where(given, marks, NOT_AUDITED).astype(np.int8)
-
-
-def _marks(column: str, ledger: Ledger) -> Marks:
-    raw, distinct = pd.factorize(ledger.table.frame[column])
-    codes = np.array([MARKS.get(canonical(str(v)), UNKNOWN) for v in distinct], np.int8)
-    words = dict.fromkeys(w for w in map(canonical, map(str, distinct)) if w in ELSEWHERE)
-    if words:
-        said = (f"{w} is {'right' if ELSEWHERE[w] == AUDITED_RIGHT else 'wrong'}" for w in words)
-        ledger.note(
-            f"audits in column {column}: {', '.join(said)}",
-            code="audits-translated",
-            words=len(words),
-        )
-    unknown = np.flatnonzero(codes == UNKNOWN)
-    if len(unknown):
-        rows = np.flatnonzero(np.isin(raw, unknown))
-        shown = ", ".join(repr(str(distinct[n])[:40]) for n in unknown[:SHOWN])
-        ledger.problem(
-            "audit-words",
-            f"{counted(len(rows), 'cell', 'are')} no result of an audit: {shown}",
-            where=ledger.table.where(rows, column),
-            allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
-            mend="write these words in the file, empty where nothing was checked; if the column "
-            'is no audit, leave it out: `audit=""`',
-            go_on={"audit": ""},
-            numbers={"cells": len(rows)},
-        )
-    return codes[raw]
-
-
 TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
 
 
@@ -407,3 +258,178 @@ def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledg
             numbers={"items": len(wrong)},
         )
     return gated.answers
+
+
+FEWEST_ITEMS = 3
+"""Fewest items with a word of the truth for the answers to define it."""
+CLEAR = 0.55
+"""Smallest share of the most common answer for it to define a word of the truth."""
+MOSTLY = 0.5
+"""Share of cells of the truth with words that no answer uses, above which words are asked for."""
+BINARY = FOREIGN | BINARY_SPELLINGS
+
+
+def match_truth(
+    gold: TruthSource | None,
+    table: Table,
+    answers: AnswerColumns,
+    items: "pd.Series[str]",
+    task: Task,
+    words: Words,
+    ledger: Ledger,
+) -> TruthSource | None:
+    """Return the truth in the words of the answers; unmatched words are a problem.
+
+    No and yes match in any spelling. Words in ``words`` are explained. Cells with several values
+    are a problem. A part of a data set is not checked, since other parts may use the words.
+    """
+    for label in task.labels:
+        if gold is None or label.name not in gold.by_label:
+            continue
+        if _several(gold, label):
+            continue
+        column = answers.of(label.name)
+        shared = len(task.labels) > 1 and answers.question
+        if table.part or label.classes or not column or shared:
+            continue
+        cells = table.frame[column]
+        said = _words(cells)
+        known = _words(gold.table.frame[gold.by_label[label.name]])
+        explained = set(map(canonical, words.get(label.name, {}).values()))
+        if explained & set(map(canonical, known)):
+            continue
+        if said and known and _mostly_foreign(gold, label, said):
+            gold = _translated(gold, label, said, known, cells, items, ledger)
+        elif said:
+            _note_unknown(gold, label, said, ledger)
+    return gold
+
+
+def _words(column: "pd.Series[str]") -> list[str]:
+    """Return the words of a column, the most common first."""
+    found = column.str.strip().value_counts().index
+    return [str(w) for w in found if canonical(str(w)) not in EMPTY]
+
+
+def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> bool:
+    """Whether most cells of the truth have words that no answer uses."""
+    words = gold.table.frame[gold.by_label[label.name]].str.strip().value_counts()
+    answers = set(map(canonical, said))
+    filled = {str(w): int(n) for w, n in words.items() if canonical(str(w)) not in EMPTY}
+    foreign = sum(n for word, n in filled.items() if canonical(word) not in answers)
+    return foreign > MOSTLY * sum(filled.values())
+
+
+def _several(gold: TruthSource, label: Label) -> bool:
+    """Add a problem for cells of the truth with several values."""
+    column = gold.by_label[label.name]
+    cells = gold.table.frame[column]
+    found = joined_answers(_words(cells), label)
+    lists = lists_of(cells)
+    odd = list(found.cells) if found else [cell for cell, items in lists.items() if len(items) > 1]
+    if not odd:
+        return False
+    rows = np.flatnonzero(cells.isin(odd))
+    example = odd[0].replace("\n", "\\n")[:60]
+    gold.ledger.problem(
+        "truth-several",
+        f"{counted(len(rows), 'cell')} of the truth of {label.name} hold several values, such as "
+        f"{example!r}: an item has one true class",
+        where=gold.table.where(rows, column),
+        mend="leave such cells empty, which means that their truth is not known",
+        go_on={"truth": None},
+        numbers={"cells": len(rows)},
+    )
+    return True
+
+
+def _translated(
+    gold: TruthSource,
+    label: Label,
+    said: Sequence[str],
+    known: Sequence[str],
+    cells: "pd.Series[str]",
+    items: "pd.Series[str]",
+    ledger: Ledger,
+) -> TruthSource:
+    """Translate the truth if it is no and yes in other words; else ask for the meaning."""
+    codes = {BINARY.get(canonical(word)): word for word in reversed(said)}
+    others = [BINARY.get(canonical(word)) for word in known]
+    if None not in codes and None not in others and len(codes) == 2:
+        words = {canonical(word): codes[code] for word, code in zip(known, others, strict=True)}
+        pairs = ", ".join(f"{word} is {words[canonical(word)]}" for word in known)
+        ledger.note(
+            f"the truth of {label.name} uses other words than the answers: {pairs}",
+            code="truth-translated",
+            words=len(known),
+        )
+        table = apply_words(gold.table, gold.columns, {label.name: words})
+        return replace(gold, table=table)
+    answers = set(map(canonical, said))
+    known = [word for word in known if canonical(word) not in answers]
+    proposed = _commonest(gold, label, known, cells, items)
+    written = json.dumps({label.name: proposed}, ensure_ascii=False)
+    place = gold.by_label[label.name]
+    gold.ledger.problem(
+        "truth-vocabulary",
+        f"the truth of {label.name} says {_listed(known)}, but no answer does: answers say "
+        f"{_listed(said)}",
+        where=gold.table.where(
+            np.flatnonzero(gold.table.frame[place].str.strip().isin(known)), place
+        ),
+        mend=f"say what the words of the truth mean: `classes={written}`; a word that stands for "
+        "itself stays a class",
+        go_on={} if OPEN in proposed.values() else {"classes": {label.name: proposed}},
+    )
+    return gold
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    return ", ".join(word[:40] for word in words[:SHOWN]) + more
+
+
+def _commonest(
+    gold: TruthSource,
+    label: Label,
+    known: Sequence[str],
+    cells: "pd.Series[str]",
+    items: "pd.Series[str]",
+) -> dict[str, str]:
+    """Propose for each word of the truth the answer that is clearly the most common with it.
+
+    If two words would get the same answer, all are left open.
+    """
+    truth = gold.table.frame[gold.by_label[label.name]].str.strip()
+    filled = (truth != "").to_numpy(bool)
+    by_item = pd.Series(truth.to_numpy()[filled]).groupby(gold.names.to_numpy()[filled]).first()
+    of_row = pd.Series(items.map(by_item).fillna("").to_numpy())
+    table = pd.crosstab(of_row, cells.str.strip().to_numpy())
+    table = table.drop(columns=[c for c in table.columns if canonical(str(c)) in EMPTY])
+    there = [w for w in known if w in table.index and table.loc[w].sum()]
+    pairs = {w: str(table.loc[w].idxmax()) for w in there}
+    clear = len(set(pairs.values())) == len(pairs)
+    clear &= bool((by_item.value_counts().reindex(there) >= FEWEST_ITEMS).all())
+    clear &= all(table.loc[w].max() > CLEAR * table.loc[w].sum() for w in there)
+    open_words = {word: pairs.get(word, OPEN) if clear else OPEN for word in known}
+    return open_words | {word: "" for word in known if _may_be_unknown(word)}
+
+
+def _may_be_unknown(word: str) -> bool:
+    """Whether a word of the truth may mean that it is not known."""
+    return canonical(word) in NO_ANSWER or canonical(word) == CODE
+
+
+def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: Ledger) -> None:
+    """Note words of the truth that no answer uses and that may mean unknown."""
+    answers = set(map(canonical, said))
+    words = _words(gold.table.frame[gold.by_label[label.name]])
+    odd = [word for word in words if canonical(word) not in answers and _may_be_unknown(word)]
+    if odd:
+        written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
+        ledger.note(
+            f"the truth of {label.name} says {_listed(odd)}, but no answer does. It counts as a "
+            f"class, unless it means that the truth is not known: `classes={written}`",
+            code="truth-class-unsaid",
+            words=len(odd),
+        )

@@ -10,19 +10,21 @@ from assay._util.errors import Note
 from assay.data.ratings import UNNAMED
 from assay.data.task import Label, Task
 from assay.io.arguments import Arguments
-from assay.io.columns import COUNT, ColumnFinder, count_column, named_columns
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
-from assay.io.list_cells import exploded, lists_of
-from assay.io.multi_select import joined_answers
+from assay.io.list_cells import exploded, joined_answers, lists_of
 from assay.io.names import (
     ANSWER_COLUMNS,
+    COUNT,
     GENERIC,
     NUMBERED,
     NUMBERED_GROUP,
     RECOGNISED,
     TRUTH_NAMES,
+    ColumnFinder,
+    count_column,
     is_called,
+    named_columns,
     squash,
 )
 from assay.io.replicates import BY_ROW

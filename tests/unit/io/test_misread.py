@@ -19,7 +19,7 @@ from assay.data.ratings import Ratings
 from assay.data.task import Label
 from assay.evaluation import registry
 from assay.io import read_ratings
-from assay.io.multi_select import joined_answers
+from assay.io.list_cells import joined_answers
 
 ROWS = 24
 ITEM = [n // 2 for n in range(ROWS)]

@@ -4,7 +4,7 @@ import pytest
 from assay._util.errors import RatingsError
 from assay.data.task import Label
 from assay.io import read_ratings
-from assay.io.multi_select import joined_answers, task_line
+from assay.io.list_cells import joined_answers, task_line
 from tests.refusals import refusal
 
 

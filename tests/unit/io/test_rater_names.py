@@ -9,7 +9,7 @@ import pytest
 
 from assay._util.errors import RatingsError
 from assay.io import read_ratings
-from assay.io.rater_names import find_grid, parts_of
+from assay.io.wide_tables import find_grid, parts_of
 
 ITEMS = 24
 QUESTIONS = {"tone": ["calm", "sad", "angry"], "ok": ["yes", "no"]}

@@ -1,35 +1,49 @@
-"""Open a path, a folder, standard input or a table, by its content."""
+"""Open a path, a folder, standard input or a table by its content; join files of one table."""
 
 import hashlib
+import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, cast
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import RatingsError
-from assay._util.text import counted
+from assay._util.errors import Note, RatingsError
+from assay._util.text import counted, listed, some
 from assay.io.files.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
 from assay.io.files.encodings import decode_text
 from assay.io.files.file_paths import (
+    FILE,
+    SUFFIXES,
     is_archive,
     is_folder,
+    is_table_name,
     packed_file,
     packed_names,
     read_bytes,
     short_names,
     unpacked,
 )
-from assay.io.files.html_tables import is_page, table_of_page
-from assay.io.files.json_records import looks_like_json, without_lone_surrogates
-from assay.io.files.source_folders import FilesSource, FolderSource
-from assay.io.files.sources import FrameSource, JsonSource, Source, TextSource
-from assay.io.files.spreadsheets import is_spreadsheet, read_sheet
-from assay.io.tables import AGAIN, Part, Table
+from assay.io.files.json_records import flattened, looks_like_json, without_lone_surrogates
+from assay.io.files.sources import (
+    FIRST_RECORDS,
+    FilesSource,
+    FolderSource,
+    FrameSource,
+    JsonSource,
+    SeveralFiles,
+    Source,
+    TextSource,
+)
+from assay.io.files.spreadsheets import is_page, is_spreadsheet, read_sheet, table_of_page
+from assay.io.names import KNOWN, squash
+from assay.io.tables import AGAIN, Part, Table, told_apart
 
 STANDARD_INPUT = "-"
 LFS = b"version https://git-lfs"
@@ -143,3 +157,206 @@ def _from_bytes(data: bytes, name: str, *, encoding: str | None, sheet: str | No
         text = without_lone_surrogates(text)
         return JsonSource(name=name, sha256=digest, text=text, notes=tuple(notes))
     return TextSource(name=name, sha256=digest, text=text, notes=tuple(notes))
+
+
+HIDDEN = (".", "_")
+"""How files and folders begin that programs keep for themselves."""
+PARTITION = re.compile(r"([^=/]+)=([^/]*)")
+"""How folders of parts are called that say the value of a column."""
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+PART = re.compile(r"\d{3,}")
+"""What differs between the names of parts: a number of several digits."""
+
+
+def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
+    """Return the tables of a folder or an archive as one, if they have the same columns.
+
+    Else the source itself, also if it has a file of this ``name``, which is read alone.
+    ``as_raters`` says that each file is of another rater, also where all name the same one.
+    """
+    if not isinstance(source, SeveralFiles):
+        return source
+    if isinstance(source, FolderSource) and any(f"{name}{s}" in source.files for s in SUFFIXES):
+        return source
+    members = _members(source)
+    if not members or len({one.kind for one in members.values()}) > 1:
+        return source
+    deep = not set(members) <= set(source.files)
+    unread = [] if deep else note_unread(source)
+    if len(members) == 1:
+        ((file, member),) = members.items()
+        only = isinstance(source, FilesSource) and source.chosen
+        return _noted(member, [*_only(file, chosen=only), *unread])
+    if all(isinstance(one, JsonSource) for one in members.values()):
+        records = cast("dict[str, JsonSource]", members)
+        return _noted(_joined_records(source, records), unread)
+    return _noted(_joined_tables(source, members, as_raters=as_raters), unread)
+
+
+def _members(source: SeveralFiles) -> dict[str, Source]:
+    """Return the tables by their names; those of folders inside, if no table stands above."""
+    chosen = isinstance(source, FilesSource) and source.chosen
+    files = [file for file in source.files if chosen or _is_table(file)]
+    if not files and isinstance(source, FolderSource):
+        files = list(filter(_is_table, source.deeper))
+    return {file: source.member(file) for file in files}
+
+
+def _is_table(file: str) -> bool:
+    parts = PurePath(file).parts
+    return is_table_name(file) and not any(part.startswith(HIDDEN) for part in parts)
+
+
+def _only(file: str, *, chosen: bool) -> list[Note]:
+    """Say which file of a folder is read, unless the caller did."""
+    text = f"{file} is read, the only table there"
+    return [] if chosen else [Note(text, code="files-joined", level="note")]
+
+
+def note_unread(source: Source) -> list[Note]:
+    """Note files in folders of a folder, which are not read beside those above."""
+    files = source.deeper if isinstance(source, FolderSource) else ()
+    if not files:
+        return []
+    text = (
+        f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
+        "To read such files, give a list of their paths"
+    )
+    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
+
+
+def _noted(source: Source, notes: Sequence[Note]) -> Source:
+    """Add notes to a file, or to files as one; a folder whose files differ is refused later."""
+    if not notes or source.kind == "folder":
+        return source
+    return replace(source, notes=(*source.notes, *notes))  # type: ignore[attr-defined, call-arg]
+
+
+def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_raters: bool) -> Source:
+    """Put tables of the same columns below each other; each row knows its file."""
+    parts = {file: _cells(one) for file, one in members.items()}
+    names = max((list(frame.columns) for frame, *_ in parts.values()), key=len)
+    lacking = {
+        file: lacks
+        for file, (frame, *_) in parts.items()
+        if (lacks := [c for c in names if c not in frame.columns])
+    }
+    if not all(_are_alike(list(frame.columns), names) for frame, *_ in parts.values()):
+        return source
+    parts = {file: (one[0].reindex(columns=names), *one[1:]) for file, one in parts.items()}
+    rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
+    apart = FILE not in names and _are_told_apart(list(parts))
+    column = FILE if not rater else rater if as_raters else ""
+    by_file = apart and column == FILE
+    named = [column] if apart and column else []
+    frames = [
+        frame.assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
+        for file, (frame, *_) in parts.items()
+    ]
+    places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
+    notes = tuple(dict.fromkeys(note for *_, notes in parts.values() for note in notes))
+    return FrameSource(
+        name=source.name,
+        sha256=_hash(list(members.values())),
+        lenient=source.lenient,
+        frame=pd.concat(frames, ignore_index=True),
+        lines=np.array(places, object),
+        notes=(
+            *notes,
+            _note(list(parts), by_file, alike if apart and not as_raters else ""),
+            *_lacks(lacking),
+        ),
+    )
+
+
+def _are_alike(own: Sequence[Any], names: Sequence[Any]) -> bool:
+    """Whether a file has the columns of another one, but for a few that it lacks."""
+    return set(own) <= set(names) and 2 * len(own) > len(names)
+
+
+def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
+    """Note the columns that some files lack; their cells are empty there."""
+    if not lacking:
+        return []
+    columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
+    text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
+    return [Note(text, code="files-joined", level="note", numbers={"files": len(lacking)})]
+
+
+def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
+    """Return the column of raters, and the rater whom all files name; "" if there is none."""
+    raters = [str(name) for name in names if squash(str(name)) in KNOWN["rater"]]
+    found = {str(who) for frame in frames for name in raters[:1] for who in frame[name].unique()}
+    return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
+
+
+def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[Note]]:
+    """Return the cells of a file as they are stored, the places of its rows, and its notes."""
+    if isinstance(member, FrameSource):
+        frame, notes = told_apart(member.frame)
+        lines = range(1, len(frame) + 1) if member.lines is None else member.lines
+        return frame, lines, (*member.notes, *notes)
+    table = member.plain_table()
+    return table.frame, table.lines, table.notes
+
+
+def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Source:
+    """Put the records of files one after the other, if they have the same keys."""
+    keys = {file: set(one.columns) for file, one in members.items()}
+    most = max(keys.values(), key=len)
+    if not all(held and held <= most for held in keys.values()):
+        return source
+    own = next(iter(members.values())).records
+    rows, _ = flattened(own[:FIRST_RECORDS])
+    lists = (cell for row in rows for cell in row.values() if isinstance(cell, list))
+    deep = any(isinstance(one, dict) for cell in lists for one in cell)
+    named = {str(name) for row in rows for name in row}
+    by_file = not deep and KNOWN["rater"].isdisjoint(squash(str(name)) for name in named | most)
+    by_file &= FILE not in named and _are_told_apart(list(members))
+    written = [
+        json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
+        for file, one in members.items()
+        for record in one.records
+    ]
+    return JsonSource(
+        name=source.name, sha256=_hash(list(members.values())), lenient=source.lenient,
+        text="\n".join(written), notes=(_note(list(members), by_file),),
+    )  # fmt: skip
+
+
+def _are_told_apart(files: Sequence[str]) -> bool:
+    """Whether the names of files say more than the number of a part."""
+    return len({PART.sub("", PurePath(file).name) for file in files}) > 1
+
+
+def _of_folders(file: str) -> dict[str, str]:
+    """Return the values that the folders of a file say.
+
+    Examples
+    --------
+    >>> _of_folders("rater=ann/part-0.parquet")
+    {'rater': 'ann'}
+    """
+    found = (PARTITION.fullmatch(part) for part in PurePath(file).parts[:-1])
+    return {one[1]: unquote(one[2]).replace(NO_VALUE, "") for one in found if one}
+
+
+def _stem(file: str) -> str:
+    name = PurePath(file).name
+    ends = (name[: -len(end)] for end in SUFFIXES if name.lower().endswith(end))
+    return next(ends, name)
+
+
+def _hash(members: Sequence[Source]) -> str:
+    return hashlib.sha256("".join(one.sha256 for one in members).encode()).hexdigest()
+
+
+def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
+    held = f"; column {FILE} has their names" if by_file else ""
+    if rater:
+        held = f"; all name the rater {rater}. If each is of another rater, give `rater='file'`"
+    return Note(
+        f"{counted(len(files), 'file')} of the same columns are read as one table: "
+        f"{listed([Path(file).as_posix() for file in files])}{held}",
+        code="files-joined", level="note", numbers={"files": len(files)},
+    )  # fmt: skip

@@ -53,7 +53,7 @@ from assay._util.errors import (
     suggest,
 )
 from assay.data.task import Task
-from assay.io.files.joined_files import note_unread
+from assay.io.files.opening import note_unread
 from assay.io.files.sources import Source
 from assay.io.tables import Table
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay._util.typing import Bools
 from assay.data.questions import Column, Control, Gate, Kind, written
 from assay.data.task import Label
-from assay.io.multi_select import joined_answers
+from assay.io.list_cells import joined_answers
 
 Value = str | int | float | tuple[str, ...]
 Answers = Mapping[int, Value]

@@ -4,20 +4,43 @@ A format adds one rating at a time; :meth:`Study.export` makes a table with a co
 label, a task, and the truth. A multiple choice becomes a label for each option.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from assay._util.errors import Note, Problem, RatingsError, as_code
-from assay._util.text import listed
-from assay.data.questions import Control
+from assay._util.text import counted, listed
+from assay._util.typing import Bools
+from assay.data.questions import (
+    Column,
+    Control,
+    gate_text,
+    label_columns,
+    task_of,
+    within_reach,
+    written,
+)
 from assay.data.task import Task
+from assay.data.task_files import load_task
 from assay.io.files.sources import Source
 from assay.io.formats import Export
-from assay.io.formats.annotation_answers import PERSON, SUBMITTED, Value
-from assay.io.formats.annotation_export import export_of
+from assay.io.formats.annotation_answers import (
+    MODEL,
+    PERSON,
+    SUBMITTED,
+    Value,
+    cells_of,
+    chosen,
+    open_to,
+    split_answers,
+    told_controls,
+    with_found_gates,
+)
+from assay.io.names import KNOWN, REMARKS, bare, squash
 from assay.io.tables import SET_ASIDE, where_lines
 
 LONGEST = 100
@@ -163,3 +186,358 @@ class Study:
         self.require_sound()
         self.note_regions()
         return export_of(self, name, task)
+
+
+PLACES = ("cluster", "panel", "rank", "system", "stratum")
+"""Roles that fields of an item may have by name."""
+DATA = "data."
+"""Prefix of the fields of items."""
+TICKS = ("1", "on", "x", "checked")
+"""What the box of a form holds that is ticked."""
+ONE_LABEL = "single"
+"""Task of a single question whose classes have no order."""
+Controls = Mapping[str, Control]
+
+
+def export_of(study: Study, name: str, task: Task | None) -> Export:
+    """Make a table with a column for each label, the task, and known truth."""
+    rows = len(study.places)
+    for question, answers in study.said.items():
+        if question not in study.controls:
+            split_answers(answers)
+    scored = [key for key in study.scored if key not in study.said]
+    scores_only = {
+        key: Control(name=key, kind="choice", options=("no", "yes"), told=True) for key in scored
+    }
+    known = {**study.controls, **scores_only}
+    said = {**study.said, **{key: {} for key in scored}}
+    controls = told_controls(said, study.truth.values(), known)
+    asked = np.zeros(rows, bool)
+    for key, control in controls.items():
+        if control.kind != "text":
+            asked[list(study.said.get(key, {}))] = True
+    raters = np.unique(study.rows["rater"], return_inverse=True)[1]
+    controls = with_found_gates(controls, study.said, asked, raters)
+    named = () if task is None else task.label_names
+    columns = label_columns(controls.values(), named)
+    _require_labels(study, controls, columns)
+    cells = _cells(study, controls, columns, asked)
+    if task is None:
+        columns = _informative(study, controls, columns, cells)
+        columns = _fitting(study, controls, columns, cells)
+        made: Task | None = _task(name, controls, columns)
+    else:
+        made = None
+    _note_withdrawn(study)
+    _note_texts(study, controls)
+    if task is None:
+        _note_gates(study, controls, columns)
+    _note_choices(study, controls, columns)
+    frame, own = _frame(study, cells)
+    options = _labels(columns, made or task)
+    called = {column: label for label, column in options.get("labels", {}).items()}
+    options |= _named("confidence", _confidences(study, controls, columns, frame), called)
+    options |= _named("score", _scores(study, columns, frame), called)
+    options |= _truth(study, columns, own["item"]) | _repeats(study)
+    reserved = _add_data(study, frame)
+    table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
+    return Export(
+        table=table, roles={role: (column,) for role, column in own.items()}, options=options,
+        reserved=reserved, task=made, reason=_reason(columns), notes=tuple(study.notes),
+    )  # fmt: skip
+
+
+def _reason(columns: Sequence[Column]) -> str:
+    """Say why the task was chosen."""
+    if len(columns) == 1 and not columns[0].option:
+        return f"{columns[0].control} is the one question with classes"
+    questions = list(dict.fromkeys(column.control for column in columns))
+    return f"its labels are the questions of the export ({listed(questions)})"
+
+
+def _require_labels(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
+    if columns:
+        return
+    texts = ", ".join(controls)
+    raise RatingsError.of(
+        "no-answers",
+        "no question of the export has answers that are classes"
+        + (f": {texts} hold texts, regions or measures" if texts else ""),
+        study.source.name,
+        allowed="choices, grades, or choices of several",
+        mend="export a project whose annotators chose among classes",
+    )
+
+
+def _cells(
+    study: Study, controls: Controls, columns: Sequence[Column], asked: Bools
+) -> dict[str, list[str]]:
+    """Return the cells of each label; an open multiple choice chooses nothing."""
+    rows = len(study.places)
+    silent = {}
+    for name, control in controls.items():
+        if control.kind == "choices":
+            silent[name] = _choosing_nothing(study, control, asked)
+            if total := int(silent[name].sum()):
+                study.note(
+                    f"{counted(total, 'rating', 'choose')} none of the options of {name}, which "
+                    "is read as no to each",
+                    code="nothing-chosen", ratings=total,
+                )  # fmt: skip
+    nobody = np.zeros(rows, bool)
+    return {
+        column.name: cells_of(
+            column, study.said.get(column.control, {}), silent.get(column.control, nobody), rows
+        )
+        for column in columns
+    }
+
+
+def _choosing_nothing(study: Study, control: Control, asked: Bools) -> Bools:
+    """Return ratings that leave a multiple choice open, by raters who answer it elsewhere."""
+    answers = study.said.get(control.name, {})
+    raters = np.array(study.rows["rater"], object)
+    known = {raters[row] for row in answers}
+    silent = asked & open_to(control, study.said, len(asked))
+    silent[list(answers)] = False
+    silent &= np.array([rater in known for rater in raters], bool)
+    return silent
+
+
+def _informative(
+    study: Study, controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
+) -> list[Column]:
+    """Leave out remarks, and boxes that all tick, with a note; unless nothing is left.
+
+    Consent is such a box. What the settings of the tool call a question is kept.
+    """
+    said = {
+        column.name: sorted(set(cells[column.name]) - {""})
+        for column in columns
+        if not column.option and not controls[column.control].told
+    }
+    alike = {
+        name: words[0] for name, words in said.items() if len(words) == 1 and words[0] in TICKS
+    }
+    remarks = [name for name in said if name not in alike and bare(name) in REMARKS]
+    kept = [column for column in columns if column.name not in {*alike, *remarks}]
+    if not kept:
+        return columns
+    for name, word in alike.items():
+        study.note(
+            f"every answer to {name} is {word!r}, so it is left out; {as_code({'labels': name})} "
+            "reads it",
+            code="labels-left-out", labels=1,
+        )  # fmt: skip
+    if remarks:
+        study.note(
+            f"{listed(remarks)} holds remarks, and is left out; `labels=` reads it",
+            code="labels-left-out", labels=len(remarks),
+        )  # fmt: skip
+    return kept
+
+
+def _fitting(
+    study: Study, controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
+) -> list[Column]:
+    """Drop the rarest labels until all states can be enumerated, with a note."""
+    words = {c.name: ("yes",) if c.option else () for c in columns}
+    uses = {
+        name: sum(cell in words[name] if words[name] else bool(cell) for cell in cells[name])
+        for name in words
+    }
+    kept = within_reach(columns, controls, uses)
+    left = [column.name for column in columns if column not in kept]
+    if left:
+        study.note(
+            f"{counted(len(columns), 'label', 'are')} too many to be modelled together, so that "
+            f"the rarest are left out: {listed(left)}. `labels=` chooses among them",
+            code="labels-left-out", labels=len(left),
+        )  # fmt: skip
+    return kept
+
+
+def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
+    """Return the task; a single question without order is the task ``single``."""
+    if len(columns) == 1 and not columns[0].option:
+        control = controls[columns[0].control]
+        if control.kind == "choice" and not control.told:
+            return load_task(ONE_LABEL)
+    return task_of(name, controls, columns)
+
+
+def _note_withdrawn(study: Study) -> None:
+    """Note ratings that were withdrawn or empty."""
+    words = Counter(word for word in study.rows["status"] if word != SUBMITTED)
+    if words:
+        counts = ", ".join(f"{word} {count}" for word, count in words.most_common())
+        study.note(
+            f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts})",
+            code="ratings-withdrawn", ratings=words.total(),
+        )  # fmt: skip
+
+
+def _note_texts(study: Study, controls: Controls) -> None:
+    texts = [name for name, control in controls.items() if control.kind == "text"]
+    if texts:
+        study.note(
+            f"{listed(texts)} {'has' if len(texts) == 1 else 'have'} no classes (texts, regions or "
+            "measures): not read",
+            code="questions-not-read", questions=len(texts),
+        )  # fmt: skip
+
+
+def _note_gates(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
+    for control in controls.values():
+        if control.inferred:
+            gate = gate_text(control.gates, columns, controls)
+            study.note(
+                f"{control.name} is answered only where {gate}, so it is read as asked only there",
+                code="gate-found",
+            )
+
+
+def _note_choices(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
+    for control in controls.values():
+        own = [column.name for column in columns if column.control == control.name]
+        if control.kind == "choices" and own:
+            study.note(
+                f"several options of {control.name} can be chosen, so each is a label of no and "
+                f"yes ({listed(own)})",
+                code="options-are-labels", labels=len(own),
+            )  # fmt: skip
+
+
+def _frame(study: Study, cells: Mapping[str, list[str]]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the table, and the columns of item, rater and the like by role."""
+    taken = {squash(name) for name in cells}
+    used = {
+        "item": True, "rater": True, "group": MODEL in study.rows["group"],
+        "seconds": any(cell is not None for cell in study.rows["seconds"]),
+    }  # fmt: skip
+    names = {role: role for role in used} | {"item": study.item}
+    own = {
+        role: f"annotation.{role}" if squash(names[role]) in taken else names[role]
+        for role, needed in used.items()
+        if needed
+    }
+    frame = pd.DataFrame({column: study.rows[role] for role, column in own.items()})
+    return frame.assign(**{name: pd.array(held, dtype="str") for name, held in cells.items()}), own
+
+
+def _labels(columns: Sequence[Column], task: Task | None) -> dict[str, Any]:
+    """Return the column of each label, where names alone do not tell."""
+    assert task is not None
+    if len(task.labels) == 1 and len(columns) == 1:
+        return {"labels": {task.label_names[0]: columns[0].name}}
+    names = {column.name for column in columns}
+    same = {label: label for label in task.label_names if label in names}
+    return {"labels": same} if same else {}
+
+
+def _named(kind: str, found: Mapping[str, str], called: Mapping[str, str]) -> dict[str, Any]:
+    """Return the argument that names columns of scores by label."""
+    named = {called[name]: column for name, column in found.items() if name in called}
+    return {kind: named} if named else {}
+
+
+def _confidences(
+    study: Study, controls: Controls, columns: Sequence[Column], frame: pd.DataFrame
+) -> dict[str, str]:
+    """Add a column of confidences for each ordered label."""
+    found = {}
+    for column in columns:
+        control, numbers = controls[column.control], study.sure.get(column.control, {})
+        if not numbers:
+            continue
+        if not (column.option or control.kind == "number" or len(control.options) == 2):
+            study.note(
+                f"the scores of {column.name} are not used: its classes have no order",
+                code="scores-not-used",
+            )
+            continue
+        held = _confidence(study, column, numbers)
+        if not np.isfinite(held).any():
+            continue
+        if _keep(study, frame, f"{column.name}_confidence", held, of=column):
+            found[column.name] = f"{column.name}_confidence"
+    return found
+
+
+def _scores(study: Study, columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, str]:
+    """Add a column of scores for each label that has any."""
+    found = {}
+    for column in columns:
+        numbers = {} if column.option else study.scored.get(column.control, {})
+        if not numbers:
+            continue
+        held = np.full(len(study.places), np.nan)
+        held[list(numbers)] = list(numbers.values())
+        if _keep(study, frame, f"{column.name}_score", held, of=column):
+            found[column.name] = f"{column.name}_score"
+    return found
+
+
+def _keep(study: Study, frame: pd.DataFrame, name: str, held: Any, *, of: Column) -> bool:
+    """Add a column of numbers, unless some are outside 0 to 1."""
+    if np.nanmin(held) < 0 or np.nanmax(held) > 1:
+        study.note(
+            f"the scores of {of.name} are not used: they are not from 0 to 1",
+            code="scores-not-used",
+        )
+        return False
+    frame[name] = held
+    return True
+
+
+def _confidence(study: Study, column: Column, numbers: Mapping[int, Any]) -> Any:
+    held = np.full(len(study.places), np.nan)
+    answers = study.said.get(column.control, {})
+    for row, given in numbers.items():
+        if row not in answers or given is None:
+            continue
+        if not column.option:
+            held[row] = given[0] if isinstance(given, tuple) else given
+        elif isinstance(given, tuple) and column.option in (options := list(chosen(answers[row]))):
+            place = options.index(column.option)
+            held[row] = given[place] if place < len(given) and given[place] is not None else np.nan
+    return held
+
+
+def _truth(study: Study, columns: Sequence[Column], item: str) -> dict[str, Any]:
+    """Return the table of known truth."""
+    if not study.truth:
+        return {}
+    cells, nobody = {item: list(study.truth)}, np.zeros(len(study.truth), bool)
+    for column in columns:
+        values = (known.get(column.control) for known in study.truth.values())
+        known = {n: value for n, value in enumerate(values) if value is not None}
+        cells[column.name] = cells_of(column, known, nobody, len(nobody))
+    return {"truth": pd.DataFrame(cells, dtype="str")}
+
+
+def _repeats(study: Study) -> dict[str, Any]:
+    """Return the argument that numbers repeated ratings of an item in file order."""
+    pairs = set(zip(study.rows["item"], study.rows["rater"], strict=True))
+    repeats = len(study.places) - len(pairs)
+    if not repeats:
+        return {}
+    study.note(
+        f"{counted(repeats, 'rating', 'repeat')} an earlier one of the same rater and item: they "
+        "are read as repeated ratings, in the order of the file",
+        code="repeated-annotations", ratings=repeats,
+    )  # fmt: skip
+    return {"replicate": "row"}
+
+
+def _add_data(study: Study, frame: pd.DataFrame) -> tuple[str, ...]:
+    """Add the fields of items; return columns whose names could be taken for roles of ratings."""
+    items = pd.Series(study.rows["item"])
+    placed = {name for role in PLACES for name in KNOWN[role]}
+    reserved = []
+    for key, held in study.data.items():
+        column = f"{DATA}{key}"
+        frame[column] = items.map({item: written(cell) for item, cell in held.items()})
+        if bare(column) not in placed:
+            reserved.append(column)
+    return tuple(reserved)

@@ -8,8 +8,7 @@ from typing import Any
 from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.files.source_folders import FilesSource, FolderSource
-from assay.io.files.sources import JsonSource, Source
+from assay.io.files.sources import FilesSource, FolderSource, JsonSource, Source
 from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import MODEL, Value, unused_name
 from assay.io.formats.annotations import Study

@@ -9,11 +9,10 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools
 from assay.data.task import Task
-from assay.io.columns import Roles
-from assay.io.files.source_folders import FolderSource
-from assay.io.files.sources import Source
+from assay.io.files.sources import FolderSource, Source
 from assay.io.formats import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
+from assay.io.names import Roles
 from assay.io.reading_log import Ledger
 
 MARKS = ("response_status", "constraint_violated")

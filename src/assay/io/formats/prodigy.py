@@ -7,8 +7,7 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.files.source_folders import members_of
-from assay.io.files.sources import Source
+from assay.io.files.sources import Source, members_of
 from assay.io.formats import Export, Format
 from assay.io.formats.annotation_answers import SUBMITTED, Value
 from assay.io.formats.annotations import Study

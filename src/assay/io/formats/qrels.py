@@ -6,8 +6,7 @@ from pathlib import Path
 
 from assay.data.questions import Control
 from assay.data.task import Task
-from assay.io.files.source_folders import SeveralFiles, members_of
-from assay.io.files.sources import Source, TextSource
+from assay.io.files.sources import SeveralFiles, Source, TextSource, members_of
 from assay.io.formats import Export, Format
 from assay.io.formats.annotations import Study
 

@@ -8,7 +8,7 @@ from refusals import refusal
 
 from assay._util.errors import RatingsError
 from assay.io import read_ratings
-from assay.io.files.html_tables import table_of_page
+from assay.io.files.spreadsheets import table_of_page
 
 TABLE = pd.DataFrame(
     {

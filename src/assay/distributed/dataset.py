@@ -20,7 +20,8 @@ from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
 from assay.inference.executors import Executor
 from assay.io import read_ratings
-from assay.io.reading_log import Silence, find_silence, reader_note
+from assay.io.reading_log import Silence, find_silence
+from assay.io.tables import reader_note
 
 BUCKET = 10_000_000
 """Names compared together."""

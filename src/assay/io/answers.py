@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
 from assay.data.task import Label, Task
+from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
@@ -68,7 +68,6 @@ MOST_SHOWN = 10
 """Names that are no label, of which each is a problem of its own."""
 LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
 """Arguments with which reading goes on where ``labels=`` is wrong."""
-LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,17 +116,11 @@ class AnswerColumns:
 
 
 def find_answers(
-    table: Table,
-    task: Task,
-    *,
-    labels: LabelsArg,
-    label: str | None,
-    value: str | None,
-    ledger: Ledger,
-    scored: Sequence[str] = (),
+    table: Table, task: Task, given: Arguments, ledger: Ledger, scored: Sequence[str] = ()
 ) -> AnswerColumns:
     """Find the columns of answers by argument, else by name; ``scored`` columns are excluded."""
-    finder = ColumnFinder(table.frame.columns)
+    finder, frame = table.finder, table.frame
+    labels, label, value = given.labels, given.label, given.value
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
     if len(task.labels) == 1 and (label is None) != (value is None):
@@ -137,16 +130,18 @@ def find_answers(
     finder = ColumnFinder([c for c in finder.columns if c not in scored])
     found = {name: finder.get(name) for name in task.label_names}
     by_label = {name: column for name, column in found.items() if column is not None}
-    if len(task.labels) == 1 and not (by_label and _varies(table, *by_label.values())):
-        columns = [*by_label.values(), *finder.all_of(ANSWER_COLUMNS)]
-        choices = _choices(table, finder, columns)
-        if choices:
+    if len(task.labels) == 1 and not any(len(words_in(frame[c])) > 1 for c in by_label.values()):
+        columns, choices = [*by_label.values(), *finder.all_of(ANSWER_COLUMNS)], finder.get(CHOICES)
+        if choices and columns and choices not in columns and says_submission(frame[columns[0]]):
             return AnswerColumns(
                 by_label={task.label_names[0]: choices},
                 evidence=f"it holds the choices, and {columns[0]} says whether they were submitted",
             )
-        columns = [c for c in columns if _varies(table, c)] or columns
-        columns = _without_texts(table, columns)
+        columns = [c for c in columns if len(words_in(frame[c])) > 1] or columns
+        # Texts, such as the answers that are rated, are left out if others have few values.
+        classes = [c for c in columns if has_few(frame[c]) or are_numbers(frame[c])]
+        if classes or (len(classes) < len(columns) and free_columns(frame, columns)):
+            columns = classes
         if columns and columns[0] not in by_label.values():
             why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
             return AnswerColumns(
@@ -154,28 +149,17 @@ def find_answers(
             )
     if by_label:
         return AnswerColumns(by_label=by_label, evidence="it has the name of the label")
-    return _recognise_long(table, task, finder, scored) or AnswerColumns()
-
-
-def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
-    """Return the column of choices, if the first answer column only has a status."""
-    choices = finder.get(CHOICES)
-    if choices is None or not columns or choices in columns:
-        return ""
-    return choices if says_submission(table.frame[columns[0]]) else ""
-
-
-def _varies(table: Table, column: str) -> bool:
-    """Whether a column has several values."""
-    return len(words_in(table.frame[column])) > 1
-
-
-def _without_texts(table: Table, columns: Sequence[str]) -> list[str]:
-    """Leave out columns of texts, such as the answers that are rated, if others have few values."""
-    frame = table.frame
-    classes = [c for c in columns if has_few(frame[c]) or are_numbers(frame[c])]
-    others = len(classes) < len(columns) and free_columns(frame, columns)
-    return classes if classes or others else list(columns)
+    known = {squash(name) for name in task.label_names}
+    for question in finder.all_of(QUESTION_COLUMNS):  # a row has one answer
+        asked = {squash(v) for v in pd.unique(frame[question])} - {""}
+        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
+        if asked & known and (answers or scored or finder.all_of(("score",))):
+            return AnswerColumns(
+                question=question,
+                value=answers[0] if answers else "",
+                evidence="its values are the labels' names",
+            )
+    return AnswerColumns()
 
 
 def require_answers(
@@ -184,9 +168,9 @@ def require_answers(
     task: Task,
     ledger: Ledger,
     *,
-    taken: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    named: Sequence[str] = (),
+    taken: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    named: Sequence[str],
 ) -> None:
     """Add a problem if there are neither answers nor scores; ``taken`` have other roles.
 
@@ -194,54 +178,89 @@ def require_answers(
     """
     if ledger.problems:
         return
+    frame, finder, one = ledger.table.frame, ledger.table.finder, len(task.labels) == 1
     if found.columns or scored:
-        if _describes_items(found, ledger.table.frame, taken):
+        if _describes_items(found, frame, taken):
             several = replace(task, labels=(Label(name="label", classes=()),))
             report_wide(several, ledger, [*taken, *found.columns])
             ledger.raise_problems()
         return
-    finder = ColumnFinder(ledger.table.frame.columns)
     keys = [list(roles[role]) for role in ("item", "rater") if role in named]
-    rated = any(ledger.table.frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
+    rated = any(frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
     if not rated and report_wide(task, ledger, taken):
         ledger.raise_problems()
-    free = _without_role(finder, [*taken, question_column(ledger.table.frame)])
-    few = [c for c in free if has_few(ledger.table.frame[c])]
-    frame, said = ledger.table.frame, ""
+    free = _without_role(finder, [*taken, question_column(frame)])
+    few = [c for c in free if has_few(frame[c])]
     known = {
         role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
         for role in ("item", "rater", "system")
     }
-    likely = _likely(free, few, task, frame, known)
-    if not likely and len(task.labels) == 1:
+    likely, said = {}, ""
+    for name in task.label_names:
+        ending = [c for c in free if squash(c).endswith(squash(name))]
+        # A column may be called like the last word of a label: relevant, topically_relevant.
+        ending = ending or [c for c in few if words_of(c) == words_of(name)[-1:]]
+        if len(ending) == 1:
+            likely[name] = ending[0]
+    if not likely and one:
+        likely = _likely_one(free, few, task, frame, known)
+    if not likely and one:
         others = [c for c in few if not names_rater(c) and not names_system(c)]
         likely = {c: c for c in within_states(frame, others or few)}
-    if not likely and len(task.labels) == 1:
-        keys = [known["item"], known["rater"]]
-        likely, said = _unusual(free or _with_odd_names(finder, taken, keys, frame), keys, frame)
-    likely = _without_parents(likely)
-    alone = len(likely) == 1 and len(task.labels) == 1
-    answers: LabelsArg = next(iter(likely.values())) if alone else likely
+    if not likely and one:
+        likely, said = _unusual(free, taken, [known["item"], known["rater"]], frame)
+    # A column of all chosen options is left out where each of them has a column of its own.
+    parts = {c: (f"{c}/", f"{c}___") for c in likely.values()}
+    likely = {n: c for n, c in likely.items() if not any(o.startswith(parts[c]) for o in parts)}
+    answers: LabelsArg = next(iter(likely.values())) if len(likely) == 1 and one else likely
     others_task = not likely and task.name != "single"
+    if likely:
+        mend = f"name them: {as_code({'labels': answers})}, if that is right"
+    else:
+        mend = "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
+    if len(likely) > 1 and one and Path(ledger.table.source).is_file():
+        more = {role: list(roles[role]) for role in named}
+        draft = f"assay task init {shlex.quote(ledger.table.source)}"
+        options = f" {as_code(more)}" if more else ""
+        mend += f"; or draft a task with a label for each of them: {draft}{options}"
+    elif others_task:
+        mend += "; `task=` is left out, so that these columns are labels of their own"
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})"
         f"{said}",
         where=f"columns: {listed(own_columns(finder.columns))}",
-        mend=(
-            f"name them: {as_code({'labels': answers})}, if that is right"
-            if likely
-            else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
-        )
-        + (
-            _drafted(ledger, {role: roles[role] for role in named})
-            if len(likely) > 1 and len(task.labels) == 1
-            else "; `task=` is left out, so that these columns are labels of their own"
-            if others_task
-            else ""
-        ),
+        mend=mend,
         go_on={"labels": answers} if likely else {"task": None} if others_task else {},
     )
+
+
+def _unusual(
+    free: Sequence[str],
+    taken: Sequence[str],
+    keys: Sequence[Sequence[str]],
+    frame: pd.DataFrame,
+) -> tuple[dict[str, str], str]:
+    """Return columns of one mark or nothing, or else one of many values; and words about them.
+
+    Without ``free`` columns, those may have misleading names that vary within items and raters:
+    topic, say.
+    """
+    if not free and all(keys):
+        rest = [str(c) for c in frame.columns if c not in {*taken, *keys[0], *keys[1]}]
+        free = likely_answers(frame, rest, *keys)
+    marks = mark_columns(frame, free)
+    if len(marks) > 1:
+        return {c: c for c in marks}, f"; {listed(marks)} hold one mark or nothing, as options do"
+    several = [c for c in free if has_few(frame[c]) or repeats_names(frame[c])]
+    if all(keys):
+        several = likely_answers(frame, several, *keys)
+    sizes = {c: frame[c].nunique() for c in several}
+    if not sizes:
+        return {}, ""
+    one = min(sizes, key=lambda c: sizes[c])
+    many = f"; column {one} has {sizes[one]} values, more than answers usually have"
+    return {one: one}, "" if has_few(frame[one]) else many
 
 
 def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[str]) -> bool:
@@ -259,57 +278,12 @@ def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[
     return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
 
 
-def _with_odd_names(
-    finder: ColumnFinder, taken: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
-) -> list[str]:
-    """Return columns that vary within items and raters, so that their names mislead: topic, say."""
-    if not all(keys):
-        return []
-    others = [c for c in finder.columns if c not in {*taken, *keys[0], *keys[1]}]
-    return likely_answers(frame, others, *keys)
-
-
-def _unusual(
-    free: Sequence[str], keys: Sequence[Sequence[str]], frame: pd.DataFrame
-) -> tuple[dict[str, str], str]:
-    """Return columns of one mark or nothing, or else one of many values; and words about them."""
-    marks = mark_columns(frame, free)
-    if len(marks) > 1:
-        return {c: c for c in marks}, f"; {listed(marks)} hold one mark or nothing, as options do"
-    several = [c for c in free if has_few(frame[c]) or repeats_names(frame[c])]
-    if all(keys):
-        several = likely_answers(frame, several, *keys)
-    sizes = {c: frame[c].nunique() for c in several}
-    if not sizes:
-        return {}, ""
-    one = min(sizes, key=lambda c: sizes[c])
-    many = f"; column {one} has {sizes[one]} values, more than answers usually have"
-    return {one: one}, "" if has_few(frame[one]) else many
-
-
-def _without_parents(likely: Mapping[str, str]) -> dict[str, str]:
-    """Leave out a column of all chosen options where each of them has a column of its own."""
-    return {
-        label: column
-        for label, column in likely.items()
-        if not any(other.startswith((f"{column}/", f"{column}___")) for other in likely.values())
-    }
-
-
-def _drafted(ledger: Ledger, roles: Mapping[str, Sequence[str]]) -> str:
-    """Suggest a task with a label for each column of answers, with the columns that are named."""
-    if not Path(ledger.table.source).is_file():
-        return ""
-    source, more = shlex.quote(ledger.table.source), {r: list(c) for r, c in roles.items()}
-    options = f" {as_code(more)}" if more else ""
-    return f"; or draft a task with a label for each of them: assay task init {source}{options}"
-
-
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
-    """Return columns of few values without another role."""
-    finder = ColumnFinder(frame.columns)
-    free = _without_role(finder, [*taken, question_column(frame)])
-    return _no_shares([c for c in free if has_few(frame[c])], frame)
+    """Return columns of few values without another role; those of shares are no answers."""
+    free = _without_role(ColumnFinder(frame.columns), [*taken, question_column(frame)])
+    shares = share_columns(frame)
+    number = number_column(frame) if shares else None
+    return [c for c in free if has_few(frame[c]) and c not in (*shares, number)]
 
 
 def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
@@ -323,30 +297,6 @@ def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     others = TRUTH_NAMES | SUMMARIES | REMARKS | WORKPLACE
     return [c for c in free if squash(c) not in others and c not in MADE]
-
-
-def _no_shares(columns: Sequence[str], frame: pd.DataFrame) -> list[str]:
-    """Leave out columns of shares, which are no answers, and of the number of raters."""
-    shares = share_columns(frame)
-    number = number_column(frame) if shares else None
-    return [c for c in columns if c not in (*shares, number)]
-
-
-def _likely(
-    free: Sequence[str],
-    few: Sequence[str],
-    task: Task,
-    frame: pd.DataFrame,
-    known: Mapping[str, Sequence[str]],
-) -> dict[str, str]:
-    """Return columns that end in a label's name, or the likeliest one with few values."""
-    found = {}
-    for name in task.label_names:
-        ending = [c for c in free if squash(c).endswith(squash(name))]
-        ending = ending or [c for c in few if _is_last_word(c, name)]
-        if len(ending) == 1:
-            found[name] = ending[0]
-    return found or (_likely_one(free, few, task, frame, known) if len(task.labels) == 1 else {})
 
 
 def _likely_one(
@@ -380,11 +330,6 @@ def _likely_one(
     return {} if one is None else {task.label_names[0]: one}
 
 
-def _is_last_word(column: str, label: str) -> bool:
-    """Whether a column is called like the last word of a label: relevant, topically_relevant."""
-    return words_of(column) == words_of(label)[-1:]
-
-
 def has_options(cells: "pd.Series[str]") -> bool:
     """Whether cells hold several of a few options."""
     lists = lists_of(cells.head(FIRST_ROWS)).values()
@@ -398,7 +343,20 @@ def has_options(cells: "pd.Series[str]") -> bool:
 def _asked_labels(
     labels: LabelsArg, task: Task, finder: ColumnFinder, ledger: Ledger
 ) -> AnswerColumns:
-    pairs = _pairs(labels, task, ledger)
+    names = labels.values() if isinstance(labels, Mapping) else names_in(labels)
+    pairs = (
+        labels if isinstance(labels, Mapping) else dict(zip(task.label_names, names, strict=False))
+    )
+    if not isinstance(labels, Mapping) and len(names) != len(task.labels):
+        ledger.problem(
+            "labels-count",
+            f"`labels=` names {len(names)} columns for the {len(task.labels)} labels of "
+            f"{task.name}",
+            allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
+            numbers={"columns": len(names), "labels": len(task.labels)},
+            go_on=LEFT_OUT,
+        )
+        pairs = {}
     by_label: dict[str, str] = {}
     for name, column in pairs.items():
         if name not in task.label_names:
@@ -427,23 +385,6 @@ def _nearly(pairs: Mapping[str, object], columns: Sequence[str]) -> dict[str, An
     if len(found) < len(near) or len({*found.values()}) < len(found):
         return {}
     return {"labels": found if len(found) > 1 else next(iter(found.values()))}
-
-
-def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
-    if isinstance(labels, Mapping):
-        return labels
-    names = [labels] if isinstance(labels, str) else list(labels or ())
-    if len(names) != len(task.labels):
-        ledger.problem(
-            "labels-count",
-            f"`labels=` names {len(names)} columns for the {len(task.labels)} labels of "
-            f"{task.name}",
-            allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
-            numbers={"columns": len(names), "labels": len(task.labels)},
-            go_on=LEFT_OUT,
-        )
-        return {}
-    return dict(zip(task.label_names, names, strict=True))
 
 
 def _asked_long(
@@ -483,23 +424,6 @@ def _one(
             "no-answers", f"no column holds the {role}s", mend=f'name it: `{role}="..."`'
         )
     return candidates[0] if candidates else ""
-
-
-def _recognise_long(
-    table: Table, task: Task, finder: ColumnFinder, scored: Sequence[str]
-) -> AnswerColumns | None:
-    """Find columns of questions and answers, where a row has one answer."""
-    labels = {squash(name) for name in task.label_names}
-    for question in finder.all_of(QUESTION_COLUMNS):
-        values = {squash(v) for v in pd.unique(table.frame[question])} - {""}
-        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
-        if values & labels and (answers or scored or finder.all_of(("score",))):
-            return AnswerColumns(
-                question=question,
-                value=answers[0] if answers else "",
-                evidence="its values are the labels' names",
-            )
-    return None
 
 
 def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Ints:

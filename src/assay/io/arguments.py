@@ -11,12 +11,12 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError, TaskError
 from assay._util.validation import written
 from assay.data.ratings import Partial, Resolve
-from assay.io.answers import LabelsArg
-from assay.io.columns import PerLabel
-from assay.io.names import ColumnArg
-from assay.io.replicates import BY_ROW
-from assay.io.truth import TruthArg
 
+ColumnArg = str | Sequence[str] | None
+PerLabel = str | Mapping[str, str] | None
+LabelsArg = Mapping[str, str] | Sequence[str] | str | None
+TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
+BY_ROW = "row"
 GroupArg = ColumnArg | Mapping[str, str]
 WordsArg = Mapping[str, Mapping[str, str]] | None
 SHAPES = ("wide", "wide_items", "counts")
@@ -29,6 +29,11 @@ COLUMNS = (
     "replicate", "session", "seconds", *SHAPES,
 )  # fmt: skip
 PER_LABEL = ("score", "confidence", "audit")
+
+
+def names_in(given: Any) -> list[Any]:
+    """Return the names that an argument has, one or several."""
+    return [given] if isinstance(given, str) else list(given or ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +142,7 @@ class Arguments:
     @property
     def covariate_columns(self) -> list[str]:
         """The columns of covariates."""
-        given = self.covariates
-        return [given] if isinstance(given, str) else list(given or ())
+        return names_in(self.covariates)
 
     @property
     def responses(self) -> Mapping[str, str]:

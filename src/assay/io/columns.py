@@ -1,7 +1,6 @@
 """The role of each column: by argument, by the task, or by a recognised name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +11,7 @@ from assay._util.errors import as_code, nearest, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
+from assay.io.arguments import ColumnArg, PerLabel, names_in
 from assay.io.files.file_paths import FILE
 from assay.io.identifiers import ONE_NAME, ask_for_system, choose_item, key_in_lists, keys_of
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
@@ -22,10 +22,10 @@ from assay.io.names import (
     KEY_PARTS,
     NUMBERED,
     RECOGNISED,
-    ColumnArg,
     ColumnFinder,
     Role,
     Roles,
+    columns_of,
     count_column,
     named_columns,
     names_rater,
@@ -33,6 +33,7 @@ from assay.io.names import (
     question_column,
 )
 from assay.io.reading_log import Ledger
+from assay.io.tables import Table
 
 MOST_VOTES = 1000
 """Numbers from which a column is hardly one of votes: years, times, identifiers."""
@@ -40,16 +41,15 @@ IN_LISTS = "raters rate each place of a list once"
 
 
 def find_roles(
-    finder: ColumnFinder,
-    frame: pd.DataFrame,
-    *,
+    table: Table,
     task: Task,
     asked: Mapping[str, ColumnArg],
-    defaults: "Mapping[str, Role]",
-    taken: Sequence[str],
     ledger: Ledger,
+    *,
+    taken: Sequence[str] = (),
     question: str = "",
-    fallbacks: "Mapping[str, Role] | None" = None,
+    defaults: Roles = MappingProxyType({}),
+    fallbacks: Roles = MappingProxyType({}),
 ) -> dict[str, Role]:
     """Return the columns of every role that has some.
 
@@ -58,27 +58,24 @@ def find_roles(
     alone gives them no role. ``question`` is the column of the label's name, in tables of one
     answer a row.
     """
-    search = _Search(finder, frame, task, defaults, ledger)
+    finder, frame = table.finder, table.frame
     keys = {role: named_columns(finder, asked[role]) for role in asked}
     # A part of a composite key may also be the cluster or the system.
     used = {*taken, *(c for role in keys for c in keys[role] if not _composite(role, keys[role]))}
     roles: dict[str, Role] = {}
     for role in RECOGNISED:
-        beside = [question] if question else []
-        beside += [c for one in BESIDE if one in roles for c in roles[one].columns]
         if asked.get(role) is not None:
-            found = _asked(role, asked[role], finder, ledger)
+            found: Role | None = _asked(role, asked[role], finder, ledger)
         else:
-            found = search.recognised(role, used, beside)
-        if role == "cluster" and found is None and asked.get(role) is None and "item" in roles:
-            found = search.asked_once(roles["item"].columns, used)
-        if found is None and asked.get(role) is None:
-            found = (fallbacks or {}).get(role)
+            beside = [*filter(None, [question]), *columns_of(roles, *BESIDE)]
+            found = defaults.get(role) or _recognised(role, table, task, used, beside, ledger)
+            if role == "cluster" and found is None and "item" in roles:
+                found = _asked_once(roles["item"].columns, table, used)
+            found = found or fallbacks.get(role)
         if found is not None and found.columns:
             roles[role] = found
             used |= set() if _composite(role, found.columns) else set(found.columns)
-    beside = [c for one in BESIDE if one in roles for c in roles[one].columns]
-    beside += [question] if question else []
+    beside = [*columns_of(roles, *BESIDE), *filter(None, [question])]
     for role, columns in key_in_lists(roles, frame, asked, beside, ledger).items():
         if role not in roles or roles[role].columns != columns:
             roles[role] = Role(columns=columns, evidence=IN_LISTS)
@@ -92,53 +89,42 @@ def _composite(role: str, columns: Sequence[str]) -> bool:
     return role in ("item", "panel") and len(columns) > 1
 
 
-@dataclass(frozen=True)
-class _Search:
-    """A table and its context, to find columns by name."""
-
-    finder: ColumnFinder
-    frame: pd.DataFrame
-    task: Task
-    defaults: Mapping[str, Role]
-    ledger: Ledger
-
-    def recognised(self, role: str, used: set[str], beside: Sequence[str]) -> Role | None:
-        """Find the column of a role by the format, by the task, or by its name."""
-        task = self.task
-        candidates = [c for c in self.finder.all_of(RECOGNISED[role]) if c not in used]
-        if role in self.defaults:
-            return self.defaults[role]
-        by_task = self.finder.all_of(task.columns.get(role, ()))
-        if role == "item" and len(by_task) < len(task.columns.get(role, ())):
-            if by_task:  # half of a composite key does not identify items
-                candidates = [c for c in candidates if c not in by_task]
-            by_task = []
-        if by_task:
-            chosen = tuple(by_task) if role == "item" else (by_task[0],)
-            others = tuple(c for c in [*by_task, *candidates] if c not in chosen)
-            return Role(columns=chosen, evidence=f"named by task {task.name}", alternatives=others)
-        if not candidates:
-            return None
-        column, why = candidates[0], ONE_NAME
-        if role == "item":
-            column, why = choose_item(candidates, self.frame, beside, self.ledger)
-        others = tuple(c for c in candidates if c != column)
-        return Role(columns=(column,) if column else (), evidence=why, alternatives=others)
-
-    def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
-        """Find a column of questions that is constant within items and varies between them."""
-        items = keys_of(self.frame, item)
-        for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
-            codes = keys_of(self.frame, [column])
-            several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
-            if several and len(unique_rows(items, codes)[0]) == whole:
-                return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
+def _recognised(
+    role: str, table: Table, task: Task, used: set[str], beside: Sequence[str], ledger: Ledger
+) -> Role | None:
+    """Find the column of a role by the task, or by its name."""
+    candidates = [c for c in table.finder.all_of(RECOGNISED[role]) if c not in used]
+    by_task = table.finder.all_of(task.columns.get(role, ()))
+    if role == "item" and len(by_task) < len(task.columns.get(role, ())):
+        if by_task:  # half of a composite key does not identify items
+            candidates = [c for c in candidates if c not in by_task]
+        by_task = []
+    if by_task:
+        chosen = tuple(by_task) if role == "item" else (by_task[0],)
+        others = tuple(c for c in [*by_task, *candidates] if c not in chosen)
+        return Role(columns=chosen, evidence=f"named by task {task.name}", alternatives=others)
+    if not candidates:
         return None
+    column, why = candidates[0], ONE_NAME
+    if role == "item":
+        column, why = choose_item(candidates, table.frame, beside, ledger)
+    others = tuple(c for c in candidates if c != column)
+    return Role(columns=(column,) if column else (), evidence=why, alternatives=others)
 
 
-def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
-    listed = [asked] if isinstance(asked, str) else list(asked or ())
-    names = [name for name in listed if name]
+def _asked_once(item: Sequence[str], table: Table, used: set[str]) -> Role | None:
+    """Find a column of questions that is constant within items and varies between them."""
+    items = keys_of(table.frame, item)
+    for column in (c for c in table.finder.all_of(ASKED) if c not in used and item != (c,)):
+        codes = keys_of(table.frame, [column])
+        several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
+        if several and len(unique_rows(items, codes)[0]) == whole:
+            return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
+    return None
+
+
+def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role:
+    names = [name for name in names_in(asked) if name]
     for name in names:
         if finder.get(name) is None:
             ledger.problem(
@@ -151,105 +137,83 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
 
 
-def _file_of_each(finder: ColumnFinder, ledger: Ledger) -> str:
-    """Return the column of the files' names, if several files were read as one table."""
-    joined = any(getattr(note, "code", "") == "files-joined" for note in ledger.table.notes)
-    return finder.get(FILE) or "" if joined else ""
-
-
 def require(
-    role: str,
-    roles: Roles,
-    finder: ColumnFinder,
-    task: Task,
-    ledger: Ledger,
-    *,
-    answers: Sequence[str] = (),
+    role: str, roles: Roles, task: Task, ledger: Ledger, *, answers: Sequence[str] = ()
 ) -> None:
     """Add a problem if a necessary role is missing and not yet reported."""
     if role in roles or any(problem.role == role for problem in ledger.problems):
         return
-    known = task.columns.get(role, ())
-    missing = [name for name in known if finder.get(name) is None]
-    half = finder.all_of(known)
+    finder, frame = ledger.table.finder, ledger.table.frame
+    half = finder.all_of(task.columns.get(role, ()))
+    missing = [name for name in task.columns.get(role, ()) if finder.get(name) is None]
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
-    found = _likely(role, roles, answers, ledger)
+    used = {c for one in roles.values() for c in one.columns}
+    free = [str(c) for c in frame.columns if c not in used | set(answers)]
+    found = _likely(roles, answers, ledger)
     guess: str | list[str] = found.get(role, "")
     if role == "item" and {"item", "system"} <= set(found):
         guess = [found["item"], found["system"]]
     if role == "item" and not guess:
-        guess = _likely_key(roles, answers, ledger, half)
-    if role == "rater" and not guess:
-        guess = _named_rater(roles, answers, ledger) or _file_of_each(finder, ledger)
+        guess = _likely_key(roles, free, answers, frame, half)
     unnamed = role == "rater"
-    asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles, found)
-    offer = f"name it: {as_code(asked)}, if that is right"
+    if unnamed and not guess:  # a column that is called like a rater, and whose values repeat
+        called = [c for c in free if names_rater(c)]
+        guess = next((c for c in called if 1 < frame[c].nunique() <= len(frame) / 2), "")
+        joined = any(getattr(note, "code", "") == "files-joined" for note in ledger.table.notes)
+        guess = guess or (finder.get(FILE) or "" if joined else "")
+    asked: dict[str, Any] = {role: guess}
+    if isinstance(guess, list) and len(guess) > 1 and "cluster" not in roles:
+        # Name the system of a key, if its name has no role yet, and the cluster: what it was asked.
+        system = {"system": found["system"]} if "system" in found and "system" not in roles else {}
+        if {"rank", "system"} & {*roles, *system}:
+            others = [c for c in guess if c not in used | set(system.values())]
+            asked |= system | ({"cluster": others[0]} if others else {})
     votes = "" if guess or not unnamed else _likely_votes(roles, answers, ledger)
     go_on = asked if guess else {"counts": votes} if votes else {"rater": "row"} if unnamed else {}
     nobody = '; or, if the raters have no names, `rater="row"`'
     if votes:
         nobody = f"; or, if column {votes} has numbers of votes, {as_code(go_on)}"
+    mend = f"name it: {as_code(asked)}, if that is right" if guess else f"name it with `{role}=`"
+    cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
+    if not guess and half and cluster:
+        mend += (
+            f", or several: `item={[*cluster, *half]!r}`; {half[0]} alone if it tells items apart"
+        )
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(own_columns(finder.columns))}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
-        + (nobody if unnamed else ""),
+        mend=mend + (nobody if unnamed else ""),
         role=role,
         go_on=go_on,
     )
 
 
 def _likely_key(
-    roles: Roles, answers: Sequence[str], ledger: Ledger, half: Sequence[str]
+    roles: Roles,
+    free: Sequence[str],
+    answers: Sequence[str],
+    frame: pd.DataFrame,
+    half: Sequence[str],
 ) -> list[str]:
-    """Guess the columns that name the item together; ``half`` are those that the task names."""
-    used = {c for one in roles.values() for c in one.columns} | set(answers)
-    free = [str(c) for c in ledger.table.frame.columns if c not in used]
-    parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
-    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    frame, named = ledger.table.frame, "rater" in roles
-    found = likely_key(frame, free, parts, beside, wide=not half) if named else []
-    criteria = len(answers) > 1 and "rater" in roles and roles["rater"].columns == (NUMBERED,)
-    return found or ([] if half else _most_distinct(free, ledger, rows_are_items=criteria))
+    """Guess the columns that name the item together; ``half`` are those that the task names.
 
-
-def _most_distinct(
-    free: Sequence[str], ledger: Ledger, *, rows_are_items: bool = False
-) -> list[str]:
-    """Return the column of the most values, if one is called an identifier among those.
-
-    Where one rater without a name judged several criteria, each row is an item.
+    Else it is the column of the most values, if one is called an identifier among those. Where one
+    rater without a name judged several criteria, each row is an item.
     """
-    frame = ledger.table.frame
+    if "rater" in roles:
+        parts, beside = columns_of(roles, *KEY_PARTS), columns_of(roles, *BESIDE)
+        if found := likely_key(frame, free, parts, beside, wide=not half):
+            return found
+    if half:
+        return []
     sizes = {c: frame[c].nunique() for c in free if c}
     several = [c for c, size in sizes.items() if 1 < size < len(frame)] or list(sizes)
-    if rows_are_items:
+    if len(answers) > 1 and columns_of(roles, "rater") == [NUMBERED]:
         several = [c for c, size in sizes.items() if size == len(frame)] or several
     named = [c for c in several if IDENTIFIER.search(c)] or several
     return [max(named, key=lambda c: sizes[c])] if named else []
-
-
-def _asked_in(
-    key: str | list[str], roles: Roles, found: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, str]:
-    """Name the system of a key, if its name has no role yet, and the cluster: what it was asked."""
-    system = {"system": found["system"]} if "system" in found and "system" not in roles else {}
-    whole = isinstance(key, str) or len(key) < 2
-    if whole or "cluster" in roles or not {"rank", "system"} & {*roles, *system}:
-        return {}
-    known = {c for one in roles.values() for c in one.columns} | set(system.values())
-    free = [c for c in key if c not in known]
-    return system | ({"cluster": free[0]} if free else {})
-
-
-def _named_rater(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
-    """Return a column that is called like a rater, and whose values repeat."""
-    frame = ledger.table.frame
-    used = {c for one in roles.values() for c in one.columns} | set(answers)
-    free = [str(c) for c in frame.columns if c not in used and names_rater(str(c))]
-    return next((c for c in free if 1 < frame[c].nunique() <= len(frame) / 2), "")
 
 
 def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
@@ -258,8 +222,7 @@ def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
     Its numbers are whole, and no row repeats the item and the answer of another.
     """
     guessed = [problem.go_on.get("item") for problem in ledger.problems]
-    items = [c for one in guessed if one for c in ([one] if isinstance(one, str) else one)]
-    items = [*roles["item"].columns] if "item" in roles else items
+    items = columns_of(roles, "item") or [c for one in guessed for c in names_in(one)]
     frame = ledger.table.frame
     if not items or not answers or not frame.duplicated(items).any():
         return ""
@@ -272,15 +235,12 @@ def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
     return found[0] if len(found) == 1 and not count_column(frame) else ""
 
 
-def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> dict[str, str]:
-    """Guess the columns of a role, and of the system, from cells, given earlier guesses."""
+def _likely(roles: Roles, answers: Sequence[str], ledger: Ledger) -> dict[str, str]:
+    """Guess the columns of roles, and of the system, from cells, given earlier guesses."""
     guessed = {k: v for problem in ledger.problems for k, v in problem.go_on.items()}
-    known = {k: list(roles[k].columns) for k in ("item", "rater", "system") if k in roles}
-    known |= {
-        k: [v] if isinstance(v, str) else list(v)
-        for k, v in guessed.items()
-        if k in ("item", "rater", "system") and v
-    }
+    kinds = ("item", "rater", "system")
+    known = {k: columns_of(roles, k) for k in kinds if k in roles}
+    known |= {k: names_in(guessed[k]) for k in kinds if guessed.get(k)}
     labels = guessed.get("labels")
     named = list(labels.values()) if isinstance(labels, Mapping) else list(answers)
     known["answer"] = [labels] if isinstance(labels, str) else named
@@ -292,14 +252,6 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
         free.remove(question)
         frame = frame[frame[question] == frame[question].value_counts().index[0]]
     return likely_columns(frame, free, known)
-
-
-def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
-    """Offer half of a key together with the cluster."""
-    cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
-    if not half or not cluster:
-        return ""
-    return f", or several: `item={[*cluster, *half]!r}`; {half[0]} alone if it tells items apart"
 
 
 def roles_table(
@@ -325,7 +277,6 @@ def roles_table(
 
 
 KIND_WORDS = {"confidence": ("sicherheit", "konfidenz"), "score": ("punktzahl",)}
-PerLabel = str | Mapping[str, str] | None
 
 
 def column_of_each(

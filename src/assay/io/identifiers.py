@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
-from assay.io.names import ASKED, EMPTY, GENERIC, OUTRIGHT, ColumnArg, Role, is_called
+from assay.io.arguments import ColumnArg
+from assay.io.names import ASKED, EMPTY, GENERIC, OUTRIGHT, Role, is_called
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 

@@ -12,12 +12,12 @@ from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
+from assay.io.arguments import BY_ROW
 from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
 from assay.io.likely_columns import crossing, has_few
 from assay.io.list_cells import MOST_OPTIONS
 from assay.io.names import BESIDE, KEY_PARTS, names_system, squash
-from assay.io.replicates import BY_ROW
 
 MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""

@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Note, RatingsError
+from assay._util.errors import RatingsError
 from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
 from assay.data.task import Task
 from assay.io.answers import AnswerColumns
+from assay.io.arguments import BY_ROW, Arguments, ColumnArg
 from assay.io.cells import classes_from_data
 from assay.io.columns import find_roles, require, roles_table
 from assay.io.files.opening import read_beside
@@ -28,13 +30,13 @@ from assay.io.identifiers import (
     same_groups,
 )
 from assay.io.items import Places
-from assay.io.names import ColumnArg, ColumnFinder, Role
-from assay.io.reading_log import Ledger, reader_note
-from assay.io.replicates import BY_ROW, replicate_order
+from assay.io.names import Role, columns_of
+from assay.io.reading_log import Ledger
+from assay.io.replicates import replicate_order
 from assay.io.scores import AuditColumns, ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
 from assay.io.statuses import find_status
-from assay.io.tables import Table
+from assay.io.tables import Table, reader_note
 from assay.io.truth import TruthSource
 
 SEPARATOR = "\x1f"
@@ -44,8 +46,7 @@ WITHOUT_PANELS = {"panels": None}
 
 def join_table(table: Table, side: Table) -> Table:
     """Put the columns of a side table before those of a table, joined on all that both have."""
-    finder = ColumnFinder(table.frame.columns)
-    shared = {c: finder.get(c) for c in side.frame.columns}
+    shared = {c: table.finder.get(c) for c in side.frame.columns}
     keys = {c: mine for c, mine in shared.items() if mine is not None}
     added = [c for c in side.frame.columns if c not in keys]
     if not keys:
@@ -57,44 +58,12 @@ def join_table(table: Table, side: Table) -> Table:
             mend="give it the column that names a rating's panel",
             go_on=WITHOUT_PANELS,
         )
-    side_key = _key(side.frame, list(keys))
-    side_rows = pd.DataFrame({c: clean_ids(side.frame[c]) for c in added}).assign(key=side_key)
-    side_rows = side_rows.drop_duplicates()
-    _check_unique(side_rows, side, list(keys))
-    mine, names = codes_of(_key(table.frame, [str(c) for c in keys.values()]))
-    position = pd.Index(side_rows["key"]).get_indexer(names)
-    if not (position >= 0).any():
-        raise RatingsError.of(
-            "panels-values",
-            f"no value of {', '.join(keys)} is one of the ratings' values",
-            side.source,
-            mend="the table must name them as the ratings do",
-            go_on=WITHOUT_PANELS,
-        )
-    found = np.where(mine >= 0, position[mine], -1)
-    frame = table.frame.copy()
-    for place, column in enumerate(added):
-        words = pd.Series([*side_rows[column], ""], dtype="str")
-        frame.insert(place, column, pd.Series(words.array.take(found), index=frame.index))
-    text = f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"
-    notes = [reader_note(text, code="table-joined", columns=len(added))]
-    missing = int((position < 0).sum())
-    if missing:
-        values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
-        text = f"{values} {does(missing, 'are')} not in that table"
-        numbers = {"values": missing, "of": len(names)}
-        notes.append(reader_note(text, code="table-lacks-values", **numbers))
-    return replace(table, frame=frame, notes=(*table.notes, *notes))
-
-
-def _key(frame: pd.DataFrame, columns: list[str]) -> "pd.Series[str]":
-    key = clean_ids(frame[columns[0]])
-    for column in columns[1:]:
-        key = key + SEPARATOR + clean_ids(frame[column])
-    return key
-
-
-def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
+    side_key, key = (
+        reduce(lambda one, other: one + SEPARATOR + other, map(clean_ids, cells))
+        for cells in ([side.frame[c] for c in keys], [table.frame[c] for c in keys.values()])
+    )
+    rows = pd.DataFrame({c: clean_ids(side.frame[c]) for c in added}).assign(key=side_key)
+    rows = rows.drop_duplicates()
     twice = rows["key"].duplicated(keep=False)
     if twice.any():
         raise RatingsError.of(
@@ -106,6 +75,30 @@ def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
             go_on=WITHOUT_PANELS,
             numbers={"keys": rows["key"][twice].nunique()},
         )
+    mine, names = codes_of(key)
+    position = pd.Index(rows["key"]).get_indexer(names)
+    if not (position >= 0).any():
+        raise RatingsError.of(
+            "panels-values",
+            f"no value of {', '.join(keys)} is one of the ratings' values",
+            side.source,
+            mend="the table must name them as the ratings do",
+            go_on=WITHOUT_PANELS,
+        )
+    found = np.where(mine >= 0, position[mine], -1)
+    frame = table.frame.copy()
+    for place, column in enumerate(added):
+        words = pd.Series([*rows[column], ""], dtype="str")
+        frame.insert(place, column, pd.Series(words.array.take(found), index=frame.index))
+    text = f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"
+    notes = [reader_note(text, code="table-joined", columns=len(added))]
+    missing = int((position < 0).sum())
+    if missing:
+        values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
+        text = f"{values} {does(missing, 'are')} not in that table"
+        numbers = {"values": missing, "of": len(names)}
+        notes.append(reader_note(text, code="table-lacks-values", **numbers))
+    return table.noted(*notes, frame=frame)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,57 +140,42 @@ def find_tables(
     side = read_beside(panels, name="panels", what="panels")
     if _lists_items(side, task, item, table):
         text = f"{side.source} is read beside the ratings: the places of the items in panels"
-        note = Note(text, code="table-joined", level="note", numbers={"places": len(side.frame)})
-        return replace(table, notes=(*table.notes, note)), side
+        return table.noted(reader_note(text, code="table-joined", places=len(side.frame))), side
     return join_table(table, side), None
-
-
-def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
-    finder = ColumnFinder(table.frame.columns)
-    roles = find_roles(
-        finder, table.frame, task=task, asked={"item": item}, defaults={}, taken=(),
-        ledger=Ledger(table),
-    )  # fmt: skip
-    return roles["item"].columns if "item" in roles else ()
 
 
 def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
     """Whether a table of panels has the columns of the item, or one called item."""
-    columns = _item_columns(table, task, item)
-    finder = ColumnFinder(side.frame.columns)
-    whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
-    return whole or finder.get("item") is not None
+    columns = columns_of(find_roles(table, task, {"item": item}, Ledger(table)), "item")
+    whole = bool(columns) and len(side.finder.all_of(columns)) == len(columns)
+    return whole or side.finder.get("item") is not None
 
 
 def find_layout(
     table: Table,
     task: Task,
-    asked: Mapping[str, ColumnArg],
+    given: Arguments,
     answers: AnswerColumns,
     scores: ScoreColumns,
     audits: AuditColumns,
     ledger: Ledger,
-    *,
-    sessions: object,
-    by_row: bool,
-    export: Export | None = None,
+    export: Export,
 ) -> Layout:
     """Find the role of every column and the keys of every row."""
-    columns = list(table.frame.columns)
-    finder = ColumnFinder(columns)
-    taken = (
-        *answers.columns, *scores.columns, *audits.columns,
-        *(() if export is None else export.reserved),
-    )  # fmt: skip
+    asked, evidence = given.roles, f"the format: {export.title}"
+    taken = (*answers.columns, *scores.columns, *audits.columns, *export.reserved)
+    defaults, fallbacks = (
+        {role: Role(columns=columns, evidence=evidence) for role, columns in known.items()}
+        for known in (export.roles, export.fallbacks)
+    )
     roles = find_roles(
-        finder, table.frame, task=task, asked=asked, taken=taken, ledger=ledger,
-        question=answers.question, defaults=_roles_of(export, "roles"),
-        fallbacks=_roles_of(export, "fallbacks"),
+        table, task, asked, ledger, taken=taken, question=answers.question, defaults=defaults,
+        fallbacks=fallbacks,
     )  # fmt: skip
-    if sessions is None and asked.get("session") is None and _one_each(roles, table):
+    if given.sessions is None and asked.get("session") is None and _one_each(roles, table):
         del roles["session"]
     for role in ("item", "rater"):
-        require(role, roles, finder, task, ledger, answers=answers.columns)
+        require(role, roles, task, ledger, answers=answers.columns)
     blank = pd.Series([""] * len(table.frame), dtype="str")
     names = {
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
@@ -205,26 +183,16 @@ def find_layout(
     }
     for role, found in roles.items():
         require_apart(role, ledger, (table, found.columns))
-    periods = find_sessions(table, roles, sessions, ledger)
+    periods = find_sessions(table, roles, given.sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
-    used = {*taken, *(c for role in roles.values() for c in role.columns)}
-    status, withdrawn = find_status(
-        [c for c in columns if c not in used], answers.columns, names["item"], ledger
-    )
+    used = {*taken, *columns_of(roles, *roles)}
+    free = [c for c in table.frame.columns if c not in used]
+    status, withdrawn = find_status(free, answers.columns, names["item"], ledger)
     return Layout(
         table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
-        item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
+        item_names=names["item"], rater_names=names["rater"], order=order, by_row=given.by_row,
         withdrawn=withdrawn, status=status, ledger=ledger,
     )  # fmt: skip
-
-
-def _roles_of(export: Export | None, kind: Literal["roles", "fallbacks"]) -> dict[str, Role]:
-    """Return the roles that a format knows."""
-    if export is None:
-        return {}
-    given: Mapping[str, tuple[str, ...]] = getattr(export, kind)
-    evidence = f"the format: {export.title}"
-    return {role: Role(columns=columns, evidence=evidence) for role, columns in given.items()}
 
 
 def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
@@ -242,8 +210,7 @@ def without_nameless(layout: Layout, task: Task) -> Layout:
     """
     nameless = ((layout.item_names == "") | (layout.rater_names == "")).to_numpy(bool)
     open_labels = [label.name for label in task.labels if not label.classes]
-    columns = [layout.answers.of(name) for name in open_labels]
-    columns = [column for column in dict.fromkeys(columns) if column]
+    columns = dict.fromkeys(filter(None, map(layout.answers.of, open_labels)))
     if not columns or not nameless.any() or nameless.all():
         return layout
     frame = layout.table.frame
@@ -297,8 +264,7 @@ def account_for(
     if gold is not None and gold.ledger is ledger:
         named = "named by `truth=`"
         extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
-    finder = ColumnFinder(table.frame.columns)
-    answers = layout.answers.columns
+    finder, answers = table.finder, layout.answers.columns
     options = [c for c in finder.columns if any(a.startswith(f"{c}: ") for a in answers)]
     extra |= dict.fromkeys(options, ("options", "each option in its cells is a label"))
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))

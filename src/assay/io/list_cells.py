@@ -14,17 +14,9 @@ from assay._util.text import counted
 from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label
+from assay.io.arguments import ColumnArg
 from assay.io.cells import spellings
-from assay.io.names import (
-    ANSWER_COLUMNS,
-    EMPTY,
-    KNOWN,
-    RECOGNISED,
-    ColumnArg,
-    ColumnFinder,
-    Roles,
-    squash,
-)
+from assay.io.names import ANSWER_COLUMNS, EMPTY, KNOWN, RECOGNISED, ColumnFinder, Roles, squash
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text
 from assay.io.wide_tables import names_people

@@ -309,7 +309,6 @@ def empty_cells(column: "pd.Series[str]") -> Bools:
 
 
 COUNT = r"\d{1,9}(\.0)?"
-ColumnArg = str | Sequence[str] | None
 BESIDE = ("rater", "replicate", "session")
 """Roles that distinguish ratings of one item."""
 
@@ -324,6 +323,11 @@ class Role:
 
 
 Roles = Mapping[str, Role]
+
+
+def columns_of(roles: Roles, *names: str) -> list[str]:
+    """Return the columns of some roles, in this order."""
+    return [column for name in names if name in roles for column in roles[name].columns]
 
 
 class ColumnFinder:

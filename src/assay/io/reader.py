@@ -26,12 +26,19 @@ from assay.io.answer_words import (
     words_with_points,
     words_written,
 )
-from assay.io.answers import AnswerColumns, LabelsArg, find_answers, require_answers
-from assay.io.arguments import Arguments, GroupArg, WordsArg
-from assay.io.columns import PerLabel
+from assay.io.answers import AnswerColumns, find_answers, require_answers
+from assay.io.arguments import (
+    BY_ROW,
+    Arguments,
+    ColumnArg,
+    GroupArg,
+    LabelsArg,
+    PerLabel,
+    TruthArg,
+    WordsArg,
+)
 from assay.io.files.file_paths import FILE
 from assay.io.files.opening import joined, open_source
-from assay.io.files.sources import Source
 from assay.io.formats import Export, is_claimed, read_unless_named
 from assay.io.identifiers import codes_of, joined_ids, note_nameless, note_near_names
 from assay.io.layout import Layout, fill_classes, find_layout, find_tables, without_nameless
@@ -45,7 +52,7 @@ from assay.io.list_cells import (
     without_nested,
     without_uneven_lists,
 )
-from assay.io.names import ColumnArg, ColumnFinder, named_columns
+from assay.io.names import columns_of, named_columns
 from assay.io.number_scales import with_scales
 from assay.io.option_tables import (
     OPTIONS,
@@ -55,14 +62,13 @@ from assay.io.option_tables import (
     with_options,
 )
 from assay.io.reading_log import Ledger
-from assay.io.replicates import BY_ROW
 from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.rows import Rows, apply_export, assemble, decode_rows, join_ratings, read_extras
 from assay.io.scores import find_audits, find_scores
 from assay.io.skip_logic import fill_settled
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
-from assay.io.truth import TruthArg, find_truth, match_truth
+from assay.io.truth import find_truth, match_truth
 from assay.io.unnamed_raters import counted_rows
 
 
@@ -263,7 +269,10 @@ def read_ratings(
         if as_raters and FILE not in opened.columns:
             given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
-    export = found or _plain(opened, named)
+    export = found
+    if export is None:  # a plain table, where lists of one element are that element
+        plain = opened.plain_table("" if named is None else named.name)
+        export = Export(table=named_singly(single_elements(without_import_rows(plain))))
     export, given = raters_apart(*counted_rows(export, given))
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
@@ -277,7 +286,11 @@ def read_ratings(
     reshaped = bool(given.shapes)
     one = base if len(base.labels) == 1 else load_task(FALLBACK)
     shaped = reshape(export, one, given) if reshaped else export
-    split = _split(shaped, base, given, named) if found is None else None
+    split = None  # with a label for each option, where cells hold several of them
+    if found is None and named is not None:
+        split = with_named_options(shaped, base, given)
+    elif found is None:
+        split = with_options(shaped, base, given.with_known(shaped.options))
     if split is not None:
         shaped, given = split, replace(given, labels=None, value=None, label=None)
         base, chosen = (base, ()) if named else choose_task(None, split, given)
@@ -293,30 +306,12 @@ def read_ratings(
     return ratings if table.part else with_default_metrics(ratings, named=not unnamed)
 
 
-def _plain(opened: Source, named: Task | None) -> Export:
-    """Return the plain table; lists of one element are that element."""
-    table = opened.plain_table("" if named is None else named.name)
-    return Export(table=named_singly(single_elements(without_import_rows(table))))
-
-
-def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:
-    """Make a label of each option where cells hold several of them."""
-    if named is not None:
-        return with_named_options(export, task, given)
-    return with_options(export, task, given.with_known(export.options))
-
-
 DECISIVE = ("too-many-classes", "too-many-states")
 """Problems beside which others would mislead."""
 
 
 def read_rows(
-    table: Table,
-    task: Task,
-    given: Arguments,
-    export: Export | None = None,
-    *,
-    guess_order: bool = False,
+    table: Table, task: Task, given: Arguments, export: Export, *, guess_order: bool
 ) -> Ratings:
     """Read a table with a row for each rating or answer; raise all problems at once.
 
@@ -324,8 +319,8 @@ def read_rows(
     """
     if given.replicate is None and task.columns.get("replicate") == (BY_ROW,):
         given = replace(given, replicate=BY_ROW)
-    asked, response = given.roles, given.responses
-    base = task.with_responses(response)
+    asked = given.roles
+    base = task.with_responses(given.responses)
     table, side = find_tables(table, base, given.panels, given.item)
     table = single_elements(table)
     if given.set_aside:
@@ -333,25 +328,14 @@ def read_rows(
     table = explode_ratings(table, given.rater)
     table = named_by_lists(table, asked)
     ledger = Ledger(table, lenient=given.set_aside)
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     named = named_columns(finder, given.score, given.confidence, given.audit)
     taken = named_columns(finder, given.audit, given.truth, *asked.values(), *base.columns.values())
-    found = find_answers(
-        table,
-        base,
-        labels=given.labels,
-        label=given.label,
-        value=given.value,
-        ledger=ledger,
-        scored=named,
-    )
-    scores = find_scores(
-        table, base, found, score=given.score, confidence=given.confidence,
-        score_range=given.score_range, taken=taken, ledger=ledger,
-    )  # fmt: skip
+    found = find_answers(table, base, given, ledger, named)
+    scores = find_scores(table, base, found, given, taken, ledger)
     audits = find_audits(table, base, found, given.audit, [*taken, *scores.columns], ledger)
     own = {role: columns for role in asked if (columns := named_columns(finder, asked[role]))}
-    roles = own | ({} if export is None else dict(export.roles))
+    roles = own | dict(export.roles)
     require_answers(found, scores.alone, base, ledger, taken=taken, roles=roles, named=list(own))
     said_words = check_words(given.classes, base, ledger)
     silent = words_for_nothing(table, found, base, said_words)
@@ -359,10 +343,7 @@ def read_rows(
     words = with_words(said_words, silent, words_with_points(table, found, base, ledger))
     said = words_said(table, found, said_words)
     table = ledger.table = apply_words(table, found, words)
-    layout = find_layout(
-        table, base, asked, found, scores, audits, ledger,
-        sessions=given.sessions, by_row=given.by_row, export=export,
-    )  # fmt: skip
+    layout = find_layout(table, base, given, found, scores, audits, ledger, export)
     layout = without_nameless(_single(layout, base, ledger), base)
     gold = find_truth(
         given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
@@ -376,7 +357,7 @@ def read_rows(
     _require_states(base, found, ledger)
     if any(problem.code in DECISIVE for problem in ledger.problems):
         ledger.raise_problems()
-    base, discarded = apply_export(layout, base, response)
+    base, discarded = apply_export(layout, base, given.responses)
     rows = decode_rows(layout, base)
     _note_near_names(layout, rows, base, found_in_data, ledger)
     written = words_written(layout.table, found, found_in_data)
@@ -392,10 +373,8 @@ def read_rows(
     if given.partial == "lost" and not table.part:
         joined = fill_settled(joined, base, ledger)
     ledger.raise_problems()
-    return assemble(
-        layout, base, rows, joined, extras, side=side, gold=gold, group=given.group, asked=asked,
-        covariates=_covariates(given, layout), partial=given.partial, resolve=given.resolve,
-    )  # fmt: skip
+    covariates = _covariates(given, layout)
+    return assemble(layout, base, rows, joined, extras, given, covariates, side=side, gold=gold)
 
 
 def _covariates(given: Arguments, layout: Layout) -> list[str]:
@@ -433,14 +412,14 @@ def _single(layout: Layout, task: Task, ledger: Ledger) -> Layout:
     Where rows that cannot be read are set aside, so are those of lists and dicts.
     """
     found = layout.answers
-    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
+    answers = [*found.by_label.values(), *filter(None, [found.value])]
     if ledger.lenient:
         table = replace(layout.table, frame=without_nested(layout.table.frame, answers, ledger))
         ledger.table = table
         layout = replace(layout, table=table)
     columns = {**found.by_label, **found.of_each(task)}
     labels = {label.name: label for label in task.labels}
-    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
+    read = [*found.columns, *columns_of(layout.roles, *layout.roles)]
     if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
         read, answers, ledger
     ):

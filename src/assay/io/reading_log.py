@@ -13,12 +13,7 @@ from assay._util.grouping import first_rows
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Ints
 from assay.data.task import Task
-from assay.io.tables import SET_ASIDE, Table
-
-
-def reader_note(text: str, *, code: str, **numbers: float) -> Note:
-    """Make a sentence about a decision of the reader, with its code and numbers."""
-    return Note(text, code=code, level="note", numbers=numbers)
+from assay.io.tables import SET_ASIDE, Table, reader_note
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from assay._util.grouping import unique_rows
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
+from assay.io.arguments import BY_ROW
 from assay.io.identifiers import clean_ids
 from assay.io.reading_log import Ledger
 
 EXACT = "repeats an earlier line exactly"
 ELSEWHERE = "the same rating stands in an earlier line under another panel"
 ANSWERED = "an abstention beside an answer of the same rater"
-BY_ROW = "row"
 MEND = (
     "to keep all of them, as repeated ratings, give the column that numbers them: "
     '`replicate="..."`, or `replicate="row"` for file order; to keep one of each, delete the other '

@@ -15,11 +15,11 @@ from assay._util.text import counted, first_names, listed
 from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
-from assay.io.arguments import Arguments
+from assay.io.arguments import Arguments, ColumnArg
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
-from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnArg, ColumnFinder, count_column, words_of
+from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnFinder, count_column, words_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
 from assay.io.tables import Table
 from assay.io.unnamed_raters import number_votes, times_counted, without_names

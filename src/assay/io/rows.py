@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from assay._util.grouping import all_apart
 from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
-from assay.data.ratings import NOT_AUDITED, Partial, Ratings, Resolve
+from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.io.answers import question_codes
+from assay.io.arguments import BY_ROW, Arguments, ColumnArg
 from assay.io.cells import decode, has_numbers, numbers_within
 from assay.io.columns import find_roles
 from assay.io.formats import pragmata
@@ -32,44 +33,21 @@ from assay.io.items import (
 )
 from assay.io.larger_units import find_larger_units, with_kinds
 from assay.io.layout import Layout, account_for
-from assay.io.names import BESIDE, ColumnArg, ColumnFinder
+from assay.io.names import BESIDE, columns_of
 from assay.io.reading_log import NO_RATER, Ledger, find_silence
-from assay.io.replicates import (
-    BY_ROW,
-    Joined,
-    join_rows,
-    number_replicates,
-    number_within,
-    settle_repeats,
-)
+from assay.io.replicates import Joined, join_rows, number_replicates, number_within, settle_repeats
 from assay.io.scores import Marks, rating_audits, read_audits, read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules
 from assay.io.tables import Table
 from assay.io.truth import TruthSource, known_truth
 
-
-@dataclass(frozen=True, kw_only=True)
-class RowExtras:
-    """Audits of each answer, of the whole, and seconds, of every row."""
-
-    cells: Marks
-    whole: Marks
-    seconds: Floats
-
-
-@dataclass(frozen=True, kw_only=True)
-class RatingExtras:
-    """Sessions, audits and seconds of the ratings (see ``Ratings``)."""
-
-    session: NDArray[np.object_]
-    audit: Marks
-    seconds: Floats
+RowExtras = tuple[Marks, Marks, Floats]
+"""Audits of each answer, audits of the whole, and seconds, of every row."""
 
 
 def read_extras(layout: Layout, question: Ints | None, task: Task) -> RowExtras:
     """Read audits and times of every row; unknown values become problems."""
-    cells, whole = read_audits(layout.audits, question, task, layout.ledger)
-    return RowExtras(cells=cells, whole=whole, seconds=_seconds(layout))
+    return (*read_audits(layout.audits, question, task, layout.ledger), _seconds(layout))
 
 
 def _seconds(layout: Layout) -> Floats:
@@ -100,45 +78,33 @@ def _seconds(layout: Layout) -> Floats:
 
 def rating_extras(
     rows: RowExtras, joined: Joined, kept: Bools, layout: Layout, task: Task
-) -> RatingExtras:
-    """Join audits, times and sessions of rows for each kept rating."""
+) -> tuple[NDArray[np.object_], Marks, Floats]:
+    """Return session, audits and time of each kept rating (see ``Ratings``)."""
     first = joined.first_row[kept]
-    cells, whole, seconds = rows.cells[first], rows.whole[first], rows.seconds[first]
+    cells, whole, seconds = rows[0][first], rows[1][first], rows[2][first]
     if layout.answers.question:
         used = np.flatnonzero(layout.ledger.kept & (joined.rating_of_row >= 0))
         rating = (np.cumsum(kept) - 1)[joined.rating_of_row[used]]
-        cells = _cells_of(rows.cells[used], rating, len(first))
-        seconds = _seconds_of(rows.seconds[used], rating, len(first), layout)
+        cells = np.full(cells.shape, NOT_AUDITED, np.int8)
+        row, label = np.nonzero(rows[0][used] != NOT_AUDITED)
+        cells[rating[row], label] = rows[0][used[row], label]
+        seconds = _seconds_of(rows[2][used], rating, len(first), layout)
         _check_sessions(layout, used, rating, first)
-    return RatingExtras(
-        session=layout.sessions.words[first],
-        audit=rating_audits(cells, whole, joined.answers[kept], task, layout.ledger),
-        seconds=seconds,
-    )
-
-
-def _cells_of(cells: Marks, rating: Ints, size: int) -> Marks:
-    joined = np.full((size, cells.shape[1]), NOT_AUDITED, np.int8)
-    row, label = np.nonzero(cells != NOT_AUDITED)
-    joined[rating[row], label] = cells[row, label]
-    return joined
+    audit = rating_audits(cells, whole, joined.answers[kept], task, layout.ledger)
+    return layout.sessions.words[first], audit, seconds
 
 
 def _seconds_of(seconds: Floats, rating: Ints, size: int, layout: Layout) -> Floats:
     """Return the time of each rating: the sum over rows, unless all rows repeat the same."""
     groups = pd.Series(seconds).groupby(rating)
-    total = _numbers(groups.sum(min_count=1), size)
+    total: Floats = np.asarray(groups.sum(min_count=1).reindex(range(size)), np.float64)
     if not np.isfinite(total).any():
         return total
     rows, spread = groups.count(), groups.max() - groups.min()
     repeated = bool((rows > 1).any()) and bool((spread[rows > 1] == 0).all())
     how = "the time of the rating, which its rows repeat" if repeated else "added over its rows"
     layout.ledger.note(f"the seconds of a rating are {how}", code="seconds-joined")
-    return _numbers(groups.max(), size) if repeated else total
-
-
-def _numbers(found: "pd.Series[float]", size: int) -> Floats:
-    return np.asarray(found.reindex(range(size)), np.float64)
+    return np.asarray(groups.max().reindex(range(size)), np.float64) if repeated else total
 
 
 def _check_sessions(layout: Layout, used: Ints, rating: Ints, first: Ints) -> None:
@@ -180,9 +146,10 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
     if found.question:
         question = question_codes(layout.table, task, found.question, ledger)
         for n, label in enumerate(task.labels):
-            rows = np.flatnonzero(question == n)
-            if found.value and label.classes and len(rows):
-                answers[rows, n] = _decode_some(frame[found.value], rows, task, n, layout)
+            own = question == n
+            if found.value and label.classes and own.any():
+                only = frame[found.value].where(own, "")
+                answers[own, n] = decode(only, label, ledger)[own]
     else:
         for n, label in enumerate(task.labels):
             if label.name in found.by_label and label.classes:
@@ -190,24 +157,15 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
         held = (*found.by_label, *layout.scores.score, *layout.scores.confidence)
         absent = [name for name in task.label_names if name not in held]
         if absent and found.by_label:
-            ledger.note(
-                _absent_words(absent, layout), code="labels-without-column", labels=len(absent)
-            )
+            named = {name: column for name in absent if (column := layout.table.finder.get(name))}
+            pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items())
+            more = f"; `labels=` leaves out {{{pairs}}}, which has its name" if pairs else ""
+            text = f"no column holds {', '.join(absent)}: all answers to it are missing{more}"
+            ledger.note(text, code="labels-without-column", labels=len(absent))
     return Rows(
         item=item, rater=rater, items=items, raters=raters, question=question, answers=answers,
         scores=read_scores(layout.scores, answers, question, task, ledger),
     )  # fmt: skip
-
-
-def _decode_some(
-    column: "pd.Series[str]", rows: Ints, task: Task, n: int, layout: Layout
-) -> NDArray[np.int16]:
-    """Decode the rows that answer one label."""
-    only = column.copy()
-    mask = np.ones(len(column), bool)
-    mask[rows] = False
-    only[mask] = ""
-    return decode(only, task.labels[n], layout.ledger)[rows]
 
 
 def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Bools]:
@@ -237,9 +195,11 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Jo
     if lost and not layout.status:
         ledger.note("answers in discarded ratings were left out", code="discarded-answers")
     answers[discarded], scores[discarded] = MISSING, np.nan
-    keys = [rows.item, rows.rater, _order(layout, rows)]
     question = [] if rows.question is None else [rows.question]
-    apart = [] if layout.by_row else [pd.factorize(layout.order)[0]]
+    by_row = layout.by_row
+    order = number_within(rows.item, rows.rater, *question) if by_row else layout.order
+    keys = [rows.item, rows.rater, order]
+    apart = [] if by_row else [pd.factorize(layout.order)[0]]
     repeated = not all_apart(rows.item, rows.rater, *question, at=ledger.kept)
     if repeated and require_own_key(layout, [*keys[:2], *apart, *question], answers, scores):
         ledger.raise_problems()
@@ -249,15 +209,16 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Jo
     joined = Joined(answers=answers, scores=scores, first_row=each, rating_of_row=each)
     if rows.question is None:
         joined = _judge(layout, task, joined)
+    used = [  # columns in which exact repeats must agree
+        *columns_of(layout.roles, *layout.roles), *layout.answers.columns,
+        *layout.scores.columns, *layout.audits.columns,
+        *(c for c in ("response_status", "discard_reason") if c in layout.table.frame),
+    ]  # fmt: skip
     settle_repeats(
-        ledger,
-        keys=[*keys, *question],
-        answers=answers,
-        scores=scores,
-        used=_used_columns(layout),
-        told_apart=layout.told_apart,
+        ledger, keys=[*keys, *question], answers=answers, scores=scores,
+        used=list(dict.fromkeys(used)), told_apart=layout.told_apart,
         taken_for_item=lambda: _item_words(layout),
-    )
+    )  # fmt: skip
     if rows.question is not None:
         cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
         joined = join_rows(ledger, keys=keys, question=rows.question, cells=cells, scores=scores)
@@ -272,8 +233,7 @@ def _item_words(layout: Layout) -> str:
     role, frame = layout.roles["item"], layout.table.frame
     said = f"; the item was taken from {', '.join(role.columns)}: {role.evidence}"
     used = {r: layout.roles[r].columns for r in layout.roles}
-    beside = [c for r in BESIDE for c in used.get(r, ())]
-    beside += [layout.answers.question] if layout.answers.question else []
+    beside = [*columns_of(layout.roles, *BESIDE), *filter(None, [layout.answers.question])]
     wider = [[*used[r], *role.columns] for r in ("system", "cluster", "panel", "rank") if r in used]
     no_part = {*role.columns, *role.alternatives, *beside, *(c for key in wider for c in key)}
     no_part |= {*layout.answers.columns, *layout.scores.columns}
@@ -283,21 +243,6 @@ def _item_words(layout: Layout) -> str:
     names = [f"`item={(key[0] if len(key) == 1 else key)!r}`" for key in others]
     more = f"; with {' or '.join(names)}, no rater repeats an item" if names else ""
     return said + more
-
-
-def _order(layout: Layout, rows: Rows) -> NDArray[Any]:
-    if not layout.by_row:
-        return layout.order
-    question = [] if rows.question is None else [rows.question]
-    return number_within(rows.item, rows.rater, *question)
-
-
-def _used_columns(layout: Layout) -> list[str]:
-    """Return the columns in which exact repeats must agree."""
-    used = [c for role in layout.roles.values() for c in role.columns]
-    used += [*layout.answers.columns, *layout.scores.columns, *layout.audits.columns]
-    used += [c for c in ("response_status", "discard_reason") if c in layout.table.frame]
-    return list(dict.fromkeys(used))
 
 
 def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
@@ -331,29 +276,17 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     return replace(joined, answers=gated.answers, scores=scores)
 
 
-def _absent_words(absent: Sequence[str], layout: Layout) -> str:
-    """Say which labels lack a column, and which unused columns have their names."""
-    finder = ColumnFinder(layout.table.frame.columns)
-    named = {name: finder.get(name) for name in absent}
-    pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
-    more = f"; `labels=` leaves out {{{pairs}}}, which has its name" if pairs else ""
-    return f"no column holds {', '.join(absent)}: all answers to it are missing{more}"
-
-
 def assemble(
     layout: Layout,
     task: Task,
     rows: Rows,
     joined: Joined,
     extras: RowExtras,
+    given: Arguments,
+    covariates: Sequence[str],
     *,
     side: Table | None,
     gold: TruthSource | None,
-    group: object,
-    asked: Mapping[str, ColumnArg],
-    covariates: Sequence[str],
-    partial: Partial,
-    resolve: Resolve,
 ) -> Ratings:
     """Assemble Ratings from kept rows, items, raters, panels and truth."""
     ledger, roles = layout.ledger, layout.roles
@@ -363,58 +296,51 @@ def assemble(
     if abstained.all() and not layout.table.part:
         _refuse_silence(ledger)
     item = rows.item
-    rater, raters, rater_rows = _kept_raters(rows, row)
+    # The rater of each kept rating, the raters' names, and the rater of every row.
+    codes, found = pd.factorize(rows.rater[row])
+    rater, raters = codes.astype(np.int64, copy=False), rows.raters[found]
+    rater_rows = np.full(len(rows.raters) + 1, -1, np.int64)
+    rater_rows[found] = np.arange(len(found))
+    rater_rows = rater_rows[rows.rater]
     own = Places(table=layout.table, roles=roles, item=item)
-    places, items, item_cluster = _locate(side, task, layout, own, rows.items, asked)
+    places, items, item_cluster = _locate(side, task, layout, own, rows.items, given.roles)
     item_frame = item_table(items, item, item_cluster, roles, ledger)
     sources = [own] if side is None else [own, places]
     item_frame = with_covariates(item_frame, covariates, sources, ledger)
-    rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
+    rater_frame = rater_table(raters, rater_rows, roles, given.group, ledger)
     ranked = "rank" in task.columns
     panels = panel_table(places, items, item_frame["cluster"], ledger, ranked=ranked)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
     if not layout.table.part:
         silent = find_silence(item[row], rater, abstained, items=len(items), raters=raters)
         ledger.notes += silent.notes()
-    replicate = number_replicates(item[row], rater, _rating_order(layout, row))
+    order = np.arange(len(row)) if layout.by_row else layout.order[row]
+    replicate = number_replicates(item[row], rater, order)
     if layout.told_apart == "session" and replicate.any():
         ledger.note(
             "ratings of an item by one rater in several sessions are read as replicates",
             code="sessions-replicate",
         )
-    more = rating_extras(extras, joined, kept, layout, task)
+    session, audit, seconds = rating_extras(extras, joined, kept, layout, task)
     ledger.raise_problems()
+    beside = None if side is None else places
     ratings = Ratings(
         task=task, answers=answers, item=item[row], rater=rater, replicate=replicate,
-        scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
-        seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
-        truth=truth, panels=panels, partial=partial, resolve=resolve,
-        accounting=account_for(layout, gold, None if side is None else places, covariates),
-        keys=key_table(item_frame.index, own, None if side is None else places),
+        scores=scores, session=session, sessions=layout.sessions.names, audit=audit,
+        seconds=seconds, abstained=abstained, items=item_frame, raters=rater_frame, truth=truth,
+        panels=panels, partial=given.partial, resolve=given.resolve,
+        accounting=account_for(layout, gold, beside, covariates),
+        keys=key_table(item_frame.index, own, beside),
     )  # fmt: skip
-    return ratings if layout.table.part else _with_unused(ratings, layout, item)
-
-
-def _with_unused(ratings: Ratings, layout: Layout, item: Ints) -> Ratings:
-    """Note which unused columns group the clusters, and keep those of kinds of items."""
-    roles, frame = ratings.accounting.roles, layout.table.frame
-    unused = set(roles.loc[roles["role"] == "", "column"])
+    if layout.table.part:
+        return ratings
+    # Note which unused columns group the clusters, and keep those of kinds of items.
+    described, frame = ratings.accounting.roles, layout.table.frame
+    unused = set(described.loc[described["role"] == "", "column"])
     columns = {name: frame[name] for name in frame.columns if name in unused}
     units = find_larger_units(ratings, columns, item)
     noted = replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
     return with_kinds(noted, columns, item)
-
-
-def _kept_raters(rows: Rows, row: Ints) -> tuple[Ints, "pd.Index[str]", Ints]:
-    """Return the rater of each kept rating, the raters' names, and the rater of every row."""
-    rater, found = pd.factorize(rows.rater[row])
-    number = np.full(len(rows.raters) + 1, -1, np.int64)
-    number[found] = np.arange(len(found))
-    return rater.astype(np.int64, copy=False), rows.raters[found], number[rows.rater]
-
-
-def _rating_order(layout: Layout, row: Ints) -> NDArray[Any]:
-    return np.arange(len(row)) if layout.by_row else layout.order[row]
 
 
 def _refuse_silence(ledger: Ledger) -> None:
@@ -441,16 +367,41 @@ def _locate(
 ) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
     """Return the places of items in lists, all items, and the cluster of each item.
 
-    Places come from the side table if there is one. Clusters that it lacks come from the ratings.
+    Places come from the side table if there is one, with its items after those of the ratings.
+    Clusters that it lacks come from the ratings.
     """
-    ledger = layout.ledger
-    if side is None:
-        places, cluster = own, clusters_of(own, items, ledger)
-    else:
-        places, items = _places_of(side, task, layout, items, asked, ledger)
-        cluster = clusters_of(places, items, ledger)
-        if "cluster" in layout.roles:
-            cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
+    ledger, places = layout.ledger, own
+    if side is not None:
+        keys = side.finder.all_of(layout.item_columns)
+        keys = keys if len(keys) == len(layout.item_columns) else [str(side.finder.get("item"))]
+        named = {r: names for r, names in asked.items() if names and side.finder.all_of(names)}
+        roles = find_roles(side, task, {**named, "item": keys}, ledger)
+        for role, found in roles.items():
+            ours = [(layout.table, layout.item_columns)] if role == "item" and len(keys) > 1 else []
+            require_apart(role, ledger, *ours, (side, found.columns))
+        names = joined_ids(side.frame, keys)
+        listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
+        unlisted = int((~items.isin(listed)).sum())
+        if unlisted == len(items):
+            ledger.problem(
+                "panels-unmatched",
+                "no item of the ratings is in the table of panels",
+                where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
+                mend="use the same names of items in both",
+                go_on={"panels": None},
+            )
+        elif unlisted:
+            ledger.note(
+                f"{counted(unlisted, 'rated item', 'are')} in no panel of {side.source}",
+                code="items-without-panel",
+                items=unlisted,
+            )
+        items = items.append(listed[~listed.isin(items)])
+        codes = items.get_indexer(pd.Index(names)).astype(np.int64)
+        places = Places(table=side, roles=roles, item=codes)
+    cluster = clusters_of(places, items, ledger)
+    if side is not None and "cluster" in layout.roles:
+        cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
     alone = int((cluster == "").sum())
     if alone and ("cluster" in places.roles or "cluster" in layout.roles):
         ledger.note(
@@ -459,49 +410,3 @@ def _locate(
             items=alone,
         )
     return places, items, cluster
-
-
-def _places_of(
-    side: Table,
-    task: Task,
-    layout: Layout,
-    items: "pd.Index[str]",
-    asked: Mapping[str, ColumnArg],
-    ledger: Ledger,
-) -> tuple[Places, "pd.Index[str]"]:
-    """Return places and items of a side table; items of the ratings come first."""
-    finder = ColumnFinder(list(side.frame.columns))
-    keys = finder.all_of(layout.item_columns)
-    keys = keys if len(keys) == len(layout.item_columns) else [str(finder.get("item"))]
-    named = {
-        role: names
-        for role, names in asked.items()
-        if names and finder.all_of([names] if isinstance(names, str) else names)
-    }
-    roles = find_roles(
-        finder, side.frame, task=task, asked={**named, "item": keys}, defaults={}, taken=(),
-        ledger=ledger,
-    )  # fmt: skip
-    for role, found in roles.items():
-        own = [(layout.table, layout.item_columns)] if role == "item" and len(keys) > 1 else []
-        require_apart(role, ledger, *own, (side, found.columns))
-    names = joined_ids(side.frame, keys)
-    listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
-    unlisted = int((~items.isin(listed)).sum())
-    if unlisted == len(items):
-        ledger.problem(
-            "panels-unmatched",
-            "no item of the ratings is in the table of panels",
-            where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
-            mend="use the same names of items in both",
-            go_on={"panels": None},
-        )
-    elif unlisted:
-        ledger.note(
-            f"{counted(unlisted, 'rated item', 'are')} in no panel of {side.source}",
-            code="items-without-panel",
-            items=unlisted,
-        )
-    everything = items.append(listed[~listed.isin(items)])
-    codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
-    return Places(table=side, roles=roles, item=codes), everything

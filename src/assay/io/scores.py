@@ -15,8 +15,9 @@ from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_W
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
+from assay.io.arguments import Arguments, PerLabel
 from assay.io.cells import has_numbers, numbers_within, parse_numbers
-from assay.io.columns import PerLabel, column_of_each, one_column, recognised_of_each
+from assay.io.columns import column_of_each, one_column, recognised_of_each
 from assay.io.names import EMPTY, ColumnFinder, named_columns
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
@@ -69,27 +70,31 @@ def find_scores(
     table: Table,
     task: Task,
     answers: AnswerColumns,
-    *,
-    score: PerLabel,
-    confidence: PerLabel,
-    score_range: object,
+    arguments: Arguments,
     taken: Sequence[str],
     ledger: Ledger,
 ) -> ScoreColumns:
     """Find the columns of scores and confidences by argument, else by name."""
-    finder = ColumnFinder(table.frame.columns)
-    given = {"score": score, "confidence": confidence}
-    used = {*answers.columns, *taken, *named_columns(finder, score, confidence)}
+    finder, given = table.finder, {k: getattr(arguments, k) for k in KINDS}
+    used = {*answers.columns, *taken, *named_columns(finder, *given.values())}
     free = ColumnFinder([c for c in finder.columns if c not in used])
-    limits = check_range(score_range, ledger)
+    limits = check_range(arguments.score_range, ledger)
     if answers.question:
         return _long(given, finder, free, limits, ledger, table)
     asked = {k: column_of_each(k, given[k], finder, task, ledger) for k in KINDS}
     seen = {k: recognised_of_each(k, free, task) if given[k] is None else {} for k in KINDS}
     seen = {k: _with_numbers(found, table, ledger) for k, found in seen.items()}
-    _refuse_both(asked, ledger)
-    scores = asked["score"] | _others(seen["score"], asked["confidence"], asked["score"])
-    sure = asked["confidence"] | _others(seen["confidence"], scores, asked["confidence"])
+    for label in sorted(asked["score"].keys() & asked["confidence"].keys()):
+        ledger.problem(
+            "score-and-confidence",
+            f"`score=` and `confidence=` both name a column for label {label}",
+            mend="a score stands alone, and a confidence belongs to an answer: give one of them",
+            go_on={"confidence": None},
+        )
+    decided = {**asked["confidence"], **asked["score"]}
+    scores = asked["score"] | {k: c for k, c in seen["score"].items() if k not in decided}
+    decided = {**scores, **asked["confidence"]}
+    sure = asked["confidence"] | {k: c for k, c in seen["confidence"].items() if k not in decided}
     for label in sorted(seen["confidence"].keys() & scores.keys()):
         ledger.note(
             f"column {seen['confidence'][label]} is not used: the scores of {label} are in column "
@@ -110,20 +115,6 @@ def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dic
     for column in sorted(words):
         ledger.note(f"column {column} holds no numbers, so it is not used", code="no-numbers")
     return {k: c for k, c in found.items() if c not in words}
-
-
-def _others(found: Mapping[str, str], *without: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in found.items() if not any(k in other for other in without)}
-
-
-def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None:
-    for label in sorted(asked["score"].keys() & asked["confidence"].keys()):
-        ledger.problem(
-            "score-and-confidence",
-            f"`score=` and `confidence=` both name a column for label {label}",
-            mend="a score stands alone, and a confidence belongs to an answer: give one of them",
-            go_on={"confidence": None},
-        )
 
 
 def _long(
@@ -186,7 +177,16 @@ def read_scores(
     """Return the score of every row on every label, (row, label); NaN if there is none."""
     scores = np.full(answers.shape, np.nan)
     if question is not None:
-        return _long_scores(columns, answers, question, task, ledger)
+        column = columns.long_score or columns.long_confidence
+        numbers = _unit(column, columns, ledger, alone=False) if column else scores[:, 0]
+        for n, label in enumerate(task.labels):
+            rows = np.flatnonzero((question == n) & np.isfinite(numbers))
+            if len(rows) and _has_order(label, column, columns, ledger):
+                scores[rows, n] = numbers[rows]
+                if columns.long_confidence:
+                    scores[rows, n] = belief(answers[rows, n], numbers[rows], label)
+                    _note_lost(numbers[rows], scores[rows, n], label, ledger)
+        return scores
     for n, label in enumerate(task.labels):
         for kind, found in (("score", columns.score), ("confidence", columns.confidence)):
             if label.name in found and _has_order(label, found[label.name], columns, ledger):
@@ -195,25 +195,6 @@ def read_scores(
                 scores[:, n] = numbers if kind == "score" else belief(answers[:, n], numbers, label)
                 if kind == "confidence":
                     _note_lost(numbers, scores[:, n], label, ledger)
-    return scores
-
-
-def _long_scores(
-    columns: ScoreColumns, answers: Vectors, question: Ints, task: Task, ledger: Ledger
-) -> Floats:
-    scores = np.full(answers.shape, np.nan)
-    column = columns.long_score or columns.long_confidence
-    if not column:
-        return scores
-    numbers = _unit(column, columns, ledger, alone=False)
-    for n, label in enumerate(task.labels):
-        rows = np.flatnonzero((question == n) & np.isfinite(numbers))
-        if not len(rows) or not _has_order(label, column, columns, ledger):
-            continue
-        scores[rows, n] = numbers[rows]
-        if columns.long_confidence:
-            scores[rows, n] = belief(answers[rows, n], numbers[rows], label)
-            _note_lost(numbers[rows], scores[rows, n], label, ledger)
     return scores
 
 

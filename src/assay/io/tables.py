@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,22 @@ from pandas.api.types import is_object_dtype
 
 from assay._util.errors import Note, RatingsError
 from assay._util.text import counted, listed
-from assay.io.names import composed, note_apart
+from assay.io.names import ColumnFinder, composed, note_apart
 
 MOST_NAMELESS = 1
 """Columns that may go without a name: that of row numbers does."""
 
 
+def reader_note(text: str, *, code: str, **numbers: float) -> Note:
+    """Make a sentence about a decision of the reader, with its code and numbers."""
+    return Note(text, code=code, level="note", numbers=numbers)
+
+
 def told_apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Note, ...]]:
     """Return a table whose columns have names of their own, and notes on those that were given.
 
-    A column that repeats another, cell by cell, is left out.
+    A column that repeats another, cell by cell, is left out. Columns without a name are called by
+    their places, unless there is only one.
 
     Examples
     --------
@@ -36,12 +43,26 @@ def told_apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Note, ...]]:
         return frame.set_axis(names, axis=1), ()
     copies = _copies(frame, names)
     kept = [n for n in range(len(names)) if n not in copies]
-    numbered = _numbered(names)
-    made = _distinct(numbered)
+    several = names.count("") > MOST_NAMELESS
+    placed = [name or f"column {n}" * several for n, name in enumerate(names, start=1)]
+    made = _distinct(placed)
+    new = [made[n] for n in kept if not names[n] and made[n]]
+    again = [made[n] for n in kept if placed[n] and made[n] != placed[n]]
+    left = [names[n] for n in copies]
+    said = (
+        (new, f"{counted(len(new), 'column')} without a name: called "),
+        (again, "columns with the same name are numbered: "),
+        (left, f"{counted(len(left), 'column')} left out as copies of others: "),
+    )
     notes = [
-        *_nameless(names, made, kept), *_repeated(numbered, made, kept),
-        *_left_out([names[n] for n in copies]),
-    ]  # fmt: skip
+        Note(
+            f"{text}{listed(columns)}",
+            code="nameless-columns" if columns is new else "repeated-columns",
+            numbers={"columns": len(columns)},
+        )
+        for columns, text in said
+        if columns
+    ]
     return frame.iloc[:, kept].set_axis([made[n] for n in kept], axis=1), tuple(notes)
 
 
@@ -51,22 +72,12 @@ def _copies(frame: pd.DataFrame, names: Sequence[str]) -> list[int]:
     copies = []
     for n, name in enumerate(names):
         same = first.setdefault(name, [])
-        if name and any(_alike(frame.iloc[:, n], frame.iloc[:, one]) for one in same):
+        cells = [frame.iloc[:, at].astype(str).to_numpy() for at in (*same, n)] if name else []
+        if any((one == cells[-1]).all() for one in cells[:-1]):
             copies.append(n)
         else:
             same.append(n)
     return copies
-
-
-def _alike(one: "pd.Series[str]", other: "pd.Series[str]") -> bool:
-    return bool((one.astype(str).to_numpy() == other.astype(str).to_numpy()).all())
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    """Call columns without a name by their places, unless there is only one."""
-    if sum(not name for name in names) <= MOST_NAMELESS:
-        return list(names)
-    return [name or f"column {n}" for n, name in enumerate(names, start=1)]
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -82,23 +93,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return made
 
 
-def _nameless(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) -> list[Note]:
-    new = [made[n] for n in kept if not names[n] and made[n]]
-    text = f"{counted(len(new), 'column')} without a name: called {listed(new)}"
-    return [Note(text, code="nameless-columns", numbers={"columns": len(new)})] * bool(new)
-
-
-def _repeated(names: Sequence[str], made: Sequence[str], kept: Sequence[int]) -> list[Note]:
-    new = [made[n] for n in kept if names[n] and made[n] != names[n]]
-    text = f"columns with the same name are numbered: {listed(new)}"
-    return [Note(text, code="repeated-columns", numbers={"columns": len(new)})] * bool(new)
-
-
-def _left_out(names: Sequence[str]) -> list[Note]:
-    text = f"{counted(len(names), 'column')} left out as copies of others: {listed(names)}"
-    return [Note(text, code="repeated-columns", numbers={"columns": len(names)})] * bool(names)
-
-
 SHOWN = 5
 SET_ASIDE = {"set_aside": True}
 """Arguments with which reading goes on without the rows that cannot be read."""
@@ -106,8 +100,6 @@ AGAIN = "export or download it again"
 """What to do about a file that is empty or damaged."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Types of cells with several values."""
-
-
 IMPORT = '{"ImportId"'
 """How the cells of the last row begin that Qualtrics writes under the header."""
 MOST_ROWS = 3
@@ -164,6 +156,23 @@ class Table:
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "notes", (*self.notes, note))
 
+    @cached_property
+    def finder(self) -> ColumnFinder:
+        """Finds the columns by name."""
+        return ColumnFinder(self.frame.columns)
+
+    def noted(self, *notes: Note, **changed: Any) -> "Table":
+        """Return the table with further notes, and with other values of fields."""
+        return replace(self, notes=(*self.notes, *notes), **changed)
+
+    def taking(self, rows: NDArray[Any], *notes: Note, **cells: Any) -> "Table":
+        """Return the table of some rows (mask or positions, which may repeat).
+
+        ``notes`` are further ones, and ``cells`` new columns.
+        """
+        frame = self.frame.iloc[rows].reset_index(drop=True).assign(**cells)
+        return replace(self, frame=frame, lines=self.lines[rows], notes=(*self.notes, *notes))
+
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (mask or positions), and a column."""
         place = where_lines(self.lines[rows], self.unit, column)
@@ -203,33 +212,24 @@ def table_of(
     cells.
     """
     lines = frame.index.to_numpy() if lines is None else lines
-    frame, named = told_apart(_with_index(frame))
-    text = _strings(frame, source)
-    return Table(
-        frame=text, lines=lines, unit=unit, source=source, sha256=sha256 or _hash(text),
-        ordered=_ordered_categories(frame), lists=_list_columns(frame),
-        notes=(*notes, *named, *_apart(frame)),
-    )  # fmt: skip
-
-
-def _hash(text: pd.DataFrame) -> str:
-    """Return a hash of the text of all cells, independent of pandas' storage."""
-    rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
-    return hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
-
-
-def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with named index levels as columns."""
-    named = [n for n in frame.index.names if n is not None and n not in frame.columns]
-    return frame.reset_index(named) if named else frame
-
-
-def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    return {
-        composed(str(name)): tuple(cell_text(c).strip() for c in kind.categories)
+    levels = [n for n in frame.index.names if n is not None and n not in frame.columns]
+    frame, named = told_apart(frame.reset_index(levels) if levels else frame)
+    if frame.empty:
+        raise RatingsError.of("empty-file", "the table has no rows", source, mend=AGAIN)
+    columns = {str(name): text_of(frame.iloc[:, n]) for n, name in enumerate(frame.columns)}
+    text = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    ordered = {
+        str(name): tuple(cell_text(c).strip() for c in kind.categories)
         for name, kind in frame.dtypes.items()
         if isinstance(kind, pd.CategoricalDtype) and kind.ordered
     }
+    if not sha256:  # of the text of all cells, independent of pandas' storage
+        rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
+        sha256 = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
+    return Table(
+        frame=text, lines=lines, unit=unit, source=source, sha256=sha256, ordered=ordered,
+        lists=_list_columns(frame), notes=(*notes, *named, *_apart(frame)),
+    )  # fmt: skip
 
 
 def _apart(frame: pd.DataFrame) -> tuple[Note, ...]:
@@ -247,7 +247,7 @@ def _apart(frame: pd.DataFrame) -> tuple[Note, ...]:
 def _list_columns(frame: pd.DataFrame) -> frozenset[str]:
     """Return the columns with a list, an array or a dict in a cell."""
     return frozenset(
-        composed(str(name))
+        str(name)
         for n, name in enumerate(frame.columns)
         if _is_nested(kind := frame.dtypes.iloc[n])
         or (
@@ -263,15 +263,6 @@ def _is_nested(kind: object) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_nested(kind.pyarrow_dtype))
-
-
-def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Return every cell as text."""
-    names = [composed(str(c)) for c in frame.columns]
-    if frame.empty:
-        raise RatingsError.of("empty-file", "the table has no rows", source, mend=AGAIN)
-    columns = {name: text_of(frame.iloc[:, n]) for n, name in enumerate(names)}
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
 
 
 def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
@@ -328,10 +319,10 @@ def without_import_rows(table: Table) -> Table:
     if not len(found):
         return table
     rows = int(found[-1]) + 1
-    note = Note(
+    note = reader_note(
         f"{counted(rows, 'row', 'are')} left out under the header, with the questions and "
         "identifiers of Qualtrics",
-        code="title-rows", level="note", numbers={"rows": rows},
-    )  # fmt: skip
-    frame = table.frame.iloc[rows:].reset_index(drop=True)
-    return replace(table, frame=frame, lines=table.lines[rows:], notes=(*table.notes, note))
+        code="title-rows",
+        rows=rows,
+    )
+    return table.taking(np.arange(rows, len(table.frame)), note)

@@ -15,8 +15,8 @@ from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
-from assay.io.answers import LabelsArg, find_answers, free_columns, has_options, question_columns
-from assay.io.arguments import Arguments
+from assay.io.answers import find_answers, free_columns, has_options, question_columns
+from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import classes_from_data, spellings
 from assay.io.files.opening import joined, open_source
 from assay.io.formats import Export, read_unless_named
@@ -160,14 +160,11 @@ def _one_label_task(
 def _named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
     """Return the labels that the caller names, or the column of one."""
     given = value if labels is None else labels
-    names = [given] if isinstance(given, str) else list(given or ())
-    return [name for name in names if isinstance(name, str) and name]
+    return [name for name in names_in(given) if isinstance(name, str) and name]
 
 
 def _likely_names(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
-    found = find_answers(
-        table, single, labels=None, label=None, value=None, ledger=Ledger(table), scored=taken
-    )
+    found = find_answers(table, single, Arguments(), Ledger(table), taken)
     return _answer_columns_of(table, [*found.by_label.values()], taken)
 
 

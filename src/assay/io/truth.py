@@ -17,7 +17,8 @@ from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.states import MISSING, Vectors, vector_name
 from assay.data.task import Label, Task
 from assay.io.answer_words import CODE, OPEN, Words, apply_words, words_said
-from assay.io.answers import AnswerColumns, LabelsArg, find_answers
+from assay.io.answers import AnswerColumns, find_answers
+from assay.io.arguments import Arguments, LabelsArg, TruthArg, names_in
 from assay.io.cells import decode
 from assay.io.columns import column_of_each
 from assay.io.files.opening import as_pandas, read_beside
@@ -32,7 +33,6 @@ WITHOUT_TRUTH = {"truth": None}
 """Arguments to continue with if the truth cannot be used."""
 UNKNOWN = -9
 SHOWN = 5
-TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,7 +130,7 @@ def _from_table(
     named = _columns_of(labels)
     others = ColumnFinder(rest.frame.columns)
     usual = labels if named and all(others.get(c) is not None for c in named) else None
-    columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
+    columns = find_answers(rest, task, Arguments(labels=usual), aside)
     columns = columns if columns.by_label else _named_truth(rest, task)
     one = len(task.labels) == 1
     if columns.question or not columns.by_label:
@@ -160,8 +160,7 @@ def _named_truth(rest: Table, task: Task) -> AnswerColumns:
 
 def _columns_of(labels: LabelsArg) -> list[str]:
     """Return the columns that ``labels=`` names."""
-    names = [labels] if isinstance(labels, str) else labels or []
-    listed = list(names.values()) if isinstance(names, Mapping) else list(names)
+    listed = list(labels.values()) if isinstance(labels, Mapping) else names_in(labels)
     return [column for column in listed if isinstance(column, str)]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay.data.ratings import UNNAMED
 from assay.data.task import Label, Task
-from assay.io.arguments import Arguments
+from assay.io.arguments import BY_ROW, Arguments
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
 from assay.io.list_cells import exploded, joined_answers, lists_of
@@ -27,7 +27,6 @@ from assay.io.names import (
     named_columns,
     squash,
 )
-from assay.io.replicates import BY_ROW
 from assay.io.share_tables import number_column
 from assay.io.tables import Table, cell_text
 

@@ -17,7 +17,7 @@ from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
 from assay.io.likely_columns import crossing, has_few
 from assay.io.list_cells import MOST_OPTIONS
-from assay.io.names import BESIDE, KEY_PARTS, names_system, squash
+from assay.io.names import BESIDE, KEY_PARTS, WORDS, names_system, squash
 
 MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""
@@ -26,11 +26,7 @@ MOST_LEFT = 0.25
 MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
-NUMBERING = frozenset({
-    "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
-    "date", "day", "when", "timestamp", "createdat", "updatedat", "week", "month", "batch",
-})  # fmt: skip
-"""Squashed names of columns that number repeated ratings."""
+NUMBERING = frozenset(WORDS["numbering"])
 FEWEST_PAIRS = 10
 """Fewest pairs of rater and item for answers that never repeat to be options."""
 

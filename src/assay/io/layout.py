@@ -273,7 +273,7 @@ def account_for(
     if layout.status:
         extra[layout.status] = ("status", "it says which responses were withdrawn")
     if pragmata.is_export(list(table.frame.columns)):
-        extra["response_status"] = ("status", f"the format: {pragmata.FORMAT.title}")
+        extra["response_status"] = ("status", f"the format: {pragmata.TITLE}")
     roles = roles_table(list(table.frame.columns), layout.roles, extra)
     beside = []
     if places is not None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note
 from assay._util.text import counted
 from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
@@ -18,7 +17,7 @@ from assay.io.arguments import ColumnArg
 from assay.io.cells import spellings
 from assay.io.names import ANSWER_COLUMNS, EMPTY, KNOWN, RECOGNISED, ColumnFinder, Roles, squash
 from assay.io.reading_log import Ledger
-from assay.io.tables import SET_ASIDE, Table, cell_text
+from assay.io.tables import SET_ASIDE, Table, cell_text, reader_note
 from assay.io.wide_tables import names_people
 
 FIRST_CELLS = 100
@@ -47,7 +46,7 @@ def single_elements(table: Table) -> Table:
             cells = [words.get(cell, cell) for cell in frame[column]]
             frame = frame.assign(**{column: pd.Series(cells, frame.index, dtype="str")})
             text = f"cells of {column} are lists of one element, which stands for them"
-            notes.append(Note(text, code="lists-of-one", level="note"))
+            notes.append(reader_note(text, code="lists-of-one"))
     return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
 
 
@@ -103,10 +102,10 @@ def explode_ratings(table: Table, rater: object) -> Table:
     words = {c: {cell: [*map(_text, items)] for cell, items in lists[c].items()} for c in apart}
     frame, rows = exploded(table.frame, words)
     text = f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"
-    notes = [Note(text, code="lists-apart", level="note", numbers={"columns": len(apart)})]
+    notes = [reader_note(text, code="lists-apart", columns=len(apart))]
     if empty := len(table.frame) - len(np.unique(rows)):
         text = f"{counted(empty, 'row')} without any rating: left out"
-        notes.append(Note(text, code="rows-without-rating", level="note", numbers={"rows": empty}))
+        notes.append(reader_note(text, code="rows-without-rating", rows=empty))
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
 
 
@@ -145,7 +144,7 @@ def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
         words = {cell: "/".join(map(_text, items)) for cell, items in lists.items()}
         frame = table.frame.assign(**{column: table.frame[column].map(words).astype("str")})
         text = f"cells of {column} are lists: their parts name the {role} together"
-        note = Note(text, code="name-lists", level="note")
+        note = reader_note(text, code="name-lists")
         return replace(table, frame=frame, notes=(*table.notes, note))
     return table
 

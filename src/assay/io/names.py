@@ -4,9 +4,12 @@ Names of columns match ignoring case, spaces, dashes, dots and underscores.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,60 +18,16 @@ from assay._util.errors import Note
 from assay._util.typing import Bools
 from assay.data.class_words import canonical
 
+WORDS: Mapping[str, Any] = tomllib.loads(
+    (files("assay.io") / "words.toml").read_text(encoding="utf-8")
+)
+"""The lists of ``words.toml``, which says what each is for."""
 OUTRIGHT = ("item", "item_id")
 """Names of the item that take precedence over all others."""
 GENERIC = ("id", "uid", "uuid")
 """Names of the item, unless the column only numbers rows."""
-RECOGNISED: dict[str, tuple[str, ...]] = {
-    "rater": (
-        "rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "coder",
-        "coder_id", "judge", "judge_id", "user", "user_id", "performer", "labeler", "labeller",
-        "reviewer", "assessor", "evaluator", "expert", "rater_name", "annotator_name",
-        "annotated_by", "rated_by", "labeled_by", "labelled_by", "completed_by", "labeler_id",
-        "reviewer_id", "assessor_id", "evaluator_id", "expert_id", "judge_name", "judge_model",
-        "grader", "grader_id", "scorer", "respondent", "respondent_id", "participant",
-        "participant_id", "prolific_pid", "prolific_id", "username", "completed_by.email",
-        "completed_by.id", "bewerter", "bewerterin", "bewertet_von", "gutachter", "prüfer",
-        "kodierer", "codierer", "annotatorin", "rater_email", "annotator_email", "reviewer_email",
-        "email_address", "e_mail_address", "e_mail_adresse",
-    ),
-    "replicate": ("replicate", "replication"),
-    "session": (
-        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave", "sitzung",
-        "runde",
-    ),
-    "item": (
-        *OUTRIGHT, "unit", "unit_id", "task_id", "record_id", "example", "example_id",
-        "sample", "sample_id", "instance", "instance_id", "subject", "patient", "question",
-        "question_id", "record_uuid", "task", "answer_id", "output", "output_id", "completion_id",
-        "generation_id", "doc", "doc_id", "document", "document_id", "chunk", "chunk_id",
-        "passage_id", "paragraph_id", "sentence_id", "context_id", "text_id", "hit_id", "trace_id",
-        "message_id", "utterance_id", "turn_id", "tweet_id", "post_id", "comment_id", "image",
-        "image_id", "pair_id", "case", "case_id", "data_id", "inner_id", "frage",
-        "fall", "beispiel", "dokument", "abschnitt", "treffer", "bild", *GENERIC,
-    ),
-    "cluster": (
-        "cluster", "cluster_id", "query", "query_id", "topic", "topic_id", "prompt_id", "qid",
-        "search_query", "user_query", "anfrage", "abfrage", "suchanfrage", "suchbegriff",
-        "nutzeranfrage", "eingabe", "thema",
-    ),
-    "panel": ("panel", "panel_id"),
-    "rank": (
-        "rank", "chunk_rank", "position", "doc_rank", "retrieval_rank", "rang", "platz",
-        "trefferposition",
-    ),
-    "system": (
-        "system", "system_id", "model", "model_id", "system_name", "model_name", "pipeline",
-        "pipeline_id", "app_id", "app_name", "retriever", "modell", "verfahren", "suchsystem",
-    ),
-    "group": ("group", "rater_group", "rater_type", "annotator_group", "annotator_type", "gruppe"),
-    "weight": ("weight", "design_weight", "gewicht"),
-    "stratum": ("stratum", "strata", "schicht"),
-    "seconds": (
-        "seconds", "duration_seconds", "elapsed_seconds", "time_seconds", "lead_time", "time_s",
-        "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
-    ),
-}  # fmt: skip
+RECOGNISED = {role: tuple(names) for role, names in WORDS["roles"].items()}
+"""Names of the columns of each role, the likeliest first."""
 NUMBERED, NUMBERED_GROUP = "rater (numbered)", "group of raters"
 MADE = frozenset({NUMBERED, NUMBERED_GROUP})
 """The columns that the reader adds for raters without names, unlikely in real data."""
@@ -76,117 +35,30 @@ KEY_PARTS = ("cluster", "system", "panel", "rank")
 """Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of questions: a cluster, if each item has one."""
-ANSWER_COLUMNS = (
-    "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
-    "wertung", "klasse", "kategorie", "antwort", "winner", "annotation", "judgment", "judgement",
-    "verdict", "vote", "decision",
-)  # fmt: skip
-QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion",
-                    "aspect", "criterion_id", "criteria", "criteria_id")  # fmt: skip
-VALUE_COLUMNS = (
-    "value", "answer", "response", "rating", "class", "category", "winner", "annotation",
-    "judgment", "judgement", "verdict", "vote", "decision",
-)  # fmt: skip
-TRUTH_NAMES = frozenset({
-    "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
-    "correctanswer", "correctlabel", "final", "finallabel", "finalanswer", "finaldecision",
-    "finalrating", "adjudicated", "adjudication", "adjudicatedlabel", "consensus",
-    "consensuslabel", "reconciled", "konsens", "endgültig", "musterlösung",
-})  # fmt: skip
-"""Squashed names of known truth, which is read only if ``truth=`` names it."""
-SUMMARIES = frozenset({
-    "majority", "majorityvote", "majoritylabel", "majorityclass", "majorityanswer",
-    "majorityrating", "mean", "average", "avg", "meanrating", "averagerating", "meanscore",
-    "averagescore", "avgscore", "avgrating", "median", "allagree",
-    "aggregated", "aggregate", "mehrheit", "mehrheitsurteil", "mittelwert", "durchschnitt",
-})  # fmt: skip
-"""Squashed names of what is computed from several raters, and is no answer of one."""
-FLAGS = frozenset({
-    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
-    "isdiscarded", "draft", "isdraft", "ignored",
-})  # fmt: skip
-"""Squashed names of columns that mark responses that do not count."""
-PEOPLE = frozenset({
-    "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
-    "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
-})  # fmt: skip
-"""Words in names of columns of respondents."""
+ANSWER_COLUMNS = tuple(WORDS["answer_columns"])
+QUESTION_COLUMNS = tuple(WORDS["question_columns"])
+VALUE_COLUMNS = tuple(WORDS["value_columns"])
+TRUTH_NAMES = frozenset(WORDS["truth_names"])
+SUMMARIES = frozenset(WORDS["summaries"])
+FLAGS = frozenset(WORDS["flags"])
+PEOPLE = frozenset(WORDS["people"])
 EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
 """Words in names of columns that are raters."""
-RATER_WORDS = PEOPLE | {
-    "who",
-    "whom",
-    "by",
-    "grader",
-    "scorer",
-    "labeler",
-    "labeller",
-    "expert",
-    "wer",
-    "gutachter",
-    "kodierer",
-    "bewerter",
-    "prüfer",
-}
-"""Words in names of a column that says who rated."""
-SYSTEM_WORDS = frozenset({
-    "system", "model", "bot", "chatbot", "arm", "variant", "version", "pipeline", "engine", "llm",
-    "assistant", "method", "retriever", "condition", "config", "configuration", "candidate",
-    "modell", "variante", "verfahren",
-})  # fmt: skip
-"""Words in names of a column that says what is compared."""
+RATER_WORDS = PEOPLE | frozenset(WORDS["rater_words"])
+SYSTEM_WORDS = frozenset(WORDS["system_words"])
 LONGEST_ROLE = 3
 """Words beyond which a name is a question."""
-CRITERIA = frozenset({
-    "correct", "relevant", "relevance", "faithful", "complete", "grounded", "supported", "fluent",
-    "coherent", "coherence", "concise", "accurate", "accuracy", "consistent", "safe", "toxic",
-    "polite", "style", "tone", "grammar", "format", "clarity", "clear", "quality", "overall",
-    "hallucination", "hallucinated", "factual", "fluency", "bias", "depth", "honest", "harmless",
-    "harmful", "refusal", "richtig", "korrekt", "relevanz", "stil", "grammatik",
-})  # fmt: skip
-"""Words in names of columns that are criteria."""
+CRITERIA = frozenset(WORDS["criteria"])
 CRITERIA_END = ("ness", "ity", "ful", "able", "ible", "keit", "heit", "reich")
 """How further such words end."""
 QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
 """Beginnings of names of columns that are items."""
-FORM = (
-    "timestamp", "submitted", "submitdate", "datestamp", "startlanguage", "startdate",
-    "enddate", "recordeddate", "responseid", "zeitstempel",
-)  # fmt: skip
-"""Squashed parts of names of columns that forms add for each respondent."""
-REMARKS = frozenset({
-    "feedback", "comment", "comments", "remark", "remarks", "notes", "suggestions", "kommentar",
-    "kommentare", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "anythingelse?",
-    "anyothercomments?", "anycomments?", "furthercomments", "additionalcomments", "othercomments",
-})  # fmt: skip
-"""Squashed names of free remarks."""
-GRADES = frozenset({
-    "grade", "grades", "score", "scores", "rating", "ratings", "star", "stars", "point", "points",
-    "level", "likert", "scale", "degree", "quality", "severity", "relevance", "note", "noten",
-    "punkte", "sterne", "stufe", "bewertung", "wertung", "skala", "grad",
-})  # fmt: skip
-"""Words in names of labels whose numbers are grades."""
-CODES = frozenset({
-    "label", "labels", "class", "category", "cat", "code", "codes", "type", "kind", "topic",
-    "theme", "genre", "emotion", "intent", "species", "language", "group", "cluster", "id", "nr",
-    "number", "tag", "target", "color", "colour", "answer", "choice", "option", "vote", "response",
-    "value", "annotation", "winner", "decision", "verdict", "klasse", "kategorie", "antwort",
-    "urteil", "thema", "typ", "art", "gruppe", "sprache",
-})  # fmt: skip
-"""Words in names of labels whose numbers may be codes."""
-WORKPLACE = frozenset({
-    "country", "region", "city", "ip", "ipaddress", "channel", "browser", "device", "useragent",
-    "os", "land", "gerät",
-})  # fmt: skip
-"""Squashed names of where a rater worked, which is no answer."""
-COUNT_NAMES = frozenset({
-    "n", "count", "counts", "freq", "frequency", "times", "tally", "votes", "nvotes", "numvotes",
-    "numberofvotes", "votecount", "votescount", "nratings", "numratings", "anzahl", "häufigkeit",
-    "haeufigkeit", "stimmen", "stimmenzahl", "anzahlstimmen", "nombre", "effectif", "fréquence",
-    "frequence", "nbvotes", "votos", "frecuencia", "frequência", "número", "frequenza", "voti",
-    "aantal", "antal", "liczba", "количество", "数量", "件数", "人数", "票数",
-})  # fmt: skip
-"""Squashed names of frequencies in tables of grouped answers."""
+FORM = tuple(WORDS["form"])
+REMARKS = frozenset(WORDS["remarks"])
+GRADES = frozenset(WORDS["grades"])
+CODES = frozenset(WORDS["codes"])
+WORKPLACE = frozenset(WORDS["workplace"])
+COUNT_NAMES = frozenset(WORDS["count_names"])
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
 """Prefixes of column names in flattened exports."""
 
@@ -270,31 +142,7 @@ def is_called(column: str, names: Iterable[str]) -> bool:
 
 
 EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
-NO_ANSWER = frozenset({  # English; then German, French, Spanish and others
-    "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
-    "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
-    "do not know", "idk", "can't tell", "cannot tell", "can't say", "cannot say", "no answer",
-    "not answered", "no response", "no opinion", "not applicable", "missing", "blank", "empty",
-    "undefined", "abstain", "abstained", "abstention", "ignore", "ignored", "n.a.", "n.a", "n / a",
-    "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
-    "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
-    "don\u2019t know", "can\u2019t tell", "can\u2019t say", "can't decide", "cannot decide",
-    "undecided", "no idea", "refused", "no rating",
-    "keine angabe", "k.a.", "k. a.", "k.a", "weiss nicht", "weiss ich nicht",
-    "unklar", "unsicher", "unbekannt", "unentschieden", "enthaltung", "keine antwort",
-    "keine meinung", "keine bewertung", "nicht beurteilbar", "nicht bewertbar", "nicht bewertet",
-    "nicht zutreffend", "trifft nicht zu", "übersprungen", "fehlt", "entfällt", "leer",
-    "je ne sais pas", "ne sait pas", "ne sais pas", "nsp", "sans réponse", "pas de réponse",
-    "aucune réponse", "sans avis", "sans opinion", "inconnu", "incertain", "non applicable",
-    "no sé", "no se", "no sabe", "no lo sé", "ns/nc", "nsnc", "sin respuesta", "no contesta",
-    "no aplica", "desconocido", "sin opinión",
-    "não sei", "nao sei", "sem resposta", "não se aplica", "non so", "non lo so",
-    "nessuna risposta", "weet niet", "weet ik niet", "geen antwoord", "geen mening", "n.v.t.",
-    "nvt", "nie wiem", "trudno powiedzieć", "brak odpowiedzi", "vet ej", "vet inte", "ved ikke",
-    "vet ikke", "не знаю", "затрудняюсь ответить", "нет ответа", "неизвестно",
-    "不知道", "不确定", "不清楚", "未知", "わからない", "分からない", "不明", "無回答", "未回答",
-})  # fmt: skip
-"""Words that may mean no answer; a note names them if the data define the classes."""
+NO_ANSWER = frozenset(WORDS["no_answer"])
 
 
 def words_in(column: "pd.Series[str]") -> set[str]:

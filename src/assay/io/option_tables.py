@@ -25,6 +25,7 @@ from assay.io.names import (
     BESIDE,
     EMPTY,
     RECOGNISED,
+    WORDS,
     columns_of,
     empty_cells,
     words_in,
@@ -36,11 +37,7 @@ OPTIONS = "options"
 """Name of the resulting task, and value of ``replicate=`` for rows of options."""
 MOST_NAMED = 12
 """Most labels that the note names; others are left out."""
-NONE_OF = (
-    "none of", "none apply", "no issue", "no problem", "nothing", "keine der", "keines der",
-    "keiner der", "keins davon", "nichts davon",
-)  # fmt: skip
-"""Beginnings of an option that excludes all others."""
+NONE_OF = tuple(WORDS["none_of"])
 NONE_WORDS = frozenset({"none", "keine", "keines", "keins"})
 """Such an option in one word."""
 Chosen = Mapping[str, Sequence[str]]

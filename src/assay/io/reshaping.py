@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
+from assay._util.errors import ArgumentError, RatingsError, as_code, suggest
 from assay._util.text import counted, first_names, listed
 from assay._util.typing import Ints
 from assay.data.class_words import canonical
@@ -21,7 +21,7 @@ from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
 from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnFinder, count_column, words_of
 from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
-from assay.io.tables import Table
+from assay.io.tables import Table, reader_note
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
     COUNTED,
@@ -147,11 +147,10 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
     frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)
     answer = free_name(task.label_names[0], frame)
     frame[answer] = pd.Series(answers, dtype="str")
-    note = Note(
+    note = reader_note(
         f"{counted(len(frame), 'vote')} for {listed(classes.tolist())} were counted",
         code="counts-read",
-        level="note",
-        numbers={"votes": len(frame)},
+        votes=len(frame),
     )
     long = replace(table, frame=frame, lines=table.lines[rows])
     options = {"labels": {task.label_names[0]: answer}}
@@ -247,11 +246,10 @@ def _with_numbers(table: Table, role: str, key: Sequence[str] = ()) -> tuple[Tab
     """Name each row by its number; the columns of a ``key`` could name it."""
     name = free_name(role, table.frame)
     numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
-    note = Note(
+    note = reader_note(
         f"no column names the {role}s, so each row is one, called by its number"
         + f"; `{role}={list(key)!r}` names them" * bool(key),
         code="rows-numbered",
-        level="note",
     )
     frame = table.frame.assign(**{name: numbers})
     return replace(table, frame=frame, notes=(*table.notes, note)), name
@@ -280,13 +278,13 @@ def _melted(
     named, said = free_name(role, rest), free_name(answer, rest)
     places = {(column, answer): column for column in columns}
     table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
-    note = Note(
+    note = reader_note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
         + (f", {listed(nothing)} among them" if nothing else ""),
         code="columns-read",
-        level="note",
-        numbers={"columns": len(columns), "empty": empty},
+        columns=len(columns),
+        empty=empty,
     )
     options: dict[str, Any] = {"labels": {answer: said}}
     return Export(
@@ -325,14 +323,16 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     answers = [label for label in labels if label not in many] or labels
     who = free_name("rater", rest)
     table, empty, _ = _long(table, places, who, names, answers, EMPTY)
-    note = Note(
+    note = reader_note(
         f"{counted(len(places), 'column')} were read as the answers of "
         f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
         f"{counted(len(labels), 'question')} ({listed(labels)})"
-        + f"; {counted(empty, 'pair')} of item and rater without an answer: left out" * bool(empty),
-        code="columns-read", level="note",
-        numbers={"columns": len(places), "empty": empty},
-    )  # fmt: skip
+        + f"; {counted(empty, 'pair')} of item and rater without an answer: left out"
+        * bool(empty),
+        code="columns-read",
+        columns=len(places),
+        empty=empty,
+    )
     made = replace(
         export, table=table, roles={**export.roles, **roles, "rater": (who,)},
         notes=(*export.notes, note), title="a column for each rater and question",

@@ -10,20 +10,11 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
-from assay.io.names import COUNT_NAMES, EMPTY, KNOWN, empty_cells, squash, words_of
+from assay.io.names import COUNT_NAMES, EMPTY, KNOWN, WORDS, empty_cells, squash, words_of
 from assay.io.reading_log import Ledger
 
-SHARES = frozenset({
-    "share", "percent", "percentage", "pct", "perc", "prozent", "anteil", "proportion", "prop",
-    "fraction", "ratio",
-})  # fmt: skip
-"""Words in names of columns of shares."""
-VOTERS = frozenset({
-    "raters", "annotators", "workers", "judges", "votes", "voters", "ratings", "responses",
-    "answers", "total", "coders", "annotations", "judgments", "judgements", "people", "bewerter",
-    "stimmen", "personen", "gesamt",
-})  # fmt: skip
-"""Words in names of columns with the number of raters."""
+SHARES = frozenset(WORDS["shares"])
+VOTERS = frozenset(WORDS["voters"])
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?\s*%?")
 ROUNDING = 0.011
 """Largest rounding of a share: two digits."""

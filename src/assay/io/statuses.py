@@ -6,18 +6,11 @@ from numpy.typing import NDArray
 
 from assay._util.text import counted
 from assay._util.typing import Bools
-from assay.io.names import FLAGS, bare, squash
+from assay.io.names import FLAGS, WORDS, bare, squash
 from assay.io.reading_log import Ledger
 
-GIVEN = frozenset({
-    "submitted", "submit", "complete", "completed", "done", "finished", "final", "accept",
-    "accepted", "approve", "approved", "validated",
-})  # fmt: skip
-WITHDRAWN = frozenset({
-    "draft", "drafts", "discard", "discarded", "ignore", "ignored", "skip", "skipped", "cancel",
-    "cancelled", "canceled", "pending", "incomplete", "unfinished", "inprogress", "started",
-    "abandoned", "expired", "withdrawn", "timeout", "timedout", "returned",
-})  # fmt: skip
+GIVEN = frozenset(WORDS["given"])
+WITHDRAWN = frozenset(WORDS["withdrawn"])
 JUDGED = frozenset({"reject", "rejected"})
 """Withdrawn, of a response; elsewhere possibly an answer."""
 OF_RESPONSES = ("response", "assignment", "annotation", "submission", "answer")

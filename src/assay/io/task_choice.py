@@ -41,7 +41,7 @@ from assay.io.names import (
     words_in,
 )
 from assay.io.reading_log import Ledger
-from assay.io.tables import Table
+from assay.io.tables import Table, reader_note
 
 FALLBACK = "single"
 """Task of one label, with the classes of the data."""
@@ -70,7 +70,7 @@ def choose_task(
     else:
         task, why = _fitting(export, given)
     text = f"task {task.name} is taken: {why}. `task=` names another"
-    return task, (Note(text, code="task-chosen", level="note"),)
+    return task, (reader_note(text, code="task-chosen"),)
 
 
 def _are_others(labels: Sequence[str], task: Task, export: Export) -> bool:
@@ -231,7 +231,7 @@ def of_questions(table: Table, task: Task) -> Table:
         f"together, so that those of the most classes are left out: {listed(left)} "
         f"({counted(int((~kept).sum()), 'row')})"
     )
-    note = Note(text, code="labels-left-out", level="note", numbers={"labels": len(left)})
+    note = reader_note(text, code="labels-left-out", labels=len(left))
     frame = table.frame[kept].reset_index(drop=True)
     return replace(table, frame=frame, lines=table.lines[kept], notes=(*table.notes, note))
 

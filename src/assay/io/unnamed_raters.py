@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note
 from assay.data.ratings import UNNAMED
 from assay.data.task import Label, Task
 from assay.io.arguments import BY_ROW, Arguments
@@ -28,7 +27,7 @@ from assay.io.names import (
     squash,
 )
 from assay.io.share_tables import number_column
-from assay.io.tables import Table, cell_text
+from assay.io.tables import Table, cell_text, reader_note
 
 SEED = 1
 RATER, GROUP = NUMBERED, NUMBERED_GROUP
@@ -38,11 +37,11 @@ def times_counted(table: Table, column: str) -> Table:
     """Repeat each row by its count, and drop the column of counts."""
     times = np.asarray(table.frame[column].astype(float), np.int64)
     rows = np.repeat(np.arange(len(times)), times)
-    note = Note(
+    note = reader_note(
         f"each row stands for as many ratings as column {column} says: {len(rows)} in all",
         code="rows-counted",
-        level="note",
-        numbers={"rows": len(times), "ratings": len(rows)},
+        rows=len(times),
+        ratings=len(rows),
     )
     frame = table.frame.drop(columns=column).iloc[rows].reset_index(drop=True)
     return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
@@ -102,7 +101,7 @@ def votes_apart(table: Table, task: Task, given: Arguments) -> Table:
             continue
         frame, rows = exploded(table.frame, {column: cells})
         text = f"each vote in {column} has a row: {len(rows)} in all"
-        note = Note(text, code="votes-apart", level="note", numbers={"votes": len(rows)})
+        note = reader_note(text, code="votes-apart", votes=len(rows))
         table = replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
     return table
 
@@ -173,11 +172,10 @@ def number_votes(export: Export, given: Arguments, task: Task) -> Export:
     by_row = bool(item) and not given.item and tells_rows_apart(item[0], named, frame)
     rows = {"item": tuple(item)} if by_row else {}
     frame = frame.assign(**{RATER: names, GROUP: group})
-    note = Note(
+    note = reader_note(
         "the raters have no names: their votes are numbered within each item, and a model gives "
         f"all of them one confusion (group {UNNAMED}, `raters='pooled + item_difficulty'`)",
         code="unnamed-raters",
-        level="note",
     )
     return replace(
         export,

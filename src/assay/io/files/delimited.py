@@ -15,7 +15,7 @@ from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
 from assay.io.names import ALL_KNOWN, ANSWER_COLUMNS, composed, note_apart, squash
-from assay.io.tables import AGAIN, SET_ASIDE
+from assay.io.tables import AGAIN, SET_ASIDE, reader_note
 
 ROW_NAME = "row name"
 """Name of the first column, where rows begin with names and the header does not say so."""
@@ -91,7 +91,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     offset += titles
     if title:
         text_of_title = f"{counted(titles, 'line', 'are')} left out above the header: {title}"
-        notes = (*notes, Note(text_of_title, code="title-rows", level="note"))
+        notes = (*notes, reader_note(text_of_title, code="title-rows"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     if _lacks_row_names(frame, bad, len(header)):
@@ -112,7 +112,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     again = _headers_again(frame, header)
     if rows := int(again.sum()):
         text = f"{counted(rows, 'row', 'are')} left out, as the header stands there once more"
-        note = Note(text, code="header-again", level="note", numbers={"rows": rows})
+        note = reader_note(text, code="header-again", rows=rows)
         notes = (*notes, note)
     out = blank | again
     frame = frame.loc[~out].reset_index(drop=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from assay._util.errors import ArgumentError, Note, RatingsError
+from assay.io.tables import reader_note
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -160,14 +161,13 @@ def _mixed(data: bytes) -> tuple[str, list[Note]] | None:
         f"the file has two encodings: {what} of {accents} lines with accents are no UTF-8, and are "
         f"read as {WESTERN}. `encoding=` reads all in one"
     )
-    return "".join(lines), [Note(text, code="encoding-found", level="note")]
+    return "".join(lines), [reader_note(text, code="encoding-found")]
 
 
 def _note(name: str, why: str) -> Note:
-    return Note(
+    return reader_note(
         f"the file is not UTF-8 text. It is read as {name}, since {why}. `encoding=` names another",
         code="encoding-found",
-        level="note",
     )
 
 

@@ -11,7 +11,7 @@ from pandas.api.types import is_object_dtype
 
 from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
-from assay.io.names import ANSWER_COLUMNS, KNOWN, squash
+from assay.io.names import ANSWER_COLUMNS, KNOWN, WORDS, squash
 from assay.io.tables import AGAIN, SET_ASIDE, rows_of
 
 BROKEN = object()
@@ -22,17 +22,9 @@ BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
 COLUMN_NAMES = KNOWN["item"] | KNOWN["rater"] | set(map(squash, ANSWER_COLUMNS))
 FEWEST_NAMES = 2
 """Fewest keys with column names for an object to hold columns."""
-RATING_LISTS = (
-    "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
-    "reviews", "results", "scores", "evaluations", "completions",
-)  # fmt: skip
-"""Keys of the list of ratings, if an item has several lists."""
+RATING_LISTS = tuple(WORDS["rating_lists"])
 LISTS = set(map(squash, RATING_LISTS))
-JUDGING = frozenset({
-    "judgments", "judgements", "judges", "votes", "verdicts", "reviews", "assessments",
-    "annotations",
-})  # fmt: skip
-"""Lists whose elements are by a model, and not about one."""
+JUDGING = frozenset(WORDS["judging"])
 JUDGES = frozenset({"model", "modelname", "modelid", "llm"})
 JUDGE = "judge_model"
 """Name of the column of the models that judge."""

@@ -43,7 +43,7 @@ from assay.io.files.sources import (
 )
 from assay.io.files.spreadsheets import is_page, is_spreadsheet, read_sheet, table_of_page
 from assay.io.names import KNOWN, squash
-from assay.io.tables import AGAIN, Part, Table, told_apart
+from assay.io.tables import AGAIN, Part, Table, reader_note, told_apart
 
 STANDARD_INPUT = "-"
 LFS = b"version https://git-lfs"
@@ -210,7 +210,7 @@ def _is_table(file: str) -> bool:
 def _only(file: str, *, chosen: bool) -> list[Note]:
     """Say which file of a folder is read, unless the caller did."""
     text = f"{file} is read, the only table there"
-    return [] if chosen else [Note(text, code="files-joined", level="note")]
+    return [] if chosen else [reader_note(text, code="files-joined")]
 
 
 def note_unread(source: Source) -> list[Note]:
@@ -222,7 +222,7 @@ def note_unread(source: Source) -> list[Note]:
         f"{counted(len(files), 'file', 'are')} not read, in folders of the folder: {some(files)}. "
         "To read such files, give a list of their paths"
     )
-    return [Note(text, code="folders-not-read", level="note", numbers={"files": len(files)})]
+    return [reader_note(text, code="folders-not-read", files=len(files))]
 
 
 def _noted(source: Source, notes: Sequence[Note]) -> Source:
@@ -280,7 +280,7 @@ def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
         return []
     columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
     text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
-    return [Note(text, code="files-joined", level="note", numbers={"files": len(lacking)})]
+    return [reader_note(text, code="files-joined", files=len(lacking))]
 
 
 def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
@@ -355,8 +355,9 @@ def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     held = f"; column {FILE} has their names" if by_file else ""
     if rater:
         held = f"; all name the rater {rater}. If each is of another rater, give `rater='file'`"
-    return Note(
+    return reader_note(
         f"{counted(len(files), 'file')} of the same columns are read as one table: "
         f"{listed([Path(file).as_posix() for file in files])}{held}",
-        code="files-joined", level="note", numbers={"files": len(files)},
-    )  # fmt: skip
+        code="files-joined",
+        files=len(files),
+    )

@@ -33,7 +33,7 @@ from assay.io.files.json_records import (
     sound_records,
     stream_records,
 )
-from assay.io.tables import AGAIN, Table, rows_of, table_of, told_apart
+from assay.io.tables import AGAIN, Table, reader_note, rows_of, table_of, told_apart
 
 FIRST_RECORDS = 50
 """Number of records that a format may inspect to recognise itself."""
@@ -143,7 +143,7 @@ class TextSource(Source):
         spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
         if spaced is not None:
             text, parsed = spaced, self._parse(spaced)
-            notes.append(Note("spaces separate the columns", code="spaces", level="note"))
+            notes.append(reader_note("spaces separate the columns", code="spaces"))
         if lacks_header(parsed.frame):
             head = (f"column {n}" for n in range(1, len(parsed.frame.columns) + 1))
             parsed = self._parse(f"{parsed.separator.join(head)}\n{text}")
@@ -152,7 +152,7 @@ class TextSource(Source):
             said = (
                 "the first line is a row and not a header, so columns are called by their numbers"
             )
-            notes.append(Note(said, code="no-header", level="note"))
+            notes.append(reader_note(said, code="no-header"))
         return self._as_table(parsed, notes)
 
     def _parse(self, text: str) -> Delimited:
@@ -174,11 +174,8 @@ class TextSource(Source):
     def _as_table(self, parsed: Delimited, notes: Sequence[Note]) -> Table:
         frame, named = told_apart(parsed.frame)
         skipped = [
-            Note(
-                f"{counted(number, what, 'were')} skipped",
-                code="blanks-skipped",
-                level="note",
-                numbers={"skipped": number},
+            reader_note(
+                f"{counted(number, what, 'were')} skipped", code="blanks-skipped", skipped=number
             )
             for number, what in (
                 (parsed.blank_lines, "blank line"),

@@ -16,7 +16,7 @@ from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
 from assay.io.names import KNOWN, squash
-from assay.io.tables import AGAIN
+from assay.io.tables import AGAIN, reader_note
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 ZIP = b"PK\x03\x04"
@@ -88,7 +88,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
     cells, merged = _with_merged(filled[name], _merged_ranges(data, list(sheets).index(name)))
     read = from_header(cells, source)
     text = f"{counted(merged, 'merged cell', 'have')} the value of the first cell of their range"
-    note = Note(text, code="merged-cells", level="note", numbers={"cells": merged})
+    note = reader_note(text, code="merged-cells", cells=merged)
     notes = [*read.notes, *([note] if merged else []), *_hidden_notes(name, hidden)]
     return replace(read, notes=tuple(notes))
 
@@ -106,10 +106,11 @@ def _joined(sheets: dict[str, pd.DataFrame], source: str) -> Sheet:
         )
     frames = [one.frame.assign(**{SHEET: name}) for name, one in read.items()]
     text = f"{counted(len(read), 'sheet')} of the same columns are read as one table: "
-    note = Note(
+    note = reader_note(
         f"{text}{listed(list(read))}; column {SHEET} has their names",
-        code="sheets-joined", level="note", numbers={"sheets": len(read)},
-    )  # fmt: skip
+        code="sheets-joined",
+        sheets=len(read),
+    )
     notes = [note, *(one for sheet in read.values() for one in sheet.notes)]
     lines = np.concatenate([one.lines for one in read.values()])
     return Sheet(frame=pd.concat(frames, ignore_index=True), lines=lines, notes=tuple(notes))
@@ -156,7 +157,7 @@ def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:
     if left:
         named = as_code({"sheet": left[0]})
         said.append(f"hidden sheets were not read: {listed(left)}. To read one, give {named}")
-    return [Note(text, code="hidden-sheets", level="note") for text in said]
+    return [reader_note(text, code="hidden-sheets") for text in said]
 
 
 def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
@@ -210,10 +211,9 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
     if head:
         title = str(cells.iloc[0].dropna().iloc[0])[:40]
         notes = [
-            Note(
+            reader_note(
                 f"{counted(head, 'row', 'are')} left out above the header of the sheet: {title}",
                 code="title-rows",
-                level="note",
             )
         ]
     return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))

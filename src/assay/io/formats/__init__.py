@@ -2,8 +2,10 @@
 
 How a format is added
 ---------------------
-Put a file into this package that ends with a constant ``FORMAT``. No other code needs a change,
-and ``docs/formats.md`` gets a row::
+Put a file into this package that is called like the format and has what follows. No other code
+needs a change, and ``docs/formats.md`` gets a row::
+
+    TITLE, RECOGNISED_BY = "Label Studio JSON", "tasks with `annotations` and `data`"
 
     def detect(source: Source) -> str:
         if source.kind == "json" and {"annotations", "data"} <= set(source.columns):
@@ -13,14 +15,6 @@ and ``docs/formats.md`` gets a row::
     def read(source: Source, task: Task | None) -> Export:
         frame = pd.DataFrame(rows)  # a row for each rating
         return Export(table=source.tabled(frame), roles={"item": ("task.id",)}, notes=(...,))
-
-    FORMAT = Format(
-        name="label-studio",
-        title="Label Studio JSON",
-        recognised="tasks with `annotations` and `data`",
-        detect=detect,
-        read=read,
-    )
 
 ``detect`` looks at the opened source (:class:`~assay.io.files.sources.Source`): its ``kind``, its
 ``columns``, its ``first`` records, the ``beginning`` of its text. It returns the evidence in a few
@@ -94,9 +88,9 @@ class Export:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A format, as its file registers it.
+    """A format, as its file says it.
 
-    name : in ``format=`` and ``--format``: lower case, dashes
+    name : in ``format=`` and ``--format``: that of the file, with dashes
     title : in messages, such as ``Label Studio JSON``
     recognised : how it is recognised, in a line of the documentation
     detect : from a source to the evidence, which follows "it has"; ``""`` if it is something else.
@@ -114,11 +108,15 @@ class Format:
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Return every format by name, sorted."""
-    modules = (
-        import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
-    )
-    formats = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
-    return {one.name: one for one in sorted(formats, key=lambda one: one.name)}
+    found = {}
+    for name in sorted(one.name.replace("_", "-") for one in pkgutil.iter_modules(__path__)):
+        module = import_module(f"{__name__}.{name.replace('-', '_')}")
+        if hasattr(module, "detect"):
+            found[name] = Format(
+                name=name, title=module.TITLE, recognised=module.RECOGNISED_BY,
+                detect=module.detect, read=module.read,
+            )  # fmt: skip
+    return found
 
 
 def read_export(source: Source, task: Task | None, named: str | None = None) -> Export | None:

@@ -6,14 +6,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, Problem, RatingsError
+from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
 from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
-from assay.io.tables import Table
+from assay.io.formats import Export
+from assay.io.tables import Table, reader_note
+
+TITLE, RECOGNISED_BY = (
+    "AIS vote counts",
+    "columns `n_agree_interpretable` and `n_agree_attributable`",
+)
 
 LABELS = ("flagged", "interpretable", "attributable")
 AGREE = ("n_agree_interpretable", "n_agree_attributable")
@@ -58,37 +63,40 @@ def read(source: Source, task: Task | None) -> Export:
             rows.append(named | row | vote)
             lines.append(line)
     notes = [
-        Note(
+        reader_note(
             "the raters have no names: their votes are numbered within each output, and a model "
             f"gives all of them one confusion (group {UNNAMED}, "
             "`raters='pooled + item_difficulty'`)",
-            code="unnamed-raters", level="note",
+            code="unnamed-raters",
         )
-    ]  # fmt: skip
+    ]
     if flagged:
         notes.append(
-            Note(
+            reader_note(
                 f"{counted(flagged, 'output', 'were')} flagged by consensus and left out, because "
                 "the file has no votes on them",
-                code="votes-not-released", level="note", numbers={"outputs": flagged},
+                code="votes-not-released",
+                outputs=flagged,
             )
-        )  # fmt: skip
+        )
     if unseen:
         notes.append(
-            Note(
+            reader_note(
                 f"{counted(unseen, 'vote', 'are')} missing: votes on attribution of outputs that "
                 "are not interpretable by consensus are not in the file",
-                code="votes-missing", level="note", numbers={"votes": unseen},
+                code="votes-missing",
+                votes=unseen,
             )
-        )  # fmt: skip
+        )
     if against:
         notes.append(
-            Note(
+            reader_note(
                 f"{counted(against, 'vote')} against the consensus on interpretability may be "
                 "flags: the file has flags by consensus only",
-                code="flags-not-released", level="note", numbers={"votes": against},
+                code="flags-not-released",
+                votes=against,
             )
-        )  # fmt: skip
+        )
     cluster = {"cluster": ("example",)} if "example" in others else {}
     frame = pd.DataFrame(rows, columns=["item", "rater", "group", *others, *LABELS])
     return Export(
@@ -137,12 +145,3 @@ def _votes(row: Mapping[Any, int]) -> Iterator[dict[str, str | None]]:
         attributable = ("yes" if vote < yes else "no") if reads and told else None
         yield {"flagged": "no", "interpretable": "yes" if reads else "no",
                "attributable": attributable}  # fmt: skip
-
-
-FORMAT = Format(
-    name="ais-votes",
-    title="AIS vote counts",
-    recognised="columns `n_agree_interpretable` and `n_agree_attributable`",
-    detect=detect,
-    read=read,
-)

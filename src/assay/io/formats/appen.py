@@ -9,9 +9,11 @@ from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import Value, one_or_several
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "Appen full report", "columns `_unit_id` and `_worker_id`"
 
 UNIT, WORKER, GOLDEN, TRUSTED = "_unit_id", "_worker_id", "_golden", "_trusted_judgments"
 GOLD, REASON, CONFIDENCE = "_gold", "_gold_reason", ":confidence"
@@ -117,12 +119,3 @@ def _note(study: Study, either: int, tainted: int) -> None:
             "not trust; they count like all others, because reliability is estimated",
             code="untrusted-kept", judgements=tainted,
         )  # fmt: skip
-
-
-FORMAT = Format(
-    name="appen",
-    title="Appen full report",
-    recognised="columns `_unit_id` and `_worker_id`",
-    detect=detect,
-    read=read,
-)

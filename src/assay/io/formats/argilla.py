@@ -5,9 +5,11 @@ from typing import Any
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "Argilla records", "records with `fields`, `responses` and `suggestions`"
 
 AGENT = "suggestions"
 """Name of the model rater whose suggestions name no agent."""
@@ -122,12 +124,3 @@ def _score(value: object) -> float | tuple[float, ...] | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     return float(value)
-
-
-FORMAT = Format(
-    name="argilla",
-    title="Argilla records",
-    recognised="records with `fields`, `responses` and `suggestions`",
-    detect=detect,
-    read=read,
-)

@@ -7,10 +7,12 @@ import numpy as np
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import one_or_several
 from assay.io.formats.annotations import Study
 from assay.io.formats.argilla import add_responses, add_suggestions, first_of
+
+TITLE, RECOGNISED_BY = "Argilla data set", "columns `….responses` and `….responses.users`"
 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 SUGGESTION = ".suggestion"
@@ -92,12 +94,3 @@ def _plain(cell: object) -> Any:
     if isinstance(cell, np.ndarray):
         return [_plain(part) for part in cell.tolist()]
     return cell.item() if isinstance(cell, np.generic) else cell
-
-
-FORMAT = Format(
-    name="argilla-flat",
-    title="Argilla data set",
-    recognised="columns `….responses` and `….responses.users`",
-    detect=detect,
-    read=read,
-)

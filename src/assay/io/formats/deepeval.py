@@ -6,9 +6,11 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import MODEL, unused_name
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "deepeval test run", "`testCases` with `metricsData`"
 
 CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
 METRICS = ("metricsData", "metrics_data")
@@ -108,12 +110,3 @@ def _reversed(cases: Sequence[Mapping[str, Any]]) -> set[str]:
 def _metrics(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     held: list[Any] = next((case[key] for key in METRICS if isinstance(case.get(key), list)), [])
     return [one for one in held if isinstance(one, Mapping)]
-
-
-FORMAT = Format(
-    name="deepeval",
-    title="deepeval test run",
-    recognised="`testCases` with `metricsData`",
-    detect=detect,
-    read=read,
-)

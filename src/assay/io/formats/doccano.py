@@ -6,8 +6,10 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source, members_of
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "doccano export", "texts with `id`, `label` and `Comments`"
 
 COMMENTS = ("Comments", "comments", "annotation_approver")
 TEXTS = ("text", "data", "filename")
@@ -81,12 +83,3 @@ def _has_spans(record: Mapping[str, Any]) -> bool:
     """Whether parts of a text are marked."""
     held = [record.get(key) for key in (*LABELS, *SPANS)]
     return any(isinstance(one, list) and any(not isinstance(p, str) for p in one) for one in held)
-
-
-FORMAT = Format(
-    name="doccano",
-    title="doccano export",
-    recognised="texts with `id`, `label` and `Comments`",
-    detect=detect,
-    read=read,
-)

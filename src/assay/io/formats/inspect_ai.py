@@ -9,9 +9,11 @@ from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import FilesSource, FolderSource, JsonSource, Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import MODEL, Value, unused_name
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "inspect-ai log", "a log with `eval`, `plan` and `samples`"
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
@@ -188,12 +190,3 @@ def _add_score(
     else:
         return True
     return False
-
-
-FORMAT = Format(
-    name="inspect-ai",
-    title="inspect-ai log",
-    recognised="a log with `eval`, `plan` and `samples`",
-    detect=detect,
-    read=read,
-)

@@ -6,9 +6,11 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import MODEL, SUBMITTED, Value
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "Label Studio JSON", "tasks with `data` and `annotations`"
 
 MADE = ("annotations", "completions")
 """Keys of annotations, in newer and older versions."""
@@ -158,12 +160,3 @@ def _rater(found: object) -> str | None:
 
 def _number(found: object) -> float | None:
     return None if isinstance(found, bool) or not isinstance(found, int | float) else found
-
-
-FORMAT = Format(
-    name="label-studio",
-    title="Label Studio JSON",
-    recognised="tasks with `data` and `annotations`",
-    detect=detect,
-    read=read,
-)

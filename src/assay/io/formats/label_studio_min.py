@@ -10,9 +10,14 @@ import pandas as pd
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import Value, number_in
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = (
+    "Label Studio JSON_MIN or CSV",
+    "columns `annotator`, `annotation_id` and `lead_time`",
+)
 
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
 OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")
@@ -149,12 +154,3 @@ def _answer(cell: object) -> Value | None:
         case list() | dict():
             return None
     return cell if isinstance(cell, int | float) else str(cell)
-
-
-FORMAT = Format(
-    name="label-studio-min",
-    title="Label Studio JSON_MIN or CSV",
-    recognised="columns `annotator`, `annotation_id` and `lead_time`",
-    detect=detect,
-    read=read,
-)

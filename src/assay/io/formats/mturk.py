@@ -8,10 +8,12 @@ from typing import Any
 
 from assay.data.task import Task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import SUBMITTED, Value, number_in, one_or_several
 from assay.io.formats.annotations import Study
 from assay.io.names import KNOWN, bare
+
+TITLE, RECOGNISED_BY = "Mechanical Turk results", "columns `HITId`, `WorkerId` and `Answer.…`"
 
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"
 INPUT, ANSWER = "Input.", "Answer."
@@ -209,12 +211,3 @@ def _packed(study: Study, cell: object, place: object) -> Iterator[tuple[str, Va
                 yield name, "yes" if value else "no"
             elif isinstance(value, str | int | float) and value != "":
                 yield name, str(value)
-
-
-FORMAT = Format(
-    name="mturk",
-    title="Mechanical Turk results",
-    recognised="columns `HITId`, `WorkerId` and `Answer.…`",
-    detect=detect,
-    read=read,
-)

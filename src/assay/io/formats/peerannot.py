@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assay._util.errors import Note
 from assay.data.task import Task
 from assay.io.files.json_records import COLUMN_NAMES, FEWEST_NAMES
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotations import Study
 from assay.io.names import squash
+from assay.io.tables import reader_note
+
+TITLE, RECOGNISED_BY = "peerannot answers", "`{task: {worker: label}}`"
 
 LABEL = "label"
 MANY = 3
@@ -58,18 +60,11 @@ def read(source: Source, task: Task | None) -> Export:
     tasks, workers = (found.table.frame[c].nunique() for c in ("task", "rater"))
     if workers <= MANY * tasks:
         return found
-    note = Note(
+    note = reader_note(
         f"the {tasks} outer names are read as items, and the {workers} inner ones as raters; if it "
         "is the other way round, give `item='rater'` and `rater='task'`",
-        code="outer-names", level="note", numbers={"items": tasks, "raters": workers},
-    )  # fmt: skip
+        code="outer-names",
+        items=tasks,
+        raters=workers,
+    )
     return replace(found, notes=(*found.notes, note))
-
-
-FORMAT = Format(
-    name="peerannot",
-    title="peerannot answers",
-    recognised="`{task: {worker: label}}`",
-    detect=detect,
-    read=read,
-)

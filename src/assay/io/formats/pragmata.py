@@ -10,10 +10,15 @@ from assay._util.text import counted
 from assay._util.typing import Bools
 from assay.data.task import Task
 from assay.io.files.sources import FolderSource, Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.identifiers import clean_ids, joined_ids
 from assay.io.names import Roles
 from assay.io.reading_log import Ledger
+
+TITLE, RECOGNISED_BY = (
+    "pragmata export",
+    "the columns `response_status` and `constraint_violated`, also in files of a folder",
+)
 
 MARKS = ("response_status", "constraint_violated")
 ITEM_KEY = "record_uuid"
@@ -149,12 +154,3 @@ def _one_of(names: Sequence[str], folder: FolderSource) -> str:
             go_on={"task": names[0]},
         )
     return names[0]
-
-
-FORMAT = Format(
-    name="pragmata",
-    title="pragmata export",
-    recognised="the columns `response_status` and `constraint_violated`, also in files of a folder",
-    detect=detect,
-    read=read,
-)

@@ -8,9 +8,11 @@ from typing import Any
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.files.sources import Source, members_of
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import SUBMITTED, Value
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "Prodigy JSONL", "tasks with `_task_hash` and `answer`"
 
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")
@@ -117,12 +119,3 @@ def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
     if question == ACCEPTED and any(key in record for key in REGIONS):
         return "", None
     return question, {"accept": "yes", "reject": "no"}.get(answer)
-
-
-FORMAT = Format(
-    name="prodigy",
-    title="Prodigy JSONL",
-    recognised="tasks with `_task_hash` and `answer`",
-    detect=detect,
-    read=read,
-)

@@ -7,9 +7,11 @@ from typing import Any
 from assay._util.text import counted, listed
 from assay.data.task import Task
 from assay.io.files.sources import JsonSource, Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotation_answers import MODEL, unused_name
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "promptfoo results", "results with `gradingResult`"
 
 GRADED = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-",
           "search-rubric", "agent-rubric", "conversation-relevance", "trajectory:goal-success",
@@ -159,12 +161,3 @@ def _called(provider: object) -> str:
             return _called(next(iter(provider.values())))
         return "" if named is None else str(named)
     return "" if provider is None else str(provider)
-
-
-FORMAT = Format(
-    name="promptfoo",
-    title="promptfoo results",
-    recognised="results with `gradingResult`",
-    detect=detect,
-    read=read,
-)

@@ -7,8 +7,10 @@ from pathlib import Path
 from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.files.sources import SeveralFiles, Source, TextSource, members_of
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.formats.annotations import Study
+
+TITLE, RECOGNISED_BY = "TREC qrels", "lines of topic, assessor or 0, document, grade"
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
 FEWEST_LINES = 2
@@ -68,12 +70,3 @@ def _rows(source: Source, study: Study) -> Iterator[tuple[int, str, str, str, st
             continue
         topic, who, document, grade = fields
         yield n, topic, who, document, grade
-
-
-FORMAT = Format(
-    name="qrels",
-    title="TREC qrels",
-    recognised="lines of topic, assessor or 0, document, grade",
-    detect=detect,
-    read=read,
-)

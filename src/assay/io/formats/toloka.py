@@ -9,9 +9,11 @@ from assay._util.text import listed
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.io.files.sources import Source
-from assay.io.formats import Export, Format
+from assay.io.formats import Export
 from assay.io.likely_columns import has_few
-from assay.io.tables import Table
+from assay.io.tables import Table, reader_note
+
+TITLE, RECOGNISED_BY = "Toloka assignments", "the columns `ASSIGNMENT:worker_id` and `OUTPUT:...`"
 
 WORKER, TASK, STATUS = "ASSIGNMENT:worker_id", "ASSIGNMENT:task_id", "ASSIGNMENT:status"
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
@@ -78,13 +80,4 @@ def _left_out(columns: list[str]) -> tuple[Note, ...]:
     if not columns:
         return ()
     text = f"{listed(columns)} hold too many values to be classes, and are left out"
-    return (Note(text, code="results-left-out", level="note"),)
-
-
-FORMAT = Format(
-    name="toloka",
-    title="Toloka assignments",
-    recognised="the columns `ASSIGNMENT:worker_id` and `OUTPUT:...`",
-    detect=detect,
-    read=read,
-)
+    return (reader_note(text, code="results-left-out"),)

@@ -75,14 +75,21 @@ def _report_unknown(
         ledger.set_aside(np.isin(raw, unknown), "no class of its label")
         return
     where = ledger.table
-    go_on = _meaning([distinct[int(value)] for value in unknown], label)
+    meant = {
+        word.strip(): _meant(word.casefold(), label)
+        for word in ([distinct[int(value)] for value in unknown])
+    }
+    told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
+    go_on = {"classes": {label.name: meant}} if told else SET_ASIDE
     words = [distinct[value] for value in unknown[:SHOWN]]
     for value in unknown[:SHOWN]:
         rows = np.flatnonzero(raw == value)
         times = f" ({len(rows)} times)" if len(rows) > 1 else ""
+        word = distinct[value]
+        shown = repr(word) if len(word) <= LONG else f"{word[: LONG - 3]!r}..."
         ledger.problem(
             "unknown-class",
-            f"{_short(distinct[value])} is no class of {label.name}{times}",
+            f"{shown} is no class of {label.name}{times}",
             where=where.where(rows, name),
             allowed=allowed_values(label),
             mend=_proposal(words, label) if value == unknown[0] else "",
@@ -108,13 +115,6 @@ def _proposal(words: Sequence[str], label: Label) -> str:
     return f'say what the words mean, e.g. {said} ("" means no answer)'
 
 
-def _meaning(words: Sequence[str], label: Label) -> Mapping[str, Any]:
-    """Return the arguments to continue with: meanings of few similar words, else set rows aside."""
-    meant = {word.strip(): _meant(word.casefold(), label) for word in words}
-    told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
-    return {"classes": {label.name: meant}} if told else SET_ASIDE
-
-
 def _meant(word: str, label: Label) -> str:
     if canonical(word) in NO_ANSWER:
         return ""
@@ -123,10 +123,6 @@ def _meant(word: str, label: Label) -> str:
     # "partially yes" contains two classes: the first one counts.
     near = sorted(held, key=word.index) or get_close_matches(word, list(loose), n=1, cutoff=0.75)
     return loose[near[0]] if near else "..."
-
-
-def _short(value: str) -> str:
-    return repr(value) if len(value) <= LONG else f"{value[: LONG - 3]!r}..."
 
 
 def allowed_values(label: Label) -> str:

@@ -226,7 +226,19 @@ def require_one_choice(
         why = "never the same one twice"
     else:
         return False
-    _report_options(layout, task, clash, pairs, why)
+    label = task.labels[0]
+    column = layout.answers.of(label.name)
+    layout.ledger.problem(
+        "multi-select-rows",
+        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "
+        f"({counted(pairs, 'pair')} of rater and item). They look like the chosen options of one "
+        "question",
+        where=layout.table.where(np.sort(clash), column),
+        mend="if they are, give `replicate='options'`, and each option is a label; if raters rated "
+        'again, name the column that numbers their ratings: `replicate="..."`',
+        numbers={"rows": len(clash), "pairs": pairs},
+        go_on={"replicate": "options", "task": None},
+    )
     return True
 
 
@@ -246,19 +258,3 @@ def _never_alike(
     distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
     several = 2 < len(task.labels[0].classes) <= MOST_OPTIONS
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
-
-
-def _report_options(layout: Layout, task: Task, clash: Ints, pairs: int, why: str) -> None:
-    label = task.labels[0]
-    column = layout.answers.of(label.name)
-    layout.ledger.problem(
-        "multi-select-rows",
-        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and {why} "
-        f"({counted(pairs, 'pair')} of rater and item). They look like the chosen options of one "
-        "question",
-        where=layout.table.where(np.sort(clash), column),
-        mend="if they are, give `replicate='options'`, and each option is a label; if raters rated "
-        'again, name the column that numbers their ratings: `replicate="..."`',
-        numbers={"rows": len(clash), "pairs": pairs},
-        go_on={"replicate": "options", "task": None},
-    )

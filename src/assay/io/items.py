@@ -1,6 +1,6 @@
 """Tables of items with their keys and covariates, of raters, and of panels."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +131,24 @@ def rater_table(
     """Return the raters with their group: from a mapping, a column, or one group for all."""
     groups: Words | None = np.full(len(names), ONE_GROUP, object)
     if isinstance(group, Mapping):
-        groups = _mapped_groups(names, group, ledger)
+        given = {cell_text(r).strip(): cell_text(g).strip() for r, g in group.items()}
+        missing = [name for name in names if name not in given]
+        if missing:
+            ledger.problem(
+                "group-incomplete",
+                f"`group=` names no group for {counted(len(missing), 'rater')}: {some(missing)}",
+                mend="add them to it",
+                go_on={"group": {**given, **dict.fromkeys(missing, OTHERS)}},
+                numbers={"raters": len(missing)},
+            )
+        unknown = [name for name in given if name not in set(names)]
+        if unknown:
+            ledger.note(
+                f"`group=` names {counted(len(unknown), 'rater')} without ratings: {some(unknown)}",
+                code="group-of-no-rater",
+                raters=len(unknown),
+            )
+        groups = np.array([given.get(name, ONE_GROUP) for name in names], object)
     elif "group" in roles:
         values = joined_ids(ledger.table.frame, roles["group"].columns)
         values.name = ", ".join(roles["group"].columns)
@@ -145,29 +162,6 @@ def rater_table(
         groups = np.where(groups == "", ONE_GROUP, groups)
     index = pd.Index(names, name="rater")
     return pd.DataFrame({"group": pd.Series(groups, dtype="str").to_numpy()}, index=index)
-
-
-def _mapped_groups(
-    names: "pd.Index[str]", group: Mapping[Hashable, Hashable], ledger: Ledger
-) -> Words:
-    given = {cell_text(r).strip(): cell_text(g).strip() for r, g in group.items()}
-    missing = [name for name in names if name not in given]
-    if missing:
-        ledger.problem(
-            "group-incomplete",
-            f"`group=` names no group for {counted(len(missing), 'rater')}: {some(missing)}",
-            mend="add them to it",
-            go_on={"group": {**given, **dict.fromkeys(missing, OTHERS)}},
-            numbers={"raters": len(missing)},
-        )
-    unknown = [name for name in given if name not in set(names)]
-    if unknown:
-        ledger.note(
-            f"`group=` names {counted(len(unknown), 'rater')} without ratings: {some(unknown)}",
-            code="group-of-no-rater",
-            raters=len(unknown),
-        )
-    return np.array([given.get(name, ONE_GROUP) for name in names], object)
 
 
 COLUMNS = ["panel", "system", "cluster", "rank", "item"]
@@ -243,7 +237,9 @@ def panel_table(
     are 1. ``cluster`` is complete (item,).
     """
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
-    rows = _first_places(places, texts)
+    rows = np.flatnonzero(places.item >= 0)
+    codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
+    rows = rows[unique_rows(places.item[rows], *codes)[0]]
     item, system = places.item[rows], _column(texts["system"], rows)
     lone = int((system == "").sum())
     if 0 < lone < len(system):
@@ -277,13 +273,6 @@ def panel_table(
     )
 
 
-def _first_places(places: Places, texts: "Mapping[str, pd.Series[str] | None]") -> Ints:
-    """Return the first row of each place; rows with the same item and list are the same."""
-    rows = np.flatnonzero(places.item >= 0)
-    codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
-    return rows[unique_rows(places.item[rows], *codes)[0]]
-
-
 def _column(values: "pd.Series[str] | None", rows: Ints) -> "pd.Series[str]":
     if values is None:
         return pd.Series("", index=range(len(rows)), dtype="str")
@@ -315,19 +304,6 @@ def _panel_names(
     else:
         panel = own
     joined = panel.where(system == "", system + "/" + panel)
-    _require_own_names(joined, panel, system, places, rows, ledger)
-    return joined
-
-
-def _require_own_names(
-    joined: "pd.Series[str]",
-    panel: "pd.Series[str]",
-    system: "pd.Series[str]",
-    places: Places,
-    rows: Ints,
-    ledger: Ledger,
-) -> None:
-    """Add a problem if two lists of systems get one name."""
     pair = with_one_name([panel, system], joined)
     if len(pair):
         keys = [f"{system.iloc[n]!r} and {panel.iloc[n]!r}" for n in pair]
@@ -338,6 +314,7 @@ def _require_own_names(
             where=places.table.where(rows[pair]),
             mend="write another sign for '/' in these columns",
         )
+    return joined
 
 
 def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "Ints | None":

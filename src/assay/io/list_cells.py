@@ -175,7 +175,19 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
     for column in dict.fromkeys(columns):
         lists = lists_of(frame[column])
         if max(map(len, lists.values()), default=0) > 1:
-            return _report_lists(column, max(lists, key=len), ledger)
+            beside = [c for c in parallel(ledger.table.frame, column) if c != column]
+            more = f"; lists of as many elements: {', '.join(beside)}" if beside else ""
+            ledger.problem(
+                "list-cells",
+                f"cells of {column} are lists of several elements, such as "
+                f"{max(lists, key=len)[:60]}{more}",
+                allowed="a row for each rating: the item, the rater, the answer",
+                mend="name the lists that belong together by `rater=` and `labels=`; their "
+                "elements become rows"
+                if beside
+                else "write one value into each cell, or name another column",
+            )
+            return True
     for column in answers:
         odd = [str(cell) for cell in pd.unique(frame[column]) if is_nested(str(cell))]
         if odd:
@@ -204,22 +216,6 @@ def without_nested(frame: pd.DataFrame, answers: Sequence[str], ledger: Ledger) 
             ledger.set_aside(rows.to_numpy(bool), "several answers in a cell")
             frame = frame.assign(**{column: frame[column].mask(rows, "")})
     return frame
-
-
-def _report_lists(column: str, example: str, ledger: Ledger) -> bool:
-    """Report a column of lists of several elements."""
-    beside = [c for c in parallel(ledger.table.frame, column) if c != column]
-    more = f"; lists of as many elements: {', '.join(beside)}" if beside else ""
-    ledger.problem(
-        "list-cells",
-        f"cells of {column} are lists of several elements, such as {example[:60]}{more}",
-        allowed="a row for each rating: the item, the rater, the answer",
-        mend="name the lists that belong together by `rater=` and `labels=`; their elements become "
-        "rows"
-        if beside
-        else "write one value into each cell, or name another column",
-    )
-    return True
 
 
 def is_nested(cell: str) -> bool:
@@ -335,7 +331,9 @@ def _are_answers(
         return any(all(canonical(p) in named or p in named for p in ps) for ps in unknown)
     if separator in OF_NAMES and len({frozenset(ps) for ps in several.values()}) < 2:
         return False
-    if separator == "," and all(_is_decimal(ps) for ps in several.values()):
+    if separator == "," and all(
+        (len(ps) == 2 and all(NUMBER.fullmatch(part) for part in ps)) for ps in several.values()
+    ):
         return False
     alone = {ps[0] for ps in parts.values() if len(ps) == 1}
     uses = Counter(part for ps in several.values() for part in ps)
@@ -347,11 +345,6 @@ def _are_answers(
     varied = len({len(ps) for ps in several.values()}) > 1 or bool(alone & set(uses))
     varied |= max(places.values()) > 1
     return varied and 2 * sum(known_parts) >= len(several)
-
-
-def _is_decimal(parts: Sequence[str]) -> bool:
-    """Whether a cell may be a number with a decimal comma."""
-    return len(parts) == 2 and all(NUMBER.fullmatch(part) for part in parts)
 
 
 def chosen_options(

@@ -130,7 +130,9 @@ def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each class, with its number of votes by unnamed raters."""
-    names = _class_names(columns)
+    bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
+    all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
+    names = bare if all_say_so and all(bare) and len(set(bare)) == len(bare) else list(columns)
     shared = votes_of_shares(table.frame, columns, table.source)
     if shared is not None:
         names = names_of_shares(columns)
@@ -175,13 +177,6 @@ def _votes(table: Table, column: str, columns: Sequence[str]) -> Ints:
             go_on={"counts": rest},
         )
     return np.asarray(cells.astype(float), np.int64)
-
-
-def _class_names(columns: Sequence[str]) -> list[str]:
-    """Return the names of columns of votes, without the word votes if all have it."""
-    bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
-    all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
-    return bare if all_say_so and all(bare) and len(set(bare)) == len(bare) else list(columns)
 
 
 def _others(table: Table, columns: Sequence[str]) -> list[str]:

@@ -89,7 +89,20 @@ def rating_extras(
         row, label = np.nonzero(rows[0][used] != NOT_AUDITED)
         cells[rating[row], label] = rows[0][used[row], label]
         seconds = _seconds_of(rows[2][used], rating, len(first), layout)
-        _check_sessions(layout, used, rating, first)
+        code = layout.sessions.code
+        clash = used[code[used] != code[first[rating]]]
+        if len(clash):
+            layout.ledger.problem(
+                "rating-sessions",
+                f"{counted(len(clash), 'row', 'answer')} a label in another session than the "
+                "rest of the rating",
+                where=layout.table.where(
+                    np.sort(clash), ", ".join(layout.roles["session"].columns)
+                ),
+                mend='number the ratings by session: `replicate=""` with `session="..."`',
+                go_on={"replicate": "", "session": layout.roles["session"].columns[0]},
+                numbers={"rows": len(clash)},
+            )
     audit = rating_audits(cells, whole, joined.answers[kept], task, layout.ledger)
     return layout.sessions.words[first], audit, seconds
 
@@ -105,22 +118,6 @@ def _seconds_of(seconds: Floats, rating: Ints, size: int, layout: Layout) -> Flo
     how = "the time of the rating, which its rows repeat" if repeated else "added over its rows"
     layout.ledger.note(f"the seconds of a rating are {how}", code="seconds-joined")
     return np.asarray(groups.max().reindex(range(size)), np.float64) if repeated else total
-
-
-def _check_sessions(layout: Layout, used: Ints, rating: Ints, first: Ints) -> None:
-    """Add a problem if rows of one rating have different sessions."""
-    code = layout.sessions.code
-    clash = used[code[used] != code[first[rating]]]
-    if len(clash):
-        layout.ledger.problem(
-            "rating-sessions",
-            f"{counted(len(clash), 'row', 'answer')} a label in another session than the "
-            "rest of the rating",
-            where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),
-            mend='number the ratings by session: `replicate=""` with `session="..."`',
-            go_on={"replicate": "", "session": layout.roles["session"].columns[0]},
-            numbers={"rows": len(clash)},
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

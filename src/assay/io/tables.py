@@ -223,12 +223,18 @@ def table_of(
         for name, kind in frame.dtypes.items()
         if isinstance(kind, pd.CategoricalDtype) and kind.ordered
     }
+    lists = [
+        str(name)
+        for n, (name, kind) in enumerate(frame.dtypes.items())
+        if _is_nested(kind)
+        or (is_object_dtype(kind) and any(isinstance(c, CONTAINERS) for c in frame.iloc[:, n]))
+    ]
     if not sha256:  # of the text of all cells, independent of pandas' storage
         rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
         sha256 = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
     return Table(
         frame=text, lines=lines, unit=unit, source=source, sha256=sha256, ordered=ordered,
-        lists=_list_columns(frame), notes=(*notes, *named, *_apart(frame)),
+        lists=frozenset(lists), notes=(*notes, *named, *_apart(frame)),
     )  # fmt: skip
 
 
@@ -242,18 +248,6 @@ def _apart(frame: pd.DataFrame) -> tuple[Note, ...]:
         elif is_object_dtype(column.dtype):
             words += {w for w in column if isinstance(w, str) and not w.isascii()}
     return note_apart(words)
-
-
-def _list_columns(frame: pd.DataFrame) -> frozenset[str]:
-    """Return the columns with a list, an array or a dict in a cell."""
-    return frozenset(
-        str(name)
-        for n, name in enumerate(frame.columns)
-        if _is_nested(kind := frame.dtypes.iloc[n])
-        or (
-            is_object_dtype(kind) and any(isinstance(cell, CONTAINERS) for cell in frame.iloc[:, n])
-        )
-    )
 
 
 def _is_nested(kind: object) -> bool:

@@ -127,7 +127,8 @@ def _from_table(
             )
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
-    named = _columns_of(labels)
+    listed = list(labels.values()) if isinstance(labels, Mapping) else names_in(labels)
+    named = [column for column in listed if isinstance(column, str)]
     others = ColumnFinder(rest.frame.columns)
     usual = labels if named and all(others.get(c) is not None for c in named) else None
     columns = find_answers(rest, task, Arguments(labels=usual), aside)
@@ -156,12 +157,6 @@ def _named_truth(rest: Table, task: Task) -> AnswerColumns:
     return AnswerColumns(
         by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
     )
-
-
-def _columns_of(labels: LabelsArg) -> list[str]:
-    """Return the columns that ``labels=`` names."""
-    listed = list(labels.values()) if isinstance(labels, Mapping) else names_in(labels)
-    return [column for column in listed if isinstance(column, str)]
 
 
 def known_truth(

@@ -198,18 +198,18 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
         return found if len(found) >= FEWEST_COLUMNS else []
-    free = {c: v for c, v in held.items() if bare(c) not in ALL_KNOWN and not _names_rows(frame[c])}
+    free = {
+        c: v
+        for c, v in held.items()
+        if bare(c) not in ALL_KNOWN
+        and not (len(frame) > FEWEST_COUNTED and frame[c].nunique() == len(frame))  # names rows
+    }
     found = _alike(free)
     if len(found) < FEWEST_COLUMNS:
         return []
     values = set().union(*(held[c] for c in found))
     raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
     return [c for c in columns if c in found or (c in raters and held[c] <= values)]
-
-
-def _names_rows(column: "pd.Series[str]") -> bool:
-    """Whether a column identifies rows."""
-    return len(column) > FEWEST_COUNTED and column.nunique() == len(column)
 
 
 def _alike(held: dict[str, set[str]]) -> list[str]:
@@ -280,7 +280,7 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     keys = [key for key in ([item, *parts], [person]) if key[0]]
     if any(len(frame[key].drop_duplicates()) < MOSTLY * len(frame) for key in keys):
         return False  # several rows of one item or rater: rows are ratings
-    if item and person and not _numbers_rows(frame, item):
+    if item and person and not (is_called(item, GENERIC) and frame[item].nunique() == len(frame)):
         return False  # several questions on what is rated
     if grid:
         _report_grid(grid, ledger)
@@ -397,11 +397,6 @@ def item_of(rest: Sequence[str]) -> str:
     known = [squash(name) for name in RECOGNISED["item"]]
     found = [c for c in rest if bare(c) in known and not names_people(c)]
     return min(found, key=lambda c: known.index(bare(c)), default="")
-
-
-def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
-    """Whether a column with a generic name only numbers the rows."""
-    return is_called(column, GENERIC) and frame[column].nunique() == len(frame)
 
 
 def names_people(column: str) -> bool:

@@ -17,8 +17,6 @@ import pandas as pd
 from assay._util.errors import UnknownNameError
 from assay._util.validation import written
 from assay.data.ratings import Ratings, Simulated
-from assay.data.states import Vectors
-from assay.data.task import Task
 from assay.data.task_files import task_from_json
 from assay.io.examples.downloads import fetch
 from assay.io.examples.shaping import SHAPES
@@ -150,13 +148,10 @@ def _table(example: Example) -> pd.DataFrame:
 def _with_truth(ratings: Ratings, whole: pd.DataFrame) -> Ratings:
     """Add the truth of a simulated table, a line for each rating."""
     first = np.unique(ratings.item, return_index=True)[1]
-    truth = _codes(ratings.task, whole.iloc[first])
-    return replace(ratings, simulated=Simulated(truth=truth, values={}))
-
-
-def _codes(task: Task, lines: pd.DataFrame) -> Vectors:
+    lines = whole.iloc[first]
     columns = [
         pd.Index(label.classes).get_indexer(pd.Index(lines[TRUE + label.name]))
-        for label in task.labels
+        for label in ratings.task.labels
     ]
-    return np.stack(columns, axis=1).astype(np.int16)
+    truth = np.stack(columns, axis=1).astype(np.int16)
+    return replace(ratings, simulated=Simulated(truth=truth, values={}))

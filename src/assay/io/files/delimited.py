@@ -75,7 +75,10 @@ def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimit
             if not lenient or line in (0, *lost) or len(lost) == MOST_OPEN:
                 raise
             lost.append(line)
-            text = _blanked(text, line)
+            ends = [(0, 0), *((found.start(), found.end()) for found in LINE_END.finditer(text))]
+            start = ends[line - 1][1]
+            end = ends[line][0] if line < len(ends) else len(text)
+            text = text[:start] + text[end:]
             continue
         return replace(
             parsed, lost=tuple(sorted((*parsed.lost, *lost))),
@@ -94,7 +97,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
         notes = (*notes, reader_note(text_of_title, code="title-rows"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
-    if _lacks_row_names(frame, bad, len(header)):
+    if len(frame) == 1 and bool(bad) and all(row.fields == len(header) + 1 for row in bad):
         header, text = [ROW_NAME, *header], f"{ROW_NAME}{separator}{text}"
         frame, bad = _parse(text.encode(), header, separator, source)
         said = f"the header names one column less than there are: the first is called {ROW_NAME}"
@@ -130,11 +133,6 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
         notes=notes,
         lost=lost,
     )
-
-
-def _lacks_row_names(frame: pd.DataFrame, bad: Sequence[_BadRow], fields: int) -> bool:
-    """Whether each row begins with a name that the header has no column for, as R writes them."""
-    return len(frame) == 1 and bool(bad) and all(row.fields == fields + 1 for row in bad)
 
 
 def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:
@@ -350,14 +348,6 @@ def _open_quote(text: str, line: int, offset: int, end: str, source: str) -> Rat
         go_on={} if is_header else SET_ASIDE,
         numbers={"line": line},
     )
-
-
-def _blanked(text: str, line: int) -> str:
-    """Empty a line of a text."""
-    ends = [(0, 0), *((found.start(), found.end()) for found in LINE_END.finditer(text))]
-    start = ends[line - 1][1]
-    end = ends[line][0] if line < len(ends) else len(text)
-    return text[:start] + text[end:]
 
 
 def with_tabs(text: str) -> str | None:

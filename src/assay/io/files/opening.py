@@ -178,7 +178,11 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
         return source
     if isinstance(source, FolderSource) and any(f"{name}{s}" in source.files for s in SUFFIXES):
         return source
-    members = _members(source)
+    chosen = isinstance(source, FilesSource) and source.chosen
+    files = [file for file in source.files if chosen or _is_table(file)]
+    if not files and isinstance(source, FolderSource):
+        files = list(filter(_is_table, source.deeper))
+    members = {file: source.member(file) for file in files}
     if not members or len({one.kind for one in members.values()}) > 1:
         return source
     deep = not set(members) <= set(source.files)
@@ -191,15 +195,6 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
         records = cast("dict[str, JsonSource]", members)
         return _noted(_joined_records(source, records), unread)
     return _noted(_joined_tables(source, members, as_raters=as_raters), unread)
-
-
-def _members(source: SeveralFiles) -> dict[str, Source]:
-    """Return the tables by their names; those of folders inside, if no table stands above."""
-    chosen = isinstance(source, FilesSource) and source.chosen
-    files = [file for file in source.files if chosen or _is_table(file)]
-    if not files and isinstance(source, FolderSource):
-        files = list(filter(_is_table, source.deeper))
-    return {file: source.member(file) for file in files}
 
 
 def _is_table(file: str) -> bool:
@@ -241,7 +236,8 @@ def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_rater
         for file, (frame, *_) in parts.items()
         if (lacks := [c for c in names if c not in frame.columns])
     }
-    if not all(_are_alike(list(frame.columns), names) for frame, *_ in parts.values()):
+    columns = [frame.columns for frame, *_ in parts.values()]
+    if not all(set(own) <= set(names) and 2 * len(own) > len(names) for own in columns):
         return source
     parts = {file: (one[0].reindex(columns=names), *one[1:]) for file, one in parts.items()}
     rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
@@ -267,11 +263,6 @@ def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_rater
             *_lacks(lacking),
         ),
     )
-
-
-def _are_alike(own: Sequence[Any], names: Sequence[Any]) -> bool:
-    """Whether a file has the columns of another one, but for a few that it lacks."""
-    return set(own) <= set(names) and 2 * len(own) > len(names)
 
 
 def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:

@@ -456,7 +456,20 @@ def _confidences(
                 code="scores-not-used",
             )
             continue
-        held = _confidence(study, column, numbers)
+        held = np.full(len(study.places), np.nan)
+        answers = study.said.get(column.control, {})
+        for row, given in numbers.items():
+            if row not in answers or given is None:
+                continue
+            if not column.option:
+                held[row] = given[0] if isinstance(given, tuple) else given
+            elif isinstance(given, tuple) and column.option in (
+                options := list(chosen(answers[row]))
+            ):
+                place = options.index(column.option)
+                held[row] = (
+                    given[place] if place < len(given) and given[place] is not None else np.nan
+                )
         if not np.isfinite(held).any():
             continue
         if _keep(study, frame, f"{column.name}_confidence", held, of=column):
@@ -488,20 +501,6 @@ def _keep(study: Study, frame: pd.DataFrame, name: str, held: Any, *, of: Column
         return False
     frame[name] = held
     return True
-
-
-def _confidence(study: Study, column: Column, numbers: Mapping[int, Any]) -> Any:
-    held = np.full(len(study.places), np.nan)
-    answers = study.said.get(column.control, {})
-    for row, given in numbers.items():
-        if row not in answers or given is None:
-            continue
-        if not column.option:
-            held[row] = given[0] if isinstance(given, tuple) else given
-        elif isinstance(given, tuple) and column.option in (options := list(chosen(answers[row]))):
-            place = options.index(column.option)
-            held[row] = given[place] if place < len(given) and given[place] is not None else np.nan
-    return held
 
 
 def _truth(study: Study, columns: Sequence[Column], item: str) -> dict[str, Any]:

@@ -40,7 +40,25 @@ def read(source: Source, task: Task | None) -> Export:
     drafts = 0
     for place, found in source.each():
         drafts += len(found.get("drafts") or ())
-        _add_task(study, found, place)
+        if found.get("id") is None and found.get("inner_id") is None:
+            item = place
+        else:
+            item = found.get("id", found.get("inner_id"))
+        if isinstance(found.get("data"), dict):
+            study.describe(item, found["data"])
+        made: list[Any] = next((found[key] for key in MADE if isinstance(found.get(key), list)), [])
+        for annotation in made:
+            if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
+                study.fault("{n} annotation{s} without a list `result`", item)
+                continue
+            answers = list(_answers(study, annotation["result"], item))
+            if annotation.get("ground_truth"):
+                study.know(item, answers)
+                continue
+            _add_annotation(study, item, annotation, answers)
+        for prediction in found.get("predictions") or ():
+            if isinstance(prediction, dict) and isinstance(prediction.get("result"), list):
+                _add_prediction(study, item, prediction)
     if study.shared:
         study.note(
             f"{counted(study.shared, 'prediction', 'have')} one score for several answers, which "
@@ -53,29 +71,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="drafts-left-out", drafts=drafts,
         )  # fmt: skip
     return study.export("label_studio", task)
-
-
-def _add_task(study: Study, found: Mapping[str, Any], place: int) -> None:
-    """Add the annotations, truth and predictions of one task."""
-    if found.get("id") is None and found.get("inner_id") is None:
-        item = place
-    else:
-        item = found.get("id", found.get("inner_id"))
-    if isinstance(found.get("data"), dict):
-        study.describe(item, found["data"])
-    made: list[Any] = next((found[key] for key in MADE if isinstance(found.get(key), list)), [])
-    for annotation in made:
-        if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-            study.fault("{n} annotation{s} without a list `result`", item)
-            continue
-        answers = list(_answers(study, annotation["result"], item))
-        if annotation.get("ground_truth"):
-            study.know(item, answers)
-            continue
-        _add_annotation(study, item, annotation, answers)
-    for prediction in found.get("predictions") or ():
-        if isinstance(prediction, dict) and isinstance(prediction.get("result"), list):
-            _add_prediction(study, item, prediction)
 
 
 def _add_annotation(

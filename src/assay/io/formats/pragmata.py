@@ -83,30 +83,26 @@ def note_traps(ledger: Ledger, roles: Roles) -> None:
             code="times-of-records",
         )
     if "n_retrieved_chunks" in frame and "item" in roles:
-        _note_incomplete(ledger, frame, roles)
-
-
-def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
-    """Compare the number of listed chunks with that of retrieved ones."""
-    panel = frame[ITEM_KEY]
-    sizes = pd.to_numeric(frame["n_retrieved_chunks"].str.strip(), errors="coerce")
-    item = joined_ids(frame, roles["item"].columns)
-    listed = item.where(item != "", None).groupby(panel).nunique()
-    stated = sizes.groupby(panel).max()
-    unknown = int(((stated < 0) | stated.isna()).sum())
-    short = int((listed < stated).sum())
-    if unknown:
-        ledger.note(
-            f"{unknown} panels do not say how many chunks were retrieved (-1 or empty)",
-            code="panels-of-unknown-size",
-            panels=unknown,
-        )
-    if short:
-        ledger.note(
-            f"{short} panels list fewer chunks than were retrieved; `panels=` can name the others",
-            code="panels-incomplete",
-            panels=short,
-        )
+        panel = frame[ITEM_KEY]
+        sizes = pd.to_numeric(frame["n_retrieved_chunks"].str.strip(), errors="coerce")
+        item = joined_ids(frame, roles["item"].columns)
+        listed = item.where(item != "", None).groupby(panel).nunique()
+        stated = sizes.groupby(panel).max()
+        unknown = int(((stated < 0) | stated.isna()).sum())
+        short = int((listed < stated).sum())
+        if unknown:
+            ledger.note(
+                f"{unknown} panels do not say how many chunks were retrieved (-1 or empty)",
+                code="panels-of-unknown-size",
+                panels=unknown,
+            )
+        if short:
+            ledger.note(
+                f"{short} panels list fewer chunks than were retrieved; `panels=` can name the "
+                "others",
+                code="panels-incomplete",
+                panels=short,
+            )
 
 
 def detect(source: Source) -> str:

@@ -63,7 +63,8 @@ def read(source: Source, task: Task | None) -> Export:
             if item is None or record.get("answer") not in KNOWN:
                 study.fault("{n} task{s} without a hash or without `answer`", place)
                 continue
-            rater = _annotator(record)
+            names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
+            rater = names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
             nameless += not rater
             meta = record.get("meta")
             study.describe(item, meta if isinstance(meta, Mapping) else {})
@@ -76,12 +77,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="nameless-annotators", tasks=nameless,
         )  # fmt: skip
     return study.export("prodigy", task)
-
-
-def _annotator(record: Mapping[str, Any]) -> str:
-    """Return the name of the annotator; empty for unnamed sessions."""
-    names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
-    return names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
 
 
 def _is_choice(record: Mapping[str, Any]) -> bool:

@@ -43,7 +43,8 @@ def read(source: Source, task: Task | None) -> Export:
     gold = {
         name: g
         for name, c in labels.items()
-        if _filled(table, g := GOLDEN + c.removeprefix(OUTPUT))
+        if (g := GOLDEN + c.removeprefix(OUTPUT)) in table.frame
+        and (table.frame[g].str.strip() != "").any()
     }
     inputs = tuple(c for c in columns if c.startswith(INPUT))
     roles = {"item": (TASK,) if TASK in columns else inputs, "rater": (WORKER,)}
@@ -63,10 +64,6 @@ def _own_task(names: list[str]) -> Task:
         return single
     labels = tuple(Label(name=name, classes=()) for name in names)
     return replace(single, name="toloka", labels=labels)
-
-
-def _filled(table: Table, column: str) -> bool:
-    return column in table.frame and bool((table.frame[column].str.strip() != "").any())
 
 
 def _with_status(table: Table) -> Table:

@@ -9,8 +9,9 @@ import pandas as pd
 
 from assay._util.errors import nearest, suggest
 from assay._util.text import counted, listed
+from assay._util.typing import Bools
 from assay.data.class_words import NUMBER, canonical
-from assay.data.task import Label, Task
+from assay.data.task import Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import DECIMAL_COMMA
 from assay.io.names import EMPTY, NO_ANSWER, squash
@@ -32,7 +33,10 @@ LARGEST_SCALE = 20
 
 
 def check_words(given: object, task: Task, ledger: Ledger) -> Words:
-    """Return the class of each word, by label; errors become problems."""
+    """Return the class of each word, by label; errors become problems.
+
+    An empty class means no answer.
+    """
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
@@ -42,40 +46,32 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
             go_on=WITHOUT_WORDS,
         )
         return {}
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     by_name = {label.name: label for label in task.labels}
-    for name, words in given.items():
-        if name not in by_name:
-            ledger.unknown_label("classes", name, task, go_on=WITHOUT_WORDS)
-        else:
-            found[str(name)] = _checked(by_name[name], words, ledger)
-    return found
-
-
-def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> dict[str, str]:
-    """Check the classes of words; an empty class means no answer."""
-    known = {canonical(c): c for c in label.classes}
-    found = {}
-    for word, name in words.items():
-        text = "" if name is None else str(name).strip()
-        if text == OPEN:
-            ledger.problem(
-                "unknown-class",
-                f"`classes=` leaves open what {word!r} means",
-                mend=f"write the class of {label.name} in the place of {OPEN}",
-                go_on={"classes": {label.name: {word: ""}}},
-            )
+    for label, words in given.items():
+        if label not in by_name:
+            ledger.unknown_label("classes", label, task, go_on=WITHOUT_WORDS)
             continue
-        if text and known and canonical(text) not in known:
-            near = nearest(text, label.classes) or ""
-            ledger.problem(
-                "unknown-class",
-                f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
-                mend=suggest(text, label.classes),
-                go_on={"classes": {label.name: {word: near}}},
-            )
-            continue
-        found[canonical(str(word))] = known.get(canonical(text), text)
+        classes, found[label] = by_name[label].classes, {}
+        known = {canonical(c): c for c in classes}
+        for word, name in words.items():
+            text = "" if name is None else str(name).strip()
+            if text == OPEN:
+                ledger.problem(
+                    "unknown-class",
+                    f"`classes=` leaves open what {word!r} means",
+                    mend=f"write the class of {label} in the place of {OPEN}",
+                    go_on={"classes": {label: {word: ""}}},
+                )
+            elif text and known and canonical(text) not in known:
+                ledger.problem(
+                    "unknown-class",
+                    f"`classes=` turns {word!r} into {text!r}, which is no class of {label}",
+                    mend=suggest(text, classes),
+                    go_on={"classes": {label: {word: nearest(text, classes) or ""}}},
+                )
+            else:
+                found[label][canonical(str(word))] = known.get(canonical(text), text)
     return found
 
 
@@ -96,23 +92,27 @@ def words_written(
     table: Table, columns: AnswerColumns, labels: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the words in the columns of these labels, as the file writes them."""
-    held = {label: columns.of(label) for label in labels}
     return {
         label: [str(word).strip() for word in pd.unique(table.frame[column])]
-        for label, column in held.items()
-        if column
+        for label in labels
+        if (column := columns.of(label))
     }
+
+
+def _rows_of(label: str, table: Table, columns: AnswerColumns) -> Bools:
+    """Return the rows that may answer a label."""
+    if not columns.question:
+        return np.ones(len(table.frame), bool)
+    asked = table.frame[columns.question].map(squash)
+    return np.asarray(asked == squash(label), bool)
 
 
 def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
     """Return the words in the columns of these labels, in canonical form."""
     found = {}
     for label in words:
-        column = columns.of(label)
-        if column:
-            cells = table.frame[column]
-            if columns.question:
-                cells = cells[table.frame[columns.question].map(squash) == squash(label)]
+        if column := columns.of(label):
+            cells = table.frame[column][_rows_of(label, table, columns)]
             found[label] = {canonical(str(word)) for word in pd.unique(cells)}
     return found
 
@@ -123,16 +123,11 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
         return table
     frame = table.frame.copy()
     for label, classes in words.items():
-        column = columns.of(label)
-        if not column:
-            continue
-        rows = np.ones(len(frame), bool)
-        if columns.question:
-            rows = (frame[columns.question].map(squash) == squash(label)).to_numpy(bool)
-        raw, distinct = pd.factorize(frame[column])
-        known = [canonical(str(word)) for word in distinct]
-        new = np.array([classes.get(k, v) for k, v in zip(known, distinct, strict=True)], object)
-        frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
+        if column := columns.of(label):
+            raw, distinct = pd.factorize(frame[column])
+            new = np.array([classes.get(canonical(str(w)), w) for w in distinct], object)
+            rows = _rows_of(label, table, columns)
+            frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
     return replace(table, frame=frame)
 
 
@@ -143,7 +138,7 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
     Beside 0 and 1, -1 is ambiguous: see :func:`note_missing_words`.
     """
     found: dict[str, dict[str, str]] = {}
-    for label, counts in _counts(table, columns, task, given).items():
+    for label, counts in _unexplained(table, columns, task, given).items():
         words = set(counts.index)
         if CODE in words and _counts_from_zero(words - {CODE}) > 2:
             found[label] = {CODE: ""}
@@ -160,7 +155,7 @@ def note_missing_words(
     Words that always mean no answer, such as NA, are named: a country may be called so.
     """
     _note_empty_words(table, columns, task, given, ledger)
-    for label, counts in _counts(table, columns, task, given).items():
+    for label, counts in _unexplained(table, columns, task, given).items():
         for word in taken.get(label, {}):
             ledger.note(
                 f"{counted(int(counts[word]), 'answer')} {word} to {label} "
@@ -200,8 +195,7 @@ def _note_empty_words(
     """Note the words that are read as no answer, in all labels whose classes are the data's."""
     found: dict[str, int] = {}
     labels = []
-    for label, column in _open_columns(columns, task).items():
-        counts = table.frame[column].str.strip().value_counts()
+    for label, counts in _counts(table, columns, task).items():
         names = [str(w) for w in counts.index if w and canonical(str(w)) in EMPTY - {"[]"}]
         names = [w for w in names if canonical(w) not in given.get(label, {})]
         labels += [label] * bool(names)
@@ -218,24 +212,25 @@ def _note_empty_words(
     ledger.note(text, code="empty-words", cells=sum(found.values()))
 
 
-def _counts(
+def _counts(table: Table, columns: AnswerColumns, task: Task) -> "dict[str, pd.Series[int]]":
+    """Count the words of each label whose classes come from the data."""
+    named = columns.of_each(task)
+    return {
+        one.name: table.frame[named[one.name]].str.strip().value_counts()
+        for one in task.labels
+        if one.name in named and not one.classes
+    }
+
+
+def _unexplained(
     table: Table, columns: AnswerColumns, task: Task, given: Words
 ) -> "dict[str, pd.Series[int]]":
-    """Count the unexplained words of each label whose classes come from the data."""
+    """Count the words that neither the caller explains nor mean nothing."""
     found = {}
-    for label, column in _open_columns(columns, task).items():
-        counts = table.frame[column].str.strip().value_counts()
+    for label, counts in _counts(table, columns, task).items():
         explained = EMPTY | set(given.get(label, {}))
         found[label] = counts[[canonical(str(word)) not in explained for word in counts.index]]
     return found
-
-
-def _open_columns(columns: AnswerColumns, task: Task) -> dict[str, str]:
-    """Return the column of each label whose classes come from the data."""
-    named = columns.of_each(task)
-    return {
-        one.name: named[one.name] for one in task.labels if one.name in named and not one.classes
-    }
 
 
 def _counts_from_zero(words: set[str]) -> int:
@@ -264,11 +259,10 @@ def _said(label: str, words: Mapping[str, str]) -> str:
 
 def with_words(*parts: Words) -> Words:
     """Merge explanations of words; earlier ones win."""
-    labels: Sequence[str] = list(dict.fromkeys(label for part in parts for label in part))
-    merged: dict[str, dict[str, str]] = {label: {} for label in labels}
-    for part in reversed(parts):
+    merged: dict[str, dict[str, str]] = {}
+    for part in parts:
         for label, words in part.items():
-            merged[label] |= words
+            merged[label] = {**words, **merged.get(label, {})}
     return merged
 
 
@@ -277,33 +271,18 @@ def words_with_points(
 ) -> dict[str, dict[str, str]]:
     """Return answers with decimal commas, by label, with the points that they stand for.
 
-    Answers that may be two options, such as ``1,2``, are left as they are.
+    All answers are numbers then, and those with a comma cannot be two options each, as ``1,2`` may.
     """
     found: dict[str, dict[str, str]] = {}
     classes = {label.name: label.classes for label in task.labels}
     for label, column in columns.of_each(task).items():
-        if any("," in name for name in classes[label]):
-            continue
         words = [str(word).strip() for word in pd.unique(table.frame[column])]
-        pointed = {w: w.replace(",", ".") for w in words if DECIMAL_COMMA.fullmatch(w)}
-        if not pointed or not _are_decimals(words, list(pointed)):
-            continue
-        found[label] = pointed
-        text = f"column {column} has decimal commas"
-        ledger.note(text, code="decimal-commas")
+        commas = [word for word in words if DECIMAL_COMMA.fullmatch(word)]
+        others = [w for w in words if w not in commas and canonical(w) not in EMPTY]
+        parts = [word.strip("+-%").split(",") for word in commas]
+        clear = any(len(after) > 1 or int(after) <= int(before) for before, after in parts)
+        named = any("," in name for name in classes[label])
+        if clear and not named and all(map(NUMBER.fullmatch, others)):
+            found[label] = {word: word.replace(",", ".") for word in commas}
+            ledger.note(f"column {column} has decimal commas", code="decimal-commas")
     return found
-
-
-def _are_decimals(words: Sequence[str], commas: Sequence[str]) -> bool:
-    """Whether all answers are numbers, and those with a comma cannot be two options each.
-
-    Examples
-    --------
-    >>> _are_decimals(["1,0", "1,5", "2"], ["1,0", "1,5"]), _are_decimals(["1,2", "3"], ["1,2"])
-    (True, False)
-    """
-    others = [w for w in words if w not in commas and canonical(w) not in EMPTY]
-    if not all(NUMBER.fullmatch(word) for word in others):
-        return False
-    parts = [word.strip("+-%").split(",") for word in commas]
-    return any(len(after) > 1 or int(after) <= int(before) for before, after in parts)

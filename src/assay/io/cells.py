@@ -47,52 +47,47 @@ def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np
     found = [known.get(v.strip(), known.get(canonical(v), UNKNOWN)) for v in values]
     codes = np.array(found, np.int16)
     answers = codes[raw]
-    _note_foreign(ledger, label, values)
+    if label.classes == ("no", "yes"):
+        words = dict.fromkeys(word for word in map(canonical, values) if word in FOREIGN)
+        if said := ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in words):
+            ledger.note(f"answers to {label.name}: {said}", code="foreign-words")
     _report_unknown(ledger, label, str(column.name), raw, values, codes)
     return np.where(answers == UNKNOWN, np.int16(MISSING), answers)
 
 
-def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
-    """Note words of other languages that were read as no and yes."""
-    if label.classes != ("no", "yes"):
-        return
-    words = [word for word in map(canonical, values) if word in FOREIGN]
-    said = ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in dict.fromkeys(words))
-    if said:
-        ledger.note(f"answers to {label.name}: {said}", code="foreign-words")
-
-
 def _report_unknown(
-    ledger: Ledger,
-    label: Label,
-    name: str,
-    raw: Ints,
-    distinct: Sequence[str],
+    ledger: Ledger, label: Label, name: str, raw: Ints, distinct: Sequence[str],
     codes: NDArray[np.int16],
-) -> None:
+) -> None:  # fmt: skip
+    """Report words that are no classes, or set their rows aside.
+
+    A message proposes a ``classes=`` argument, with the most similar classes; reading goes on with
+    it where few similar words have meanings, else without the rows.
+    """
     unknown = np.flatnonzero(codes == UNKNOWN)
     if ledger.lenient:
         ledger.set_aside(np.isin(raw, unknown), "no class of its label")
         return
-    where = ledger.table
-    meant = {
-        word.strip(): _meant(word.casefold(), label)
-        for word in ([distinct[int(value)] for value in unknown])
-    }
+    words = [distinct[int(value)] for value in unknown]
+    meant = {word.strip(): _meant(word.casefold(), label) for word in words}
     told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
     go_on = {"classes": {label.name: meant}} if told else SET_ASIDE
-    words = [distinct[value] for value in unknown[:SHOWN]]
-    for value in unknown[:SHOWN]:
+    spelled = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
+    allowed = f"{listed(label.classes, SHOWN)}{spelled}, or empty"
+    short = [word for word in words[:SHOWN] if len(word) <= LONG]
+    pairs = ", ".join(f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in short)
+    said = f'`classes={{"{label.name}": {{{pairs}}}}}`'
+    mend = f'say what the words mean, e.g. {said} ("" means no answer)' if short else ""
+    for word, value in zip(words[:SHOWN], unknown, strict=False):
         rows = np.flatnonzero(raw == value)
         times = f" ({len(rows)} times)" if len(rows) > 1 else ""
-        word = distinct[value]
         shown = repr(word) if len(word) <= LONG else f"{word[: LONG - 3]!r}..."
         ledger.problem(
             "unknown-class",
             f"{shown} is no class of {label.name}{times}",
-            where=where.where(rows, name),
-            allowed=allowed_values(label),
-            mend=_proposal(words, label) if value == unknown[0] else "",
+            where=ledger.table.where(rows, name),
+            allowed=allowed,
+            mend=mend if value == unknown[0] else "",
             go_on=go_on,
         )
     if len(unknown) > SHOWN:
@@ -100,19 +95,10 @@ def _report_unknown(
             "unknown-class",
             f"{len(unknown) - SHOWN} more values are no classes of {label.name}",
             where=f"column {name}",
-            allowed=allowed_values(label),
+            allowed=allowed,
             numbers={"values": len(unknown) - SHOWN},
             go_on=go_on,
         )
-
-
-def _proposal(words: Sequence[str], label: Label) -> str:
-    """Propose a ``classes=`` argument for unknown words, with the most similar classes."""
-    pairs = [f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in words if len(w) <= LONG]
-    if not pairs:
-        return ""
-    said = f'`classes={{"{label.name}": {{{", ".join(pairs)}}}}}`'
-    return f'say what the words mean, e.g. {said} ("" means no answer)'
 
 
 def _meant(word: str, label: Label) -> str:
@@ -123,13 +109,6 @@ def _meant(word: str, label: Label) -> str:
     # "partially yes" contains two classes: the first one counts.
     near = sorted(held, key=word.index) or get_close_matches(word, list(loose), n=1, cutoff=0.75)
     return loose[near[0]] if near else "..."
-
-
-def allowed_values(label: Label) -> str:
-    """List the values of a label, for messages."""
-    names = listed(label.classes, SHOWN)
-    extra = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
-    return f"{names}{extra}, or empty"
 
 
 FEW_CLASSES = 12
@@ -156,6 +135,8 @@ def classes_from_data(
     longest = max(map(len, names), default=0)
     if len(names) > MAX_CLASSES or longest > MAX_NAME or (once and not ledger.table.part):
         go_on = _instead(columns[0], ledger)
+        given = {name: value for name, value in go_on.items() if value is not None}
+        which = f"; or {as_code(given)}, if that is meant" if given else ""
         texts = f", texts of up to {longest:,} characters" if longest > MAX_NAME else ""
         ledger.problem(
             "too-many-classes",
@@ -163,7 +144,7 @@ def classes_from_data(
             "answers",
             where=f"column {columns[0].name}",
             allowed=f"classes that repeat, at most {MAX_CLASSES}, of at most {MAX_NAME} characters",
-            mend=_advice(go_on),
+            mend=f"name the column of classes with `labels=`, as free text is no class{which}",
             go_on=go_on,
             numbers={"values": len(names), "most": MAX_CLASSES, "longest": longest},
         )
@@ -195,12 +176,6 @@ def _instead(column: "pd.Series[str]", ledger: Ledger) -> dict[str, Any]:
         return {}
     scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
     return {"labels": None, "score": str(column.name), "score_range": scale}
-
-
-def _advice(go_on: Mapping[str, Any]) -> str:
-    shown = {name: value for name, value in go_on.items() if value is not None}
-    which = f"; or {as_code(shown)}, if that is meant" if shown else ""
-    return f"name the column of classes with `labels=`, as free text is no class{which}"
 
 
 def _as_people_count(name: str) -> tuple[list[str | int], str]:
@@ -282,7 +257,7 @@ def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
     """Return a column with decimal points for commas, with a note."""
     pointed, had_commas = _pointed(column)
     if had_commas:
-        _note_commas(column, ledger)
+        ledger.note(f"column {column.name} has decimal commas", code="decimal-commas")
     return pointed
 
 
@@ -293,7 +268,7 @@ def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> Floats | None:
     if not np.isfinite(numbers).all():
         return None
     if had_commas:
-        _note_commas(column, ledger)
+        ledger.note(f"column {column.name} has decimal commas", code="decimal-commas")
     return numbers
 
 
@@ -310,11 +285,6 @@ def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
         return column, False
     new = pd.array([w.replace(",", ".") for w in words], dtype="str")
     return pd.Series(new.take(raw), index=column.index, name=column.name), True
-
-
-def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
-    text = f"column {column.name} has decimal commas"
-    ledger.note(text, code="decimal-commas")
 
 
 def point_wanted(cells: Sequence[str]) -> str:

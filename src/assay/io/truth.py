@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from assay._util.errors import Note, nearest, suggest
 from assay._util.grouping import first_rows
 from assay._util.text import counted, does
-from assay._util.typing import Ints
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.states import MISSING, Vectors, vector_name
 from assay.data.task import Label, Task
@@ -53,6 +52,10 @@ class TruthSource:
         """Column of each label with known truth."""
         return self.columns.by_label
 
+    def cells(self, label: str) -> "pd.Series[str]":
+        """Return the cells of a label."""
+        return self.table.frame[self.by_label[label]]
+
 
 def find_truth(
     truth: TruthArg,
@@ -68,37 +71,36 @@ def find_truth(
     """Find the table and columns of the truth; errors become problems."""
     if truth is None:
         return None
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         by_label = column_of_each("truth", truth, finder, task, ledger)
         columns = AnswerColumns(by_label=by_label, evidence="named by `truth=`")
-        found = TruthSource(table=table, names=item, columns=columns, ledger=ledger)
-        return _in_classes(found, words)
-    truth = as_pandas(truth)
-    if not isinstance(truth, pd.DataFrame | str | Path):
-        ledger.problem(
-            "argument-type",
-            f"`truth=` must be a table, a path or a column, not {type(truth).__name__}",
-            go_on=WITHOUT_TRUTH,
+        found: TruthSource | None = TruthSource(
+            table=table, names=item, columns=columns, ledger=ledger
         )
+    else:
+        truth = as_pandas(truth)
+        if not isinstance(truth, pd.DataFrame | str | Path):
+            ledger.problem(
+                "argument-type",
+                f"`truth=` must be a table, a path or a column, not {type(truth).__name__}",
+                go_on=WITHOUT_TRUTH,
+            )
+            return None
+        if isinstance(truth, str) and not Path(truth).exists():
+            ledger.problem(
+                "truth-not-found",
+                f"`truth={truth!r}` is neither a column nor a file",
+                mend=suggest(truth, finder.columns),
+                go_on={"truth": nearest(truth, finder.columns)},
+            )
+            return None
+        side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
+        found = _from_table(side, table, item_columns, task, labels, ledger)
+    if found is None:
         return None
-    if isinstance(truth, str) and not Path(truth).exists():
-        ledger.problem(
-            "truth-not-found",
-            f"`truth={truth!r}` is neither a column nor a file",
-            mend=suggest(truth, finder.columns),
-            go_on={"truth": nearest(truth, finder.columns)},
-        )
-        return None
-    side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
-    other = _from_table(side, table, item_columns, task, labels, ledger)
-    return None if other is None else _in_classes(other, words)
-
-
-def _in_classes(source: TruthSource, words: Words) -> TruthSource:
-    """Replace explained words."""
-    said = words_said(source.table, source.columns, words)
-    return replace(source, table=apply_words(source.table, source.columns, words), said=said)
+    said = words_said(found.table, found.columns, words)  # before explained words are replaced
+    return replace(found, table=apply_words(found.table, found.columns, words), said=said)
 
 
 def _from_table(
@@ -110,7 +112,7 @@ def _from_table(
     ledger: Ledger,
 ) -> TruthSource | None:
     """Take the truth from a table whose columns have the names of those of the ratings."""
-    finder = ColumnFinder(side.frame.columns)
+    finder = side.finder
     keys = finder.all_of(item_columns)
     if len(keys) < len(item_columns):
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
@@ -132,8 +134,14 @@ def _from_table(
     others = ColumnFinder(rest.frame.columns)
     usual = labels if named and all(others.get(c) is not None for c in named) else None
     columns = find_answers(rest, task, Arguments(labels=usual), aside)
-    columns = columns if columns.by_label else _named_truth(rest, task)
     one = len(task.labels) == 1
+    # A column called gold, truth or the like is the truth of the only label.
+    gold = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
+    if not columns.by_label:
+        by_label = {task.labels[0].name: gold[0]} if one and len(gold) == 1 else {}
+        columns = AnswerColumns(
+            by_label=by_label, evidence="its name is recognised" * len(by_label)
+        )
     if columns.question or not columns.by_label:
         ledger.problem(
             "truth-labels",
@@ -149,31 +157,35 @@ def _from_table(
     )
 
 
-def _named_truth(rest: Table, task: Task) -> AnswerColumns:
-    """Take a column called gold, truth or the like as the truth of the only label."""
-    named = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
-    if len(named) != 1 or len(task.labels) != 1:
-        return AnswerColumns()
-    return AnswerColumns(
-        by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
-    )
-
-
 def known_truth(
     source: TruthSource | None, *, names: "pd.Index[str]", task: Task, ledger: Ledger
 ) -> Vectors:
-    """Return the truth of each item as class codes (see ``Ratings.truth``)."""
+    """Return the truth of each item as class codes (see ``Ratings.truth``).
+
+    Two different classes of an item are a problem.
+    """
     truth = np.full((len(names), len(task.labels)), MISSING, np.int16)
     if source is None:
         return truth
     keys, known = codes_of(source.names)
     position = names.get_indexer(known)
     _report_unmatched(source, position, names, known, ledger)
-    owner = np.append(position, -1)[keys]  # an item without a name has the key -1
+    item = np.append(position, -1)[keys]  # an item without a name has the key -1
     for column, label in enumerate(task.labels):
-        if label.name in source.by_label:
-            cells = decode(source.table.frame[source.by_label[label.name]], label, source.ledger)
-            truth[:, column] = _constant(cells, owner, names, label.name, source)
+        if label.name not in source.by_label:
+            continue
+        cells = decode(source.cells(label.name), label, source.ledger)
+        owner = np.where(cells >= 0, item, -1)
+        first = first_rows(owner, len(names))
+        truth[:, column] = np.where(first >= 0, cells[first], MISSING)
+        clash = np.flatnonzero((owner >= 0) & (cells != truth[owner, column]))
+        if len(clash):
+            source.ledger.problem(
+                "truth-conflict",
+                f"the truth of {label.name} has two values for item {names[owner[clash[0]]]!r}",
+                where=source.table.where(clash, source.by_label[label.name]),
+                go_on=WITHOUT_TRUTH,
+            )
     if source.ledger is not ledger:
         ledger.problems += source.ledger.problems
         ledger.notes += [
@@ -183,24 +195,6 @@ def known_truth(
     return _admissible(task, truth, names, ledger)
 
 
-def _constant(
-    cells: NDArray[np.int16], owner: Ints, names: "pd.Index[str]", label: str, source: TruthSource
-) -> NDArray[np.int16]:
-    """Return the known class of each item; two different ones are a problem."""
-    owner = np.where(cells >= 0, owner, -1)
-    first = first_rows(owner, len(names))
-    values = np.where(first >= 0, cells[first], MISSING).astype(np.int16)
-    clash = np.flatnonzero((owner >= 0) & (cells != values[owner]))
-    if len(clash):
-        source.ledger.problem(
-            "truth-conflict",
-            f"the truth of {label} has two values for item {names[owner[clash[0]]]!r}",
-            where=source.table.where(clash, source.by_label[label]),
-            go_on=WITHOUT_TRUTH,
-        )
-    return values
-
-
 def _report_unmatched(
     source: TruthSource,
     position: NDArray[np.intp],
@@ -208,9 +202,15 @@ def _report_unmatched(
     known: "pd.Index[str]",
     ledger: Ledger,
 ) -> None:
-    unmatched = int((position < 0).sum())
-    near = _near(names, known[position < 0]) if unmatched else ""
-    if unmatched == len(position):
+    """Report items of the truth that the ratings lack, and names that nearly match."""
+    unmatched, near = known[position < 0], ""
+    if len(unmatched):
+        alike = {folded(str(name)): str(name) for name in names}
+        pairs = [(str(n), alike[folded(str(n))]) for n in unmatched if folded(str(n)) in alike]
+        if pairs:
+            said = counted(len(pairs), "name")
+            near = f"; {said} nearly match, such as {pairs[0][0]!r} and {pairs[0][1]!r}"
+    if len(unmatched) == len(position):
         named = f", e.g. {known[0]!r}" if len(known) else ", whose items have no names"
         ledger.problem(
             "truth-unmatched",
@@ -219,21 +219,10 @@ def _report_unmatched(
             mend=f"use the same names of items in both{near}",
             go_on=WITHOUT_TRUTH,
         )
-    elif unmatched and source.ledger is not ledger:
-        idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
-        ledger.note(
-            f"{idle} not among the ratings' items{near}", code="truth-of-others", items=unmatched
-        )
-
-
-def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:
-    """Say how many unmatched names nearly match an item of the ratings."""
-    alike = {folded(str(name)): str(name) for name in names}
-    pairs = [(str(n), alike[folded(str(n))]) for n in unmatched if folded(str(n)) in alike]
-    if not pairs:
-        return ""
-    one, other = pairs[0]
-    return f"; {counted(len(pairs), 'name')} nearly match, such as {one!r} and {other!r}"
+    elif len(unmatched) and source.ledger is not ledger:
+        idle = f"{counted(len(unmatched), 'item')} of the truth {does(len(unmatched), 'are')}"
+        text = f"{idle} not among the ratings' items{near}"
+        ledger.note(text, code="truth-of-others", items=len(unmatched))
 
 
 def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:
@@ -278,47 +267,43 @@ def match_truth(
     are a problem. A part of a data set is not checked, since other parts may use the words.
     """
     for label in task.labels:
-        if gold is None or label.name not in gold.by_label:
-            continue
-        if _several(gold, label):
+        if gold is None or label.name not in gold.by_label or _several(gold, label):
             continue
         column = answers.of(label.name)
         shared = len(task.labels) > 1 and answers.question
         if table.part or label.classes or not column or shared:
             continue
-        cells = table.frame[column]
-        said = _words(cells)
-        known = _words(gold.table.frame[gold.by_label[label.name]])
+        cells, counts = table.frame[column], _counts(gold.cells(label.name))
+        said = list(_counts(cells))
         explained = set(map(canonical, words.get(label.name, {}).values()))
-        if explained & set(map(canonical, known)):
+        if explained & set(map(canonical, counts)):
             continue
-        if said and known and _mostly_foreign(gold, label, said):
-            gold = _translated(gold, label, said, known, cells, items, ledger)
-        elif said:
-            _note_unknown(gold, label, said, ledger)
+        used = set(map(canonical, said))
+        foreign = [word for word in counts if canonical(word) not in used]
+        if said and sum(counts[word] for word in foreign) > MOSTLY * sum(counts.values()):
+            gold = _translated(gold, label, said, list(counts), cells, items, ledger)
+        elif said and (odd := list(filter(_may_be_unknown, foreign))):
+            written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
+            ledger.note(
+                f"the truth of {label.name} says {_listed(odd)}, but no answer does. It counts as "
+                f"a class, unless it means that the truth is not known: `classes={written}`",
+                code="truth-class-unsaid",
+                words=len(odd),
+            )
     return gold
 
 
-def _words(column: "pd.Series[str]") -> list[str]:
-    """Return the words of a column, the most common first."""
-    found = column.str.strip().value_counts().index
-    return [str(w) for w in found if canonical(str(w)) not in EMPTY]
-
-
-def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> bool:
-    """Whether most cells of the truth have words that no answer uses."""
-    words = gold.table.frame[gold.by_label[label.name]].str.strip().value_counts()
-    answers = set(map(canonical, said))
-    filled = {str(w): int(n) for w, n in words.items() if canonical(str(w)) not in EMPTY}
-    foreign = sum(n for word, n in filled.items() if canonical(word) not in answers)
-    return foreign > MOSTLY * sum(filled.values())
+def _counts(column: "pd.Series[str]") -> dict[str, int]:
+    """Return how often a column has each word, the most common first."""
+    found = column.str.strip().value_counts().items()
+    return {str(word): int(n) for word, n in found if canonical(str(word)) not in EMPTY}
 
 
 def _several(gold: TruthSource, label: Label) -> bool:
     """Add a problem for cells of the truth with several values."""
     column = gold.by_label[label.name]
     cells = gold.table.frame[column]
-    found = joined_answers(_words(cells), label)
+    found = joined_answers(list(_counts(cells)), label)
     lists = lists_of(cells)
     odd = list(found.cells) if found else [cell for cell, items in lists.items() if len(items) > 1]
     if not odd:
@@ -394,7 +379,7 @@ def _commonest(
 
     If two words would get the same answer, all are left open.
     """
-    truth = gold.table.frame[gold.by_label[label.name]].str.strip()
+    truth = gold.cells(label.name).str.strip()
     filled = (truth != "").to_numpy(bool)
     by_item = pd.Series(truth.to_numpy()[filled]).groupby(gold.names.to_numpy()[filled]).first()
     of_row = pd.Series(items.map(by_item).fillna("").to_numpy())
@@ -412,18 +397,3 @@ def _commonest(
 def _may_be_unknown(word: str) -> bool:
     """Whether a word of the truth may mean that it is not known."""
     return canonical(word) in NO_ANSWER or canonical(word) == CODE
-
-
-def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: Ledger) -> None:
-    """Note words of the truth that no answer uses and that may mean unknown."""
-    answers = set(map(canonical, said))
-    words = _words(gold.table.frame[gold.by_label[label.name]])
-    odd = [word for word in words if canonical(word) not in answers and _may_be_unknown(word)]
-    if odd:
-        written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
-        ledger.note(
-            f"the truth of {label.name} says {_listed(odd)}, but no answer does. It counts as a "
-            f"class, unless it means that the truth is not known: `classes={written}`",
-            code="truth-class-unsaid",
-            words=len(odd),
-        )

@@ -195,7 +195,9 @@ def choose_item(
     fitting = [c for c in rated if not repeats(codes[c], rows, beside)]
     alike = [c for c in fitting if same_groups(codes[c], codes[fitting[0]])]
     if fitting and len(alike) == len(fitting) and not (set(alike) <= set(numbers) < set(rated)):
-        return fitting[0], _evidence(fitting[0], [c for c in rated if c not in fitting])
+        others = " or ".join(c for c in rated if c not in fitting)
+        more = f", and raters rate one {others} more than once, but no {fitting[0]}"
+        return fitting[0], ONE_NAME + more * bool(others)
     _ask(rated, fitting, codes, ledger)
     return "", ""
 
@@ -210,12 +212,6 @@ def same_groups(one: Ints, other: Ints) -> bool:
     """Whether two columns group the rows in the same way."""
     pairs = len(unique_rows(one, other)[0])
     return pairs == len(np.unique(one)) == len(np.unique(other))
-
-
-def _evidence(column: str, others: Sequence[str]) -> str:
-    if not others:
-        return ONE_NAME
-    return f"{ONE_NAME}, and raters rate one {' or '.join(others)} more than once, but no {column}"
 
 
 def _ask(

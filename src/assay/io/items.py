@@ -15,7 +15,7 @@ from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
 from assay.io.cells import all_numbers, point_wanted, with_points
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, with_one_name
-from assay.io.names import EMPTY, ColumnFinder, Roles
+from assay.io.names import EMPTY, Roles, columns_of
 from assay.io.reading_log import Ledger
 from assay.io.replicates import number_within
 from assay.io.tables import Table, cell_text
@@ -192,35 +192,21 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
         if values is None:
             continue
         if role == "panel":
-            ledger.note(
-                "no column names the cluster, so each panel is its own cluster",
-                code="panels-are-clusters",
+            text = "no column names the cluster, so each panel is its own cluster"
+            ledger.note(text, code="panels-are-clusters")
+        key, mend = {}, ""
+        if "item" in places.roles:  # items may be numbered within their cluster
+            key = {"item": list(dict.fromkeys(columns_of(places.roles, role, "item")))}
+            mend = (
+                f"if names of items are unique only within each {role}, name both: "
+                f"{as_code(key)}; else name another column, or `{role}=''` for none"
             )
         found = constant_within(
             values, places.item, names, what="cluster", table=places.table, ledger=ledger,
-            mend=_key_with(places, role), go_on=_key_of(places, role),
+            mend=mend, go_on=key,
         )  # fmt: skip
         return np.asarray(found, object)
     return np.full(len(names), "", object)
-
-
-def _key_with(places: Places, role: str) -> str:
-    """Advise a composite key, since items may be numbered within their cluster."""
-    if "item" not in places.roles:
-        return ""
-    key = _key_of(places, role)
-    return (
-        f"if names of items are unique only within each {role}, name both: "
-        f"{as_code(key)}; else name another column, or `{role}=''` for none"
-    )
-
-
-def _key_of(places: Places, role: str) -> dict[str, list[str]]:
-    """Return the key of items that are numbered within clusters."""
-    if "item" not in places.roles:
-        return {}
-    key = [*places.roles[role].columns, *places.roles["item"].columns]
-    return {"item": list(dict.fromkeys(key))}
 
 
 def panel_table(
@@ -406,7 +392,7 @@ def with_covariates(
 
 def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger) -> "Words | None":
     """Return the cell of each item, from the first table that has one."""
-    there = [(place, ColumnFinder(place.table.frame.columns).get(name)) for place in sources]
+    there = [(place, place.table.finder.get(name)) for place in sources]
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
         ledger.problem(

@@ -15,7 +15,7 @@ from assay._util.text import counted, first_names, listed
 from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
-from assay.io.arguments import Arguments, ColumnArg
+from assay.io.arguments import Arguments, names_in
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
@@ -43,6 +43,9 @@ SHOWN = 5
 def reshape(export: Export, task: Task, given: Arguments) -> Export:
     """Give each rating a row, by ``wide=``, ``wide_items=`` or ``counts=``; number raters if
     unnamed.
+
+    A row is an item where columns are raters or classes (or a pattern of answers with its count),
+    and a rater where columns are items.
     """
     table = export.table
     asked = given.shapes
@@ -55,8 +58,19 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
             go_on=dict.fromkeys(asked[1:]),
         )
     columns = _chosen(table, asked[0], task, given)
-    ways = {"wide": _of_raters, "wide_items": _of_items, "counts": _of_classes}
-    found = ways[asked[0]](table, columns, task, given)
+    roles: dict[str, tuple[str, ...]] = {}
+    if asked[0] == "counts":
+        found = _of_classes(table, columns, task, given)
+    elif asked[0] == "wide":
+        table, roles = with_items(table, columns, given)
+        found = _melted(table, columns, "rater", task, given, roles=roles)
+    else:
+        if not given.rater:
+            person = person_of(_others(table, columns))
+            if not person:
+                table, person = _with_numbers(table, "rater")
+            roles = {"rater": (person,)}
+        found = _melted(table, columns, "item", task, given, roles=roles)
     return replace(
         found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes)
     )
@@ -76,56 +90,29 @@ def require_one_label(task: Task, given: Arguments) -> None:
 
 def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
     """Return the columns that an argument names; names may have a wildcard."""
-    asked: ColumnArg = getattr(given, argument)
-    finder = ColumnFinder(table.frame.columns)
-    found: list[str] = []
-    for name in [asked] if isinstance(asked, str) else list(asked or ()):
-        column = finder.get(name)
+    asked: list[str] = names_in(getattr(given, argument))
+    columns, found = table.finder.columns, list[str]()
+    for name in asked:
+        column = table.finder.get(name)
         if column is not None:
-            found.append(column)
-            continue
-        if name == EVERY:
-            matching = (
-                vote_columns(table.frame)
-                if argument == "counts"
-                else answer_columns(table.frame, task.labels[0], [])
-            )
+            matching = [column]
+        elif name == EVERY and argument == "counts":
+            matching = vote_columns(table.frame)
+        elif name == EVERY:
+            matching = answer_columns(table.frame, task.labels[0], [])
         else:
-            matching = [c for c in finder.columns if fnmatchcase(c, name)]
+            matching = [c for c in columns if fnmatchcase(c, name)]
         if not matching:
+            near = ([n] if n in columns else get_close_matches(n, columns, n=1) for n in asked)
             raise RatingsError.of(
                 "unknown-column",
                 f"`{argument}=` names {name!r}, which is no column",
                 table.source,
-                mend=suggest(name, finder.columns),
-                go_on={argument: _nearly(asked, finder.columns) or None},
+                mend=suggest(name, columns),
+                go_on={argument: list(dict.fromkeys(c for one in near for c in one)) or None},
             )
         found += matching
     return list(dict.fromkeys(found))
-
-
-def _nearly(asked: ColumnArg, columns: Sequence[str]) -> list[str]:
-    """Return the columns that are named, or nearly so."""
-    names = [asked] if isinstance(asked, str) else list(asked or ())
-    near = ([n] if n in columns else get_close_matches(n, columns, n=1) for n in names)
-    return list(dict.fromkeys(column for found in near for column in found))
-
-
-def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
-    """Read a column for each rater; a row is an item, or a pattern of answers with its count."""
-    table, item = with_items(table, columns, given)
-    return _melted(table, columns, "rater", task, given, roles=item)
-
-
-def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
-    """Read a column for each item; a row is a rater."""
-    roles: dict[str, tuple[str, ...]] = {}
-    if not given.rater:
-        person = person_of(_others(table, columns))
-        if not person:
-            table, person = _with_numbers(table, "rater")
-        roles = {"rater": (person,)}
-    return _melted(table, columns, "item", task, given, roles=roles)
 
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
@@ -192,7 +179,11 @@ def with_items(
     """
     if given.item:
         return table, {}
-    table = _with_row_names(table)
+    names = table.frame.get("")
+    if names is not None and not names.duplicated().any() and not are_numbers(names):
+        # The nameless column holds a name of each row, and not its number.
+        renamed = table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)})
+        table = replace(table, frame=renamed)
     rest = _others(table, columns)
     item = item_of(rest)
     number = count_column(table.frame[rest])
@@ -229,14 +220,6 @@ def _unique_key(frame: pd.DataFrame, rest: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def _with_row_names(table: Table) -> Table:
-    """Name the nameless column, if it holds a name of each row and not its number."""
-    names = table.frame.get("")
-    if names is None or names.duplicated().any() or are_numbers(names):
-        return table
-    return replace(table, frame=table.frame.rename(columns={"": free_name(ROW_NAME, table.frame)}))
-
-
 def _with_numbers(table: Table, role: str, key: Sequence[str] = ()) -> tuple[Table, str]:
     """Name each row by its number; the columns of a ``key`` could name it."""
     name = free_name(role, table.frame)
@@ -246,8 +229,7 @@ def _with_numbers(table: Table, role: str, key: Sequence[str] = ()) -> tuple[Tab
         + f"; `{role}={list(key)!r}` names them" * bool(key),
         code="rows-numbered",
     )
-    frame = table.frame.assign(**{name: numbers})
-    return replace(table, frame=frame, notes=(*table.notes, note)), name
+    return table.noted(note, frame=table.frame.assign(**{name: numbers})), name
 
 
 def free_name(name: str, frame: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from assay.data.ratings import UNNAMED
 from assay.data.task import Label, Task
-from assay.io.arguments import BY_ROW, Arguments
+from assay.io.arguments import BY_ROW, Arguments, names_in
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
 from assay.io.list_cells import exploded, joined_answers, lists_of
@@ -37,14 +37,9 @@ def times_counted(table: Table, column: str) -> Table:
     """Repeat each row by its count, and drop the column of counts."""
     times = np.asarray(table.frame[column].astype(float), np.int64)
     rows = np.repeat(np.arange(len(times)), times)
-    note = reader_note(
-        f"each row stands for as many ratings as column {column} says: {len(rows)} in all",
-        code="rows-counted",
-        rows=len(times),
-        ratings=len(rows),
-    )
-    frame = table.frame.drop(columns=column).iloc[rows].reset_index(drop=True)
-    return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
+    text = f"each row stands for as many ratings as column {column} says: {len(rows)} in all"
+    note = reader_note(text, code="rows-counted", rows=len(times), ratings=len(rows))
+    return replace(table, frame=table.frame.drop(columns=column)).taking(rows, note)
 
 
 def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
@@ -52,9 +47,8 @@ def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
 
     A single column of shares, or one beside the number of raters, has votes for one class.
     """
-    named = [given.counts] if isinstance(given.counts, str) else list(given.counts or ())
-    frame = export.table.frame
-    column = ColumnFinder(frame.columns).get(named[0]) if named else None
+    named, frame = names_in(given.counts), export.table.frame
+    column = export.table.finder.get(named[0]) if named else None
     if len(named) != 1 or column is None or not frame[column].str.fullmatch(COUNT).all():
         return export, given
     others = [str(c) for c in frame.columns if c != column]
@@ -71,9 +65,9 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     several rows.
     """
     frame = export.table.frame
-    said_so = given.rater == BY_ROW and ColumnFinder(frame.columns).get(BY_ROW) is None
+    said_so = given.rater == BY_ROW and export.table.finder.get(BY_ROW) is None
     if said_so:
-        export = replace(export, table=votes_apart(export.table, task, given))
+        export = replace(export, table=_votes_apart(export.table, task, given))
         frame = export.table.frame
     if not said_so and (given.rater is not None or "rater" in export.roles):
         return None
@@ -88,12 +82,12 @@ def without_names(export: Export, task: Task, given: Arguments) -> Export | None
     return number_votes(export, given, task)
 
 
-def votes_apart(table: Table, task: Task, given: Arguments) -> Table:
+def _votes_apart(table: Table, task: Task, given: Arguments) -> Table:
     """Give each vote a row where a cell holds the answers of several raters.
 
     Lists in other columns, such as the sentences of a text, are no votes.
     """
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     named = named_columns(finder, given.labels, given.value) or finder.all_of(task.label_names)
     for column in named or finder.all_of(ANSWER_COLUMNS)[:1]:
         cells = _votes_of(table.frame[column], task.labels[0])
@@ -135,7 +129,7 @@ def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool
 
 def _item(export: Export, given: Arguments, task: Task) -> list[str]:
     """Return the columns of the item, as far as known at this point."""
-    finder = ColumnFinder(export.table.frame.columns)
+    finder = export.table.finder
     if given.item:
         return finder.all_of(given.item)
     if "item" in export.roles:

@@ -201,7 +201,6 @@ Controls = Mapping[str, Control]
 
 def export_of(study: Study, name: str, task: Task | None) -> Export:
     """Make a table with a column for each label, the task, and known truth."""
-    rows = len(study.places)
     for question, answers in study.said.items():
         if question not in study.controls:
             split_answers(answers)
@@ -212,96 +211,80 @@ def export_of(study: Study, name: str, task: Task | None) -> Export:
     known = {**study.controls, **scores_only}
     said = {**study.said, **{key: {} for key in scored}}
     controls = told_controls(said, study.truth.values(), known)
-    asked = np.zeros(rows, bool)
+    asked = np.zeros(len(study.places), bool)
     for key, control in controls.items():
         if control.kind != "text":
             asked[list(study.said.get(key, {}))] = True
     raters = np.unique(study.rows["rater"], return_inverse=True)[1]
     controls = with_found_gates(controls, study.said, asked, raters)
-    named = () if task is None else task.label_names
-    columns = label_columns(controls.values(), named)
-    _require_labels(study, controls, columns)
+    columns = label_columns(controls.values(), () if task is None else task.label_names)
+    if not columns:
+        texts = ", ".join(controls)
+        raise RatingsError.of(
+            "no-answers",
+            "no question of the export has answers that are classes"
+            + (f": {texts} hold texts, regions or measures" if texts else ""),
+            study.source.name,
+            allowed="choices, grades, or choices of several",
+            mend="export a project whose annotators chose among classes",
+        )
     cells = _cells(study, controls, columns, asked)
+    made: Task | None = None
     if task is None:
         columns = _informative(study, controls, columns, cells)
         columns = _fitting(study, controls, columns, cells)
-        made: Task | None = _task(name, controls, columns)
-    else:
-        made = None
-    _note_withdrawn(study)
-    _note_texts(study, controls)
-    if task is None:
-        _note_gates(study, controls, columns)
-    _note_choices(study, controls, columns)
+        made = _task(name, controls, columns)
+    _note_questions(study, controls, columns, gates=task is None)
     frame, own = _frame(study, cells)
     options = _labels(columns, made or task)
     called = {column: label for label, column in options.get("labels", {}).items()}
-    options |= _named("confidence", _confidences(study, controls, columns, frame), called)
-    options |= _named("score", _scores(study, columns, frame), called)
+    for kind, found in (
+        ("confidence", _confidences(study, controls, columns, frame)),
+        ("score", _scores(study, columns, frame)),
+    ):
+        named = {called[name]: column for name, column in found.items() if name in called}
+        options |= {kind: named} if named else {}
     options |= _truth(study, columns, own["item"]) | _repeats(study)
     reserved = _add_data(study, frame)
     table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
+    asking = list(dict.fromkeys(column.control for column in columns))
+    reason = f"its labels are the questions of the export ({listed(asking)})"
+    if len(columns) == 1 and not columns[0].option:
+        reason = f"{columns[0].control} is the one question with classes"
     return Export(
         table=table, roles={role: (column,) for role, column in own.items()}, options=options,
-        reserved=reserved, task=made, reason=_reason(columns), notes=tuple(study.notes),
+        reserved=reserved, task=made, reason=reason, notes=tuple(study.notes),
     )  # fmt: skip
-
-
-def _reason(columns: Sequence[Column]) -> str:
-    """Say why the task was chosen."""
-    if len(columns) == 1 and not columns[0].option:
-        return f"{columns[0].control} is the one question with classes"
-    questions = list(dict.fromkeys(column.control for column in columns))
-    return f"its labels are the questions of the export ({listed(questions)})"
-
-
-def _require_labels(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
-    if columns:
-        return
-    texts = ", ".join(controls)
-    raise RatingsError.of(
-        "no-answers",
-        "no question of the export has answers that are classes"
-        + (f": {texts} hold texts, regions or measures" if texts else ""),
-        study.source.name,
-        allowed="choices, grades, or choices of several",
-        mend="export a project whose annotators chose among classes",
-    )
 
 
 def _cells(
     study: Study, controls: Controls, columns: Sequence[Column], asked: Bools
 ) -> dict[str, list[str]]:
-    """Return the cells of each label; an open multiple choice chooses nothing."""
-    rows = len(study.places)
-    silent = {}
-    for name, control in controls.items():
-        if control.kind == "choices":
-            silent[name] = _choosing_nothing(study, control, asked)
-            if total := int(silent[name].sum()):
-                study.note(
-                    f"{counted(total, 'rating', 'choose')} none of the options of {name}, which "
-                    "is read as no to each",
-                    code="nothing-chosen", ratings=total,
-                )  # fmt: skip
-    nobody = np.zeros(rows, bool)
-    return {
-        column.name: cells_of(
-            column, study.said.get(column.control, {}), silent.get(column.control, nobody), rows
-        )
-        for column in columns
-    }
+    """Return the cells of each label; an open multiple choice chooses nothing.
 
-
-def _choosing_nothing(study: Study, control: Control, asked: Bools) -> Bools:
-    """Return ratings that leave a multiple choice open, by raters who answer it elsewhere."""
-    answers = study.said.get(control.name, {})
+    It does so in ratings of raters who answer it elsewhere.
+    """
+    nobody = np.zeros(len(study.places), bool)
+    silent = dict.fromkeys(controls, nobody)
     raters = np.array(study.rows["rater"], object)
-    known = {raters[row] for row in answers}
-    silent = asked & open_to(control, study.said, len(asked))
-    silent[list(answers)] = False
-    silent &= np.array([rater in known for rater in raters], bool)
-    return silent
+    for name, control in controls.items():
+        if control.kind != "choices":
+            continue
+        answers = study.said.get(name, {})
+        known = {raters[row] for row in answers}
+        silent[name] = asked & open_to(control, study.said, len(asked))
+        silent[name][list(answers)] = False
+        silent[name] &= np.array([rater in known for rater in raters], bool)
+        if total := int(silent[name].sum()):
+            study.note(
+                f"{counted(total, 'rating', 'choose')} none of the options of {name}, which "
+                "is read as no to each",
+                code="nothing-chosen", ratings=total,
+            )  # fmt: skip
+    return {
+        one.name: cells_of(one, study.said.get(one.control, {}), silent[one.control], len(nobody))
+        for one in columns
+    }
 
 
 def _informative(
@@ -366,8 +349,10 @@ def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
     return task_of(name, controls, columns)
 
 
-def _note_withdrawn(study: Study) -> None:
-    """Note ratings that were withdrawn or empty."""
+def _note_questions(
+    study: Study, controls: Controls, columns: Sequence[Column], *, gates: bool
+) -> None:
+    """Note ratings that were withdrawn or empty, and how questions are read."""
     words = Counter(word for word in study.rows["status"] if word != SUBMITTED)
     if words:
         counts = ", ".join(f"{word} {count}" for word, count in words.most_common())
@@ -375,9 +360,6 @@ def _note_withdrawn(study: Study) -> None:
             f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts})",
             code="ratings-withdrawn", ratings=words.total(),
         )  # fmt: skip
-
-
-def _note_texts(study: Study, controls: Controls) -> None:
     texts = [name for name, control in controls.items() if control.kind == "text"]
     if texts:
         study.note(
@@ -385,19 +367,13 @@ def _note_texts(study: Study, controls: Controls) -> None:
             "measures): not read",
             code="questions-not-read", questions=len(texts),
         )  # fmt: skip
-
-
-def _note_gates(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
-    for control in controls.values():
+    for control in controls.values() if gates else ():
         if control.inferred:
             gate = gate_text(control.gates, columns, controls)
             study.note(
                 f"{control.name} is answered only where {gate}, so it is read as asked only there",
                 code="gate-found",
             )
-
-
-def _note_choices(study: Study, controls: Controls, columns: Sequence[Column]) -> None:
     for control in controls.values():
         own = [column.name for column in columns if column.control == control.name]
         if control.kind == "choices" and own:
@@ -435,17 +411,11 @@ def _labels(columns: Sequence[Column], task: Task | None) -> dict[str, Any]:
     return {"labels": same} if same else {}
 
 
-def _named(kind: str, found: Mapping[str, str], called: Mapping[str, str]) -> dict[str, Any]:
-    """Return the argument that names columns of scores by label."""
-    named = {called[name]: column for name, column in found.items() if name in called}
-    return {kind: named} if named else {}
-
-
 def _confidences(
     study: Study, controls: Controls, columns: Sequence[Column], frame: pd.DataFrame
 ) -> dict[str, str]:
     """Add a column of confidences for each ordered label."""
-    found = {}
+    found: dict[str, str] = {}
     for column in columns:
         control, numbers = controls[column.control], study.sure.get(column.control, {})
         if not numbers:
@@ -456,51 +426,43 @@ def _confidences(
                 code="scores-not-used",
             )
             continue
-        held = np.full(len(study.places), np.nan)
-        answers = study.said.get(column.control, {})
+        answers, sure = study.said.get(column.control, {}), dict[int, Any]()
         for row, given in numbers.items():
             if row not in answers or given is None:
                 continue
             if not column.option:
-                held[row] = given[0] if isinstance(given, tuple) else given
-            elif isinstance(given, tuple) and column.option in (
-                options := list(chosen(answers[row]))
-            ):
-                place = options.index(column.option)
-                held[row] = (
-                    given[place] if place < len(given) and given[place] is not None else np.nan
-                )
-        if not np.isfinite(held).any():
-            continue
-        if _keep(study, frame, f"{column.name}_confidence", held, of=column):
-            found[column.name] = f"{column.name}_confidence"
+                sure[row] = given[0] if isinstance(given, tuple) else given
+            elif isinstance(given, tuple) and column.option in chosen(answers[row]):
+                place = list(chosen(answers[row])).index(column.option)
+                sure[row] = dict(enumerate(given)).get(place)
+        found |= _kept(study, frame, column.name, "confidence", sure)
     return found
 
 
 def _scores(study: Study, columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, str]:
     """Add a column of scores for each label that has any."""
-    found = {}
+    found: dict[str, str] = {}
     for column in columns:
         numbers = {} if column.option else study.scored.get(column.control, {})
-        if not numbers:
-            continue
-        held = np.full(len(study.places), np.nan)
-        held[list(numbers)] = list(numbers.values())
-        if _keep(study, frame, f"{column.name}_score", held, of=column):
-            found[column.name] = f"{column.name}_score"
+        found |= _kept(study, frame, column.name, "score", numbers) if numbers else {}
     return found
 
 
-def _keep(study: Study, frame: pd.DataFrame, name: str, held: Any, *, of: Column) -> bool:
-    """Add a column of numbers, unless some are outside 0 to 1."""
-    if np.nanmin(held) < 0 or np.nanmax(held) > 1:
-        study.note(
-            f"the scores of {of.name} are not used: they are not from 0 to 1",
-            code="scores-not-used",
-        )
-        return False
-    frame[name] = held
-    return True
+def _kept(
+    study: Study, frame: pd.DataFrame, label: str, kind: str, numbers: Mapping[int, Any]
+) -> dict[str, str]:
+    """Add a column of numbers, unless some are outside 0 to 1; return it by label."""
+    cells = np.full(len(study.places), np.nan)
+    for row, number in numbers.items():
+        cells[row] = np.nan if number is None else number
+    if kind == "confidence" and not np.isfinite(cells).any():
+        return {}
+    if np.nanmin(cells) < 0 or np.nanmax(cells) > 1:
+        text = f"the scores of {label} are not used: they are not from 0 to 1"
+        study.note(text, code="scores-not-used")
+        return {}
+    frame[f"{label}_{kind}"] = cells
+    return {label: f"{label}_{kind}"}
 
 
 def _truth(study: Study, columns: Sequence[Column], item: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Rows that contradict each other: keys that are not the item, and options that were chosen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +17,7 @@ from assay.io.identifiers import keys_of
 from assay.io.layout import Layout
 from assay.io.likely_columns import crossing, has_few
 from assay.io.list_cells import MOST_OPTIONS
-from assay.io.names import BESIDE, KEY_PARTS, WORDS, names_system, squash
+from assay.io.names import BESIDE, KEY_PARTS, WORDS, columns_of, names_system, squash
 
 MOST_CLASH = 0.25
 """Largest share of contradictory ratings of one rater and item for a key to be believed."""
@@ -57,13 +57,14 @@ def require_own_key(
     )
     others = {c for key in found for c in key} - set(item)
     # A column with another role does not number ratings.
-    told = {c for role in KEY_PARTS for c in _columns(layout, role)}
+    told = set(columns_of(layout.roles, *KEY_PARTS))
     items = len(np.unique(keys[0][rows]))
     what = (
         f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
         f"{counted(len(rows), 'row')} a rater gives one of them several answers"
     )
-    if _is_meant(layout):
+    # The caller names the item, and says that its ratings repeat.
+    if layout.roles["item"].evidence.startswith("named by `item=`") and layout.told_apart:
         rest = f"{left} of them are left" if left else "no rater does"
         ledger.note(
             f"{what}; with {said}, {rest}",
@@ -100,13 +101,14 @@ def _system_of(
     """
     frame, rows = layout.table.frame, np.flatnonzero(layout.ledger.kept)
     held = {*layout.answers.columns, *layout.scores.columns, *layout.audits.columns, layout.status}
-    held |= {c for role in layout.roles for c in _columns(layout, role) if role != "system"}
+    held |= set(columns_of(layout.roles, *(role for role in layout.roles if role != "system")))
+    item, known = columns_of(layout.roles, "item"), columns_of(layout.roles, "system")
     free = [str(c) for c in frame.columns if c not in held and has_few(frame[c])]
-    system = [c for c in free if c in _columns(layout, "system") or names_system(c)]
+    system = [c for c in free if c in known or names_system(c)]
     if not system and many:
         rest = [c for c in free if squash(c) not in NUMBERING]
-        codes = {c: keys_of(frame, [c])[rows] for c in [*rest, *_columns(layout, "item")]}
-        system = [crossing(_columns(layout, "item"), rest, codes)]
+        codes = {c: keys_of(frame, [c])[rows] for c in [*rest, *item]}
+        system = [crossing(item, rest, codes)]
     clash = clashing(keys, answers, scores, rows).sum()
     for column in filter(None, system):
         apart = clashing([keys_of(frame, [column]), *keys], answers, scores, rows)
@@ -118,7 +120,7 @@ def _system_of(
 def _asked(layout: Layout, item: Sequence[str], key: Sequence[str]) -> dict[str, str]:
     """Name the system, and the cluster if each has an answer to the item: what it was asked."""
     named = [c for c in key if c not in item and names_system(c)]
-    system = _columns(layout, "system") or tuple(named[:1])
+    system = columns_of(layout.roles, "system") or named[:1]
     asked = {} if "system" in layout.roles or not system else {"system": system[0]}
     if "cluster" in layout.roles or len(item) > 1 or not {*item, *system} <= set(key):
         return asked
@@ -150,30 +152,27 @@ def clashing(
     return np.asarray((kinds[group] > 1) & given, bool)
 
 
-def _is_meant(layout: Layout) -> bool:
-    """Whether the caller names the item, and says that its ratings repeat."""
-    named = layout.roles["item"].evidence.startswith("named by `item=`")
-    return named and bool(layout.told_apart)
-
-
 def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     """Find the smallest keys with which no rater rates an item twice."""
     answers, scores, audits = layout.answers, layout.scores, layout.audits
-    beside = [c for role in BESIDE for c in _columns(layout, role)]
-    beside += [answers.question] if answers.question else []
+    beside = [*columns_of(layout.roles, *BESIDE), *filter(None, [answers.question])]
     held = {*beside, *answers.columns, *scores.columns, *audits.columns, layout.status}
-    held |= {c for role in ("group", "seconds", "weight") for c in _columns(layout, role)}
+    held |= set(columns_of(layout.roles, "group", "seconds", "weight"))
     frame = layout.table.frame
     frame = frame.loc[~frame.duplicated()]
     codes = {str(c): keys_of(frame, [str(c)]) for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
     item = [c for c in layout.roles["item"].columns if c in free]
-    first = [c for role in KEY_PARTS for c in _columns(layout, role)]
-    first += layout.roles["item"].alternatives
+    first = [*columns_of(layout.roles, *KEY_PARTS), *layout.roles["item"].alternatives]
     rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
     rest = sorted(rest, key=lambda c: squash(c) in NUMBERING)[:MOST_COLUMNS]
     raters = [codes[c] for c in beside]
-    for keys in _candidates(item, rest):
+    # By size: other columns alone, then added to the item.
+    candidates: list[list[tuple[str, ...]]] = [[(c,) for c in rest]]
+    candidates += [
+        [(*item, *more) for more in combinations(rest, size)] for size in range(1, MOST_ADDED + 1)
+    ]
+    for keys in candidates:
         found = [key for key in keys if _is_key([codes[c] for c in key], raters)]
         if found:
             order = list(codes)
@@ -181,22 +180,11 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     return []
 
 
-def _candidates(item: list[str], rest: list[str]) -> Iterator[list[tuple[str, ...]]]:
-    """Yield keys by size: other columns alone, then added to the item."""
-    yield [(c,) for c in rest]
-    for size in range(1, MOST_ADDED + 1):
-        yield [(*item, *more) for more in combinations(rest, size)]
-
-
 def _is_key(key: Sequence[Ints], raters: Sequence[Ints]) -> bool:
     """Whether no rater has two rows of one key, and some key has several raters."""
     pairs, _ = unique_rows(*key, *raters)
     items, _ = unique_rows(*key)
     return len(pairs) == len(key[0]) and len(items) < len(key[0])
-
-
-def _columns(layout: Layout, role: str) -> tuple[str, ...]:
-    return layout.roles[role].columns if role in layout.roles else ()
 
 
 def require_one_choice(
@@ -220,9 +208,16 @@ def require_one_choice(
         return False
     _, group = unique_rows(*[key[clash] for key in keys])
     pairs = int(group.max()) + 1
-    if _exploded(layout, clash, group):
+    # Neighbouring rows of one rater and item may have the same index label.
+    order = np.argsort(clash)
+    lines, near = layout.table.lines[clash[order]], np.diff(clash[order]) == 1
+    beside = near & (np.diff(group[order]) == 0) & (lines[1:] == lines[:-1])
+    # In many repeats, no rater gives an item the same answer twice.
+    distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
+    several = 2 < len(task.labels[0].classes) <= MOST_OPTIONS and pairs >= FEWEST_PAIRS
+    if layout.table.unit == "row" and beside.any():
         why = "some of them come from one row of a larger table"
-    elif _never_alike(task, keys, answers, rows, pairs):
+    elif several and len(distinct) == len(rows):
         why = "never the same one twice"
     else:
         return False
@@ -240,21 +235,3 @@ def require_one_choice(
         go_on={"replicate": "options", "task": None},
     )
     return True
-
-
-def _exploded(layout: Layout, clash: Ints, group: Ints) -> bool:
-    """Whether neighbouring rows of one rater and item have the same index label."""
-    order = np.argsort(clash)
-    rows, group = clash[order], group[order]
-    lines = layout.table.lines[rows]
-    beside = (np.diff(rows) == 1) & (np.diff(group) == 0)
-    return layout.table.unit == "row" and bool((beside & (lines[1:] == lines[:-1])).any())
-
-
-def _never_alike(
-    task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Ints, pairs: int
-) -> bool:
-    """Whether no rater gives an item the same answer twice, in many repeats."""
-    distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
-    several = 2 < len(task.labels[0].classes) <= MOST_OPTIONS
-    return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import Note
 from assay._util.text import counted
-from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label
 from assay.io.arguments import ColumnArg
@@ -40,22 +40,17 @@ def single_elements(table: Table) -> Table:
     """
     frame, notes = table.frame, []
     for column in table.frame.columns:
-        lists = _some_lists(table.frame[column])
+        if not table.frame[column].str.startswith("[").any():
+            continue
+        cells = [c for c in map(str, pd.unique(table.frame[column])) if c and _may_be_list(c)]
+        lists = {cell: items for cell in cells if (items := _elements(cell)) is not None}
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
-            cells = [words.get(cell, cell) for cell in frame[column]]
-            frame = frame.assign(**{column: pd.Series(cells, frame.index, dtype="str")})
+            told = [words.get(cell, cell) for cell in frame[column]]
+            frame = frame.assign(**{column: pd.Series(told, frame.index, dtype="str")})
             text = f"cells of {column} are lists of one element, which stands for them"
             notes.append(reader_note(text, code="lists-of-one"))
-    return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
-
-
-def _some_lists(column: "pd.Series[str]") -> Lists:
-    """Return the list in each distinct cell that holds one, whatever other cells hold."""
-    if not column.str.startswith("[").any():
-        return {}
-    cells = [str(cell) for cell in pd.unique(column) if cell and _may_be_list(str(cell))]
-    return {cell: items for cell in cells if (items := _elements(cell)) is not None}
+    return table.noted(*notes, frame=frame) if notes else table
 
 
 def named_singly(table: Table) -> Table:
@@ -65,7 +60,7 @@ def named_singly(table: Table) -> Table:
     names = {c: c.removesuffix("s") for c in columns if c.endswith("s")}
     new = {c: one for c, one in names.items() if squash(one) in known and one not in columns}
     raters = [c for c, one in new.items() if one in ColumnFinder([one]).all_of(RECOGNISED["rater"])]
-    several = [c for c in raters if _has_several(table.frame[c])]
+    several = [c for c in raters if longest(lists_of(table.frame[c])) > 1]
     if len(several) != 1 or len(beside := parallel(table.frame, several[0])) < 2:
         return table
     return replace(table, frame=table.frame.rename(columns={c: new[c] for c in beside if c in new}))
@@ -80,16 +75,14 @@ def without_uneven_lists(table: Table, rater: object) -> Table:
     others = [np.array(_sizes(table.frame[c])) for c in table.frame.columns if c != column]
     beside = [own for own in others if len(own) and 2 * np.sum(own == mine) > len(mine)]
     even = np.all([own == mine for own in beside], axis=0) if beside else np.ones(len(mine), bool)
-    frame = table.frame[even].reset_index(drop=True)
-    lost = (*table.lost, *table.lines[~even].tolist())
-    return replace(table, frame=frame, lines=table.lines[even], lost=lost)
+    return replace(table.taking(even), lost=(*table.lost, *table.lines[~even].tolist()))
 
 
 def _list_of_raters(table: Table, rater: object) -> str:
     """Return the column whose cells are lists of raters; "" if there is none."""
-    finder = ColumnFinder(table.frame.columns)
     names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
-    return next((c for c in finder.all_of(names)[:1] if _has_several(table.frame[c])), "")
+    found = table.finder.all_of(names)[:1]
+    return next((c for c in found if longest(lists_of(table.frame[c])) > 1), "")
 
 
 def explode_ratings(table: Table, rater: object) -> Table:
@@ -98,31 +91,30 @@ def explode_ratings(table: Table, rater: object) -> Table:
     apart = parallel(table.frame, column) if column else []
     if len(apart) < 2:
         return table
-    lists = {column: lists_of(table.frame[column]) for column in apart}
-    words = {c: {cell: [*map(_text, items)] for cell, items in lists[c].items()} for c in apart}
-    frame, rows = exploded(table.frame, words)
+    words = {
+        c: {cell: [*map(_text, items)] for cell, items in lists_of(table.frame[c]).items()}
+        for c in apart
+    }
     text = f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"
-    notes = [reader_note(text, code="lists-apart", columns=len(apart))]
-    if empty := len(table.frame) - len(np.unique(rows)):
+    made = exploded(table, words, reader_note(text, code="lists-apart", columns=len(apart)))
+    if empty := sum(not words[column][cell] for cell in table.frame[column]):
         text = f"{counted(empty, 'row')} without any rating: left out"
-        notes.append(reader_note(text, code="rows-without-rating", rows=empty))
-    return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
+        made = made.noted(reader_note(text, code="rows-without-rating", rows=empty))
+    return made
 
 
-def exploded(
-    frame: pd.DataFrame, words: Mapping[str, Mapping[str, Sequence[str]]]
-) -> tuple[pd.DataFrame, Ints]:
-    """Give each element of parallel lists a row; return the row that each was in, too.
+def exploded(table: Table, words: Mapping[str, Mapping[str, Sequence[str]]], note: Note) -> Table:
+    """Give each element of parallel lists a row, with a note.
 
     ``words`` has the elements in each distinct cell, by column.
     """
-    column = next(iter(words))
+    frame, column = table.frame, next(iter(words))
     rows = np.repeat(np.arange(len(frame)), [len(words[column][cell]) for cell in frame[column]])
     columns = {
         column: pd.Series([word for cell in frame[column] for word in held[cell]], dtype="str")
         for column, held in words.items()
     }
-    return frame.iloc[rows].reset_index(drop=True).assign(**columns), rows
+    return table.taking(rows, note, **columns)
 
 
 def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
@@ -131,27 +123,25 @@ def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
     ``asked`` has the columns that the caller names, by role. The table is as it was where other
     columns have lists, too: these may be lists of raters.
     """
-    finder = ColumnFinder(table.frame.columns)
-    several = [str(c) for c in table.frame if _has_several(table.frame[c])]
+    lists = {str(c): lists_of(table.frame[c]) for c in table.frame}
+    several = [c for c, held in lists.items() if longest(held) > 1]
     for role in NAMED:
-        found = finder.all_of(asked.get(role) or RECOGNISED[role])[:1]
+        found = table.finder.all_of(asked.get(role) or RECOGNISED[role])[:1]
         column = next((c for c in found if c in several), "")
         if not column or (role == "rater" and several != [column]):
             continue
         if len(parallel(table.frame, column)) > 1:
             continue
-        lists = lists_of(table.frame[column])
-        words = {cell: "/".join(map(_text, items)) for cell, items in lists.items()}
+        words = {cell: "/".join(map(_text, items)) for cell, items in lists[column].items()}
         frame = table.frame.assign(**{column: table.frame[column].map(words).astype("str")})
         text = f"cells of {column} are lists: their parts name the {role} together"
-        note = reader_note(text, code="name-lists")
-        return replace(table, frame=frame, notes=(*table.notes, note))
+        return table.noted(reader_note(text, code="name-lists"), frame=frame)
     return table
 
 
-def _has_several(cells: "pd.Series[str]") -> bool:
-    """Whether a column holds lists of several elements."""
-    return max(map(len, lists_of(cells).values()), default=0) > 1
+def longest(lists: Lists) -> int:
+    """Return the length of the longest list."""
+    return max(map(len, lists.values()), default=0)
 
 
 def parallel(frame: pd.DataFrame, column: str) -> list[str]:
@@ -174,7 +164,7 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
     frame = ledger.table.frame
     for column in dict.fromkeys(columns):
         lists = lists_of(frame[column])
-        if max(map(len, lists.values()), default=0) > 1:
+        if longest(lists) > 1:
             beside = [c for c in parallel(ledger.table.frame, column) if c != column]
             more = f"; lists of as many elements: {', '.join(beside)}" if beside else ""
             ledger.problem(
@@ -356,7 +346,7 @@ def chosen_options(
     """
     cells = table.frame[column]
     lists = lists_of(cells)
-    if max(map(len, lists.values()), default=0) > 1:
+    if longest(lists) > 1:
         beside = [other for other in parallel(table.frame, column) if other != column]
         if beside or _are_votes(lists, len(cells), has_rater=has_rater):
             return {}
@@ -381,18 +371,26 @@ def _are_votes(lists: Lists, rows: int, *, has_rater: bool) -> bool:
 
 
 def require_one_answer(
-    columns: Mapping[str, str],
-    labels: Mapping[str, Label],
-    roles: Roles,
-    ledger: Ledger,
+    columns: Mapping[str, str], labels: Mapping[str, Label], roles: Roles, ledger: Ledger
 ) -> bool:
     """Add a problem, and return True, if cells of answers hold several."""
-    frame = ledger.table.frame
-    return any(
-        _from_lists(column, roles, ledger)
-        or _from_text(column, joined_answers(_distinct(frame[column]), labels[name]), roles, ledger)
-        for name, column in columns.items()
-    )
+    for name, column in columns.items():
+        if _from_lists(column, roles, ledger):
+            return True
+        found = joined_answers(_distinct(ledger.table.frame[column]), labels[name])
+        if found is None:
+            continue
+        sign, apart = found.separator, rf"\s*{re.escape(found.separator)}\s*"
+        if found.votes:
+            start = f"frame[{column!r}] = frame[{column!r}].str.split({apart!r}, regex=True); "
+            _report_votes(column, found.cells, start, roles, ledger)
+        else:
+            spaced = any(f"{sign} " in cell or f" {sign}" in cell for cell in found.cells)
+            tight = f".str.replace({apart!r}, {sign!r}, regex=True)" * spaced
+            start = f"options = frame[{column!r}]{tight}"
+            _report(column, found.cells, found.options, start, sign, ledger)
+        return True
+    return False
 
 
 def _distinct(column: "pd.Series[str]") -> list[str]:
@@ -403,12 +401,26 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
     """Report lists of several answers."""
     frame = ledger.table.frame
     lists = lists_of(frame[column])
-    if max(map(len, lists.values()), default=0) < 2:
+    if longest(lists) < 2:
         return False
     beside = [c for c in parallel(frame, column) if c != column]
     raters = roles["rater"].columns[0] if "rater" in roles else ""
     if raters and lists_of(frame[raters]) and raters not in beside:
-        return _report_lengths(column, raters, ledger)
+        sizes = [
+            frame[c].map({k: len(v) for k, v in lists_of(frame[c]).items()})
+            for c in (column, raters)
+        ]
+        rows = np.flatnonzero(sizes[0] != sizes[1])
+        ledger.problem(
+            "list-cells",
+            f"in {counted(len(rows), 'row')} the lists of {raters} and {column} differ in length",
+            where=ledger.table.where(rows, column),
+            allowed="a list of raters, and one of as many answers",
+            mend="complete these rows, or leave them out: `set_aside=True`",
+            numbers={"rows": len(rows)},
+            go_on=SET_ASIDE,
+        )
+        return True
     if beside and "rater" not in roles:
         who = next((c for c in beside if names_people(c)), beside[0])
         ledger.problem(
@@ -439,25 +451,6 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
     return True
 
 
-def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
-    """Report lists of raters and answers that differ in length."""
-    frame = ledger.table.frame
-    sizes = [
-        frame[c].map({k: len(v) for k, v in lists_of(frame[c]).items()}) for c in (column, raters)
-    ]
-    rows = np.flatnonzero(sizes[0] != sizes[1])
-    ledger.problem(
-        "list-cells",
-        f"in {counted(len(rows), 'row')} the lists of {raters} and {column} differ in length",
-        where=ledger.table.where(rows, column),
-        allowed="a list of raters, and one of as many answers",
-        mend="complete these rows, or leave them out: `set_aside=True`",
-        numbers={"rows": len(rows)},
-        go_on=SET_ASIDE,
-    )
-    return True
-
-
 def _report_votes(
     column: str,
     cells: Sequence[str],
@@ -480,23 +473,6 @@ def _report_votes(
         '`raters="pooled"`. If they have none, `rater="row"` does the same',
         go_on={"rater": "row"},
     )
-
-
-def _from_text(column: str, found: Joined | None, roles: Roles, ledger: Ledger) -> bool:
-    """Report cells that join several answers by a separator."""
-    if found is None:
-        return False
-    sign = found.separator
-    if found.votes:
-        apart = rf"\s*{re.escape(sign)}\s*"
-        start = f"frame[{column!r}] = frame[{column!r}].str.split({apart!r}, regex=True); "
-        _report_votes(column, found.cells, start, roles, ledger)
-        return True
-    spaced = any(f"{sign} " in cell or f" {sign}" in cell for cell in found.cells)
-    tight = f".str.replace({rf'\s*{re.escape(sign)}\s*'!r}, {sign!r}, regex=True)" * spaced
-    start = f"options = frame[{column!r}]{tight}"
-    _report(column, found.cells, found.options, start, sign, ledger)
-    return True
 
 
 def _report(

@@ -338,7 +338,7 @@ def find_audits(
     ledger: Ledger,
 ) -> AuditColumns:
     """Find the columns of audits by argument, else by name."""
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     if audit is None:
         used = {*answers.columns, *taken}
         free = ColumnFinder([c for c in finder.columns if c not in used])

@@ -47,7 +47,8 @@ def find_status(
             continue
         words = names[code]
         counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
-        if _of_items(words, item):
+        pairs = pd.DataFrame({"item": item, "word": words}).drop_duplicates()
+        if len(pairs) == item.nunique() < len(item):  # the same within items of several rows
             ledger.note(
                 f"column {column} ({counts}) is not used: it is the same in all ratings of an item",
                 code="status-of-items",
@@ -104,12 +105,3 @@ def _withdrawn(column: str, words: set[str]) -> frozenset[str]:
     of_responses = any(part in name for part in OF_RESPONSES) or bool(words & WITHDRAWN)
     known = WITHDRAWN | (JUDGED if of_responses else frozenset())
     return known if words <= GIVEN | known else frozenset()
-
-
-def _of_items(words: NDArray[np.object_], item: "pd.Series[str]") -> bool:
-    """Whether a column is constant within items, some of which have several rows."""
-    codes = pd.factorize(item)[0]
-    if len(np.unique(codes)) == len(codes):
-        return False
-    pairs = pd.DataFrame({"item": codes, "word": words}).drop_duplicates()
-    return len(pairs) == len(np.unique(codes))

@@ -63,7 +63,9 @@ def choose_task(
     if named is not None:
         return named, ()
     asked = _named_labels(given.labels)
-    if export.task is not None and _are_others(asked, export.task, export):
+    own = () if export.task is None else export.task.label_names
+    others = bool(asked) and set(asked) != set(own) and {*asked} <= {*export.table.frame.columns}
+    if export.task is not None and others:
         task, why = _of_labels(export.task, asked), f"it has the labels named: {', '.join(asked)}"
     elif export.task is not None:
         task, why = export.task, export.reason or f"the {export.title} writes it out"
@@ -71,12 +73,6 @@ def choose_task(
         task, why = _fitting(export, given)
     text = f"task {task.name} is taken: {why}. `task=` names another"
     return task, (reader_note(text, code="task-chosen"),)
-
-
-def _are_others(labels: Sequence[str], task: Task, export: Export) -> bool:
-    """Whether the caller names labels other than the task's, each a column of the export."""
-    columns = set(map(str, export.table.frame.columns))
-    return set(labels) != set(task.label_names) and bool(labels) and columns.issuperset(labels)
 
 
 def _of_labels(task: Task, names: Sequence[str]) -> Task:
@@ -121,7 +117,9 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
     found = [
         label.name
         for label in task.labels
-        if (column := columns[label.name]) is not None and _holds(frame[column], label)
+        if (column := columns[label.name]) is not None
+        and (words := words_in(frame[column]))
+        and words <= {canonical(word) for word in spellings(label)}
     ]
     if len(found) == len(task.labels) or (len(found) > 1 and 2 * len(found) > len(task.labels)):
         return found
@@ -133,12 +131,6 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
     return []
 
 
-def _holds(column: "pd.Series[str]", label: Label) -> bool:
-    """Whether a column only has classes of a label."""
-    words = words_in(column)
-    return bool(words) and words <= {canonical(word) for word in spellings(label)}
-
-
 def _one_label_task(
     table: Table, labels: LabelsArg = None, value: str | None = None, taken: Sequence[str] = ()
 ) -> Task:
@@ -148,7 +140,10 @@ def _one_label_task(
     the label is called ``label``. Several named labels are a task of their own.
     """
     single = load_task(FALLBACK)
-    names = _named_labels(labels, value) or _likely_names(table, single, taken)
+    names = _named_labels(labels, value)
+    if not names:
+        found = find_answers(table, single, Arguments(), Ledger(table), taken)
+        names = _answer_columns_of(table, [*found.by_label.values()], taken)
     if len(names) > 1 and isinstance(labels, Mapping):
         return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
     if len(names) != 1 or names[0] == single.label_names[0]:
@@ -161,11 +156,6 @@ def _named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
     """Return the labels that the caller names, or the column of one."""
     given = value if labels is None else labels
     return [name for name in names_in(given) if isinstance(name, str) and name]
-
-
-def _likely_names(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
-    found = find_answers(table, single, Arguments(), Ledger(table), taken)
-    return _answer_columns_of(table, [*found.by_label.values()], taken)
 
 
 def _answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
@@ -193,7 +183,7 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     column, labels = _questions_of(table)
     if len(labels) < 2 or any(len(label.classes) > MOST_CLASSES for label in labels):
         return None
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     keys = []
     for role in ("item", "rater"):
         named = finder.all_of(getattr(given, role) or RECOGNISED[role])
@@ -245,17 +235,15 @@ def _questions_of(table: Table) -> tuple[str, list[Label]]:
         counts = frame[column].str.strip().value_counts()
         counts = counts[counts.index != ""]
         if answers and 1 < len(counts) <= MOST_LABELS and counts.min() >= FEWEST_ANSWERS:
-            labels = [Label(name=name, classes=()) for name in sorted(counts.index)]
-            return column, [_read(frame, column, answers[0], label, table) for label in labels]
+            labels = []
+            for name in sorted(counts.index):  # with the classes of its own rows
+                own = frame.loc[frame[column].str.strip() == name, answers[0]]
+                own = own[[not is_nested(str(cell)) for cell in own]]
+                label = Label(name=name, classes=())
+                classes = classes_from_data([own], label, Ledger(table), named=True)
+                labels.append(replace(label, classes=classes))
+            return column, labels
     return "", []
-
-
-def _read(frame: pd.DataFrame, question: str, answer: str, label: Label, table: Table) -> Label:
-    """Return the label with the classes of its own rows."""
-    own = frame.loc[frame[question].str.strip() == label.name, answer]
-    own = own[[not is_nested(str(cell)) for cell in own]]
-    classes = classes_from_data([own], label, Ledger(table), named=True)
-    return Label(name=label.name, classes=classes)
 
 
 def _raters_and_systems(
@@ -296,7 +284,7 @@ def draft_arguments(
     _, asked = _questions_of(table)
     if len(asked) > 1:
         return {"task": Task(name="mine", labels=tuple(asked))}
-    finder = ColumnFinder(table.frame.columns)
+    finder = table.finder
     others = _raters_and_systems(table.frame, taken, roles)
     taken = [*taken, *others]
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]

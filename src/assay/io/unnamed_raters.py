@@ -11,7 +11,7 @@ from assay.data.task import Label, Task
 from assay.io.arguments import BY_ROW, Arguments, names_in
 from assay.io.formats import Export
 from assay.io.identifiers import joined_ids
-from assay.io.list_cells import exploded, joined_answers, lists_of
+from assay.io.list_cells import exploded, joined_answers, lists_of, longest
 from assay.io.names import (
     ANSWER_COLUMNS,
     COUNT,
@@ -93,17 +93,17 @@ def _votes_apart(table: Table, task: Task, given: Arguments) -> Table:
         cells = _votes_of(table.frame[column], task.labels[0])
         if not cells:
             continue
-        frame, rows = exploded(table.frame, {column: cells})
-        text = f"each vote in {column} has a row: {len(rows)} in all"
-        note = reader_note(text, code="votes-apart", votes=len(rows))
-        table = replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
+        votes = sum(len(cells[cell]) for cell in table.frame[column])
+        text = f"each vote in {column} has a row: {votes} in all"
+        note = reader_note(text, code="votes-apart", votes=votes)
+        table = exploded(table, {column: cells}, note)
     return table
 
 
 def _votes_of(column: "pd.Series[str]", label: Label) -> dict[str, list[str]]:
     """Return the votes in each distinct cell; nothing if cells hold one answer, or options."""
     lists = lists_of(column)
-    if max(map(len, lists.values()), default=0) > 1:
+    if longest(lists) > 1:
         return {cell: [cell_text(one) for one in items] for cell, items in lists.items()}
     words = [str(word) for word in pd.unique(column)]
     found = joined_answers(words, label)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,14 +53,6 @@ class Delimited:
     lost: tuple[int, ...] = ()
 
 
-class _BadRow(NamedTuple):
-    """A record whose number of fields differs from the header."""
-
-    record: int
-    fields: int
-    text: str
-
-
 def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimited:
     """Parse delimited text with a header.
 
@@ -97,13 +89,13 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
         notes = (*notes, reader_note(text_of_title, code="title-rows"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
-    if len(frame) == 1 and bool(bad) and all(row.fields == len(header) + 1 for row in bad):
+    if len(frame) == 1 and bool(bad) and all(row.actual_columns == len(header) + 1 for row in bad):
         header, text = [ROW_NAME, *header], f"{ROW_NAME}{separator}{text}"
         frame, bad = _parse(text.encode(), header, separator, source)
         said = f"the header names one column less than there are: the first is called {ROW_NAME}"
         notes = (*notes, Note(said, code="nameless-columns", numbers={"columns": 1}))
     lines = offset + _line_numbers(text, frame, bad)
-    wrong = np.array([row.record - 1 for row in bad], np.int64)
+    wrong = np.array([row.number - 1 for row in bad], np.int64)
     texts = {int(line): row.text for line, row in zip(lines[wrong], bad, strict=True)}
     _require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
     if bad and not lenient:
@@ -217,15 +209,15 @@ def _header(text: str, source: str) -> tuple[list[str], str]:
 
 def _parse(
     data: bytes, header: list[str], separator: str, source: str
-) -> tuple[pd.DataFrame, list[_BadRow]]:
+) -> tuple[pd.DataFrame, list[Any]]:
     """Parse all records, the header included, as strings; collect ragged ones."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    bad: list[_BadRow] = []
+    bad: list[Any] = []
 
     def note(row: Any) -> str:
-        bad.append(_BadRow(row.number, row.actual_columns, row.text))
+        bad.append(row)
         return "skip"
 
     keys = [str(n) for n in range(len(header))]
@@ -252,10 +244,10 @@ def _parse(
     return frame, bad
 
 
-def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> Ints:
+def _line_numbers(text: str, frame: pd.DataFrame, bad: list[Any]) -> Ints:
     """Return the first line of each record, ragged ones included; quoted fields may span lines."""
     records = len(frame) + len(bad)
-    wrong = np.array([row.record - 1 for row in bad], np.int64)
+    wrong = np.array([row.number - 1 for row in bad], np.int64)
     is_wrong = np.zeros(records, bool)
     is_wrong[wrong] = True
     height = np.ones(records, np.int64)
@@ -269,9 +261,9 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> Ints:
     return np.asarray(begins, np.int64)
 
 
-def _ragged(bad: list[_BadRow], begins: Ints, columns: int, source: str) -> RatingsError:
+def _ragged(bad: list[Any], begins: Ints, columns: int, source: str) -> RatingsError:
     """Report the lines with a wrong number of fields."""
-    shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
+    shown = ", ".join(f"line {begins[r.number - 1]} has {r.actual_columns}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
     return RatingsError.of(
         "ragged-rows",
@@ -304,11 +296,13 @@ def _require_closed(
     if '"' not in text or frame.empty:
         return
     found: dict[int, str] = {}
-    several = text.count("\n") > len(frame) + len(wrong)
-    for record, column in _long_cells(frame) if several else ():
-        inner = LINE_END.split(str(frame.iat[record, column]))[1:-1]
-        if len(inner) >= FEWEST_LINES and all(_is_row(line, separator, frame) for line in inner):
-            found[int(lines[record])] = f"closed at line {lines[record] + len(inner) + 1} only"
+    several = text.count("\n") > len(frame) + len(wrong) and frame.shape[1] >= FEWEST_FIELDS
+    for column in range(frame.shape[1]) if several else ():
+        long = frame.iloc[:, column].str.count("\n") > FEWEST_LINES
+        for record in map(int, np.flatnonzero(long)):
+            inner = LINE_END.split(str(frame.iat[record, column]))[1:-1]
+            if len(inner) >= FEWEST_LINES and all(_is_row(one, separator, frame) for one in inner):
+                found[int(lines[record])] = f"closed at line {lines[record] + len(inner) + 1} only"
     for line, torn in wrong.items():
         if any(_is_row(one, separator, frame) for one in LINE_END.split(torn)[1:]):
             found[line] = "not closed in its row"
@@ -322,17 +316,6 @@ def _require_closed(
 def _is_row(line: str, separator: str, frame: pd.DataFrame) -> bool:
     """Whether a line has as many fields as the table has columns."""
     return line.count(separator) + 1 == frame.shape[1] > 1
-
-
-def _long_cells(frame: pd.DataFrame) -> list[tuple[int, int]]:
-    """Return the records and columns of cells of several lines, if there are enough columns."""
-    if frame.shape[1] < FEWEST_FIELDS:
-        return []
-    return [
-        (int(record), column)
-        for column in range(frame.shape[1])
-        for record in (frame.iloc[:, column].str.count("\n") > FEWEST_LINES).to_numpy().nonzero()[0]
-    ]
 
 
 def _open_quote(text: str, line: int, offset: int, end: str, source: str) -> RatingsError:

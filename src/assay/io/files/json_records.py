@@ -14,8 +14,6 @@ from assay._util.text import counted
 from assay.io.names import ANSWER_COLUMNS, KNOWN, WORDS, squash
 from assay.io.tables import AGAIN, SET_ASIDE, rows_of
 
-BROKEN = object()
-"""What stands for a record that is no JSON."""
 SPACE = re.compile(r"[ \t\r\n]*")
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
 """Beginnings of objects and lists; a header in brackets does not match."""
@@ -71,29 +69,21 @@ def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]
     >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
     ([{'a': 1}, {'a': 3}], [1, 3], [2])
     """
-    found = list(_each_or_broken(text))
-    records = [(n, value) for n, value in found if isinstance(value, dict)]
-    lost = [n for n, value in found if value is BROKEN]
-    return [value for _, value in records], [n for n, _ in records], lost
-
-
-def _each_or_broken(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of lines, or of a list, with their places; ``BROKEN`` stands for damage."""
+    found, lost, number = list[tuple[int, Any]](), list[int](), 0
     if text.lstrip().startswith("["):
-        number = 0
         try:
             for number, value in _of_list(text, text.index("[") + 1):
-                yield number, value
+                found.append((number, value))
         except (ValueError, RecursionError):
-            yield number + 1, BROKEN
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+            lost.append(number + 1)
+    else:
+        for number, line in enumerate(text.split("\n"), start=1):
             try:
-                value = json.loads(line)
+                found += [(number, json.loads(line))] if line.strip() else []
             except (ValueError, RecursionError):
-                value = BROKEN
-            yield number, value
+                lost.append(number)
+    records = {n: value for n, value in found if isinstance(value, dict)}
+    return list(records.values()), list(records), lost
 
 
 def damaged_json(what: str, text: str, source: str) -> RatingsError:
@@ -157,7 +147,13 @@ def without_lone_surrogates(text: str) -> str:
 
 def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
     """Return the value of a text; or the values of its lines, and their numbers."""
-    if not _first_line_is_whole(text):
+    # The first of several lines may be a whole JSON object.
+    first, _, rest = text.lstrip().partition("\n")
+    try:
+        by_line = bool(rest.strip()) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        by_line = False
+    if not by_line:
         try:
             return json.loads(text), None
         except (ValueError, RecursionError) as error:
@@ -177,17 +173,6 @@ def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
             ) from None
         lines.append(n)
     return values, lines
-
-
-def _first_line_is_whole(text: str) -> bool:
-    """Whether the first of several lines is a whole JSON object."""
-    first, _, rest = text.lstrip().partition("\n")
-    if not rest or rest.isspace():
-        return False
-    try:
-        return isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def records_of(value: Any) -> list[Record]:

@@ -68,7 +68,7 @@ def open_source(
 
 
 def _opened(source: object, what: str, encoding: str | None, sheet: str | None) -> Source:
-    source = as_pandas(source)
+    source, from_bytes = as_pandas(source), partial(_from_bytes, encoding=encoding, sheet=sheet)
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)
     if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
@@ -78,9 +78,9 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
             name=f"{what} ({counted(len(paths), 'file')})",
             contents={k: partial(read_bytes, p) for k, p in paths.items()},
             paths={k: str(p) for k, p in paths.items()},
-            open_bytes=partial(_from_bytes, encoding=encoding, sheet=sheet),
+            open_bytes=from_bytes,
             chosen=True,
-        )  # fmt: skip
+        )
     if not isinstance(source, str | Path):
         raise RatingsError.of(
             "source-type",
@@ -90,21 +90,15 @@ def _opened(source: object, what: str, encoding: str | None, sheet: str | None) 
         )
     path = Path(source)
     if str(source) == STANDARD_INPUT:
-        data = sys.stdin.buffer.read()
-        return _from_bytes(data, "standard input", encoding=encoding, sheet=sheet)
-    if is_folder(path):
-        opened = _open_folder(path, encoding, sheet)
+        return from_bytes(sys.stdin.buffer.read(), "standard input")
+    if not is_folder(path):
+        opened = from_bytes(read_bytes(path), str(path))
+    elif (saved := saved_dataset(path)) is not None:
+        opened = FrameSource(name=str(path), frame=saved)
     else:
-        opened = _from_bytes(read_bytes(path), str(path), encoding=encoding, sheet=sheet)
+        opener = partial(open_source, encoding=encoding, sheet=sheet)
+        opened = FolderSource(name=str(path), path=path, open_file=opener)
     return replace(opened, part=isinstance(source, Part))
-
-
-def _open_folder(path: Path, encoding: str | None, sheet: str | None) -> Source:
-    """Open a folder of files, or a saved dataset."""
-    if (saved := saved_dataset(path)) is not None:
-        return FrameSource(name=str(path), frame=saved)
-    opener = partial(open_source, encoding=encoding, sheet=sheet)
-    return FolderSource(name=str(path), path=path, open_file=opener)
 
 
 def as_pandas(source: Any) -> Any:
@@ -189,8 +183,9 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
     unread = [] if deep else note_unread(source)
     if len(members) == 1:
         ((file, member),) = members.items()
-        only = isinstance(source, FilesSource) and source.chosen
-        return _noted(member, [*_only(file, chosen=only), *unread])
+        text = f"{file} is read, the only table there"
+        only = [] if chosen else [reader_note(text, code="files-joined")]
+        return _noted(member, [*only, *unread])
     if all(isinstance(one, JsonSource) for one in members.values()):
         records = cast("dict[str, JsonSource]", members)
         return _noted(_joined_records(source, records), unread)
@@ -202,10 +197,11 @@ def _is_table(file: str) -> bool:
     return is_table_name(file) and not any(part.startswith(HIDDEN) for part in parts)
 
 
-def _only(file: str, *, chosen: bool) -> list[Note]:
-    """Say which file of a folder is read, unless the caller did."""
-    text = f"{file} is read, the only table there"
-    return [] if chosen else [reader_note(text, code="files-joined")]
+def _noted(source: Source, notes: Sequence[Note]) -> Source:
+    """Add notes to a file, or to files as one; a folder whose files differ is refused later."""
+    if not notes or source.kind == "folder":
+        return source
+    return replace(source, notes=(*source.notes, *notes))
 
 
 def note_unread(source: Source) -> list[Note]:
@@ -220,65 +216,44 @@ def note_unread(source: Source) -> list[Note]:
     return [reader_note(text, code="folders-not-read", files=len(files))]
 
 
-def _noted(source: Source, notes: Sequence[Note]) -> Source:
-    """Add notes to a file, or to files as one; a folder whose files differ is refused later."""
-    if not notes or source.kind == "folder":
-        return source
-    return replace(source, notes=(*source.notes, *notes))  # type: ignore[attr-defined, call-arg]
-
-
 def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_raters: bool) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
-    names = max((list(frame.columns) for frame, *_ in parts.values()), key=len)
-    lacking = {
-        file: lacks
-        for file, (frame, *_) in parts.items()
-        if (lacks := [c for c in names if c not in frame.columns])
-    }
-    columns = [frame.columns for frame, *_ in parts.values()]
-    if not all(set(own) <= set(names) and 2 * len(own) > len(names) for own in columns):
-        return source
-    parts = {file: (one[0].reindex(columns=names), *one[1:]) for file, one in parts.items()}
-    rater, alike = _one_rater([frame for frame, *_ in parts.values()], names)
+    frames = {file: frame for file, (frame, *_) in parts.items()}
+    names = max((list(frame.columns) for frame in frames.values()), key=len)
+    own = [set(frame.columns) for frame in frames.values()]
+    if not all(held <= set(names) and 2 * len(held) > len(names) for held in own):
+        return source  # a file may lack a few columns only
+    lacking = {file: [c for c in names if c not in frame] for file, frame in frames.items()}
+    lacking = {file: columns for file, columns in lacking.items() if columns}
+    frames = {file: frame.reindex(columns=names) for file, frame in frames.items()}
+    # The column of raters, and those whom the files name.
+    rater = next((str(name) for name in names if squash(str(name)) in KNOWN["rater"]), "")
+    who = {str(one) for frame in frames.values() if rater for one in frame[rater].unique()}
     apart = FILE not in names and _are_told_apart(list(parts))
     column = FILE if not rater else rater if as_raters else ""
-    by_file = apart and column == FILE
     named = [column] if apart and column else []
-    frames = [
+    filled = [
         frame.assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
-        for file, (frame, *_) in parts.items()
+        for file, frame in frames.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
-    notes = tuple(dict.fromkeys(note for *_, notes in parts.values() for note in notes))
+    notes = [*dict.fromkeys(note for *_, notes in parts.values() for note in notes)]
+    alike = next(iter(who)) if len(who) == 1 and apart and not as_raters else ""
+    notes.append(_note(list(parts), apart and column == FILE, alike))
+    if lacking:
+        columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
+        text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
+        notes.append(reader_note(text, code="files-joined", files=len(lacking)))
     return FrameSource(
-        name=source.name,
-        sha256=_hash(list(members.values())),
-        lenient=source.lenient,
-        frame=pd.concat(frames, ignore_index=True),
-        lines=np.array(places, object),
-        notes=(
-            *notes,
-            _note(list(parts), by_file, alike if apart and not as_raters else ""),
-            *_lacks(lacking),
-        ),
-    )
+        name=source.name, sha256=_hash(members), lenient=source.lenient,
+        frame=pd.concat(filled, ignore_index=True), lines=np.array(places, object),
+        notes=tuple(notes),
+    )  # fmt: skip
 
 
-def _lacks(lacking: dict[str, list[Any]]) -> list[Note]:
-    """Note the columns that some files lack; their cells are empty there."""
-    if not lacking:
-        return []
-    columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
-    text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
-    return [reader_note(text, code="files-joined", files=len(lacking))]
-
-
-def _one_rater(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, str]:
-    """Return the column of raters, and the rater whom all files name; "" if there is none."""
-    raters = [str(name) for name in names if squash(str(name)) in KNOWN["rater"]]
-    found = {str(who) for frame in frames for name in raters[:1] for who in frame[name].unique()}
-    return next(iter(raters), ""), next(iter(found)) if len(found) == 1 else ""
+def _hash(members: Mapping[str, Source]) -> str:
+    return hashlib.sha256("".join(one.sha256 for one in members.values()).encode()).hexdigest()
 
 
 def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[Note]]:
@@ -310,7 +285,7 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Sou
         for record in one.records
     ]
     return JsonSource(
-        name=source.name, sha256=_hash(list(members.values())), lenient=source.lenient,
+        name=source.name, sha256=_hash(members), lenient=source.lenient,
         text="\n".join(written), notes=(_note(list(members), by_file),),
     )  # fmt: skip
 
@@ -336,10 +311,6 @@ def _stem(file: str) -> str:
     name = PurePath(file).name
     ends = (name[: -len(end)] for end in SUFFIXES if name.lower().endswith(end))
     return next(ends, name)
-
-
-def _hash(members: Sequence[Source]) -> str:
-    return hashlib.sha256("".join(one.sha256 for one in members).encode()).hexdigest()
 
 
 def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:

@@ -50,6 +50,7 @@ class Source(ABC):
     sha256 : hash of the bytes; empty for folders and tables in memory
     part : whether it is one file of a data set in several
     lenient : whether lines that are no rows are set aside
+    notes : on how it was opened
     """
 
     kind: ClassVar[Kind]
@@ -57,6 +58,7 @@ class Source(ABC):
     sha256: str = ""
     part: bool = False
     lenient: bool = False
+    notes: tuple[Note, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -101,10 +103,10 @@ class Source(ABC):
         ``unit``.
         """
         lines = np.arange(1, len(frame) + 1) if lines is None else lines
-        held = (*getattr(self, "notes", ()), *notes)
         made = table_of(
-            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=held
-        )
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit,
+            notes=(*self.notes, *notes),
+        )  # fmt: skip
         return replace(made, part=self.part, lost=self.lost)
 
 
@@ -115,7 +117,6 @@ class TextSource(Source):
 
     kind = "table"
     text: str = field(repr=False)
-    notes: tuple[Note, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -198,7 +199,6 @@ class FrameSource(Source):
     kind = "table"
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
-    notes: tuple[Note, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -229,7 +229,6 @@ class JsonSource(Source):
 
     kind = "json"
     text: str = field(repr=False)
-    notes: tuple[Note, ...] = ()
 
     @property
     def value(self) -> Any:

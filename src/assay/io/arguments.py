@@ -88,7 +88,9 @@ class Arguments:
                 if isinstance(given, LISTS):
                     given = list(given)
                     object.__setattr__(self, name, given)
-                if given is not None and not _names(given, kinds):
+                listed = given if isinstance(given, list) else []
+                named = isinstance(given, kinds) and all(isinstance(one, str) for one in listed)
+                if given is not None and not named:
                     problems.append(
                         Problem(
                             code="argument-type",
@@ -159,7 +161,11 @@ class Arguments:
 
     def with_known(self, options: Mapping[str, Any]) -> "Arguments":
         """Fill in options of a format where the caller says nothing."""
-        silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
+        given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
+        silent = {
+            name for name, (value, default) in given.items()
+            if value is None or (isinstance(value, str | tuple) and value == default)
+        }  # fmt: skip
         return replace(self, **{name: v for name, v in options.items() if name in silent})
 
     def of_labels(self, labels: Sequence[str], options: Mapping[str, Any]) -> "Arguments":
@@ -170,13 +176,3 @@ class Arguments:
             if isinstance(value, Mapping) and getattr(self, name) is value
         }
         return replace(self, **kept)
-
-
-def _names(given: object, kinds: tuple[type, ...]) -> bool:
-    """Whether an argument is of these kinds, and a list has only names."""
-    listed = given if isinstance(given, list) else []
-    return isinstance(given, kinds) and all(isinstance(name, str) for name in listed)
-
-
-def _is_default(value: object, default: object) -> bool:
-    return value is None or (isinstance(value, str | tuple) and value == default)

@@ -446,17 +446,13 @@ def key_table(items: "pd.Index[str]", own: Places, side: Places | None) -> pd.Da
             if len(columns) != len(names):
                 continue
             for name, column in zip(names, columns, strict=True):
-                cells = _one_each(clean_ids(place.table.frame[column]), place.item, len(items))
+                # The one value of each item, "" if it has none or several.
+                codes, values = codes_of(clean_ids(place.table.frame[column]))
+                owner = np.where(codes >= 0, place.item, -1)
+                first = first_rows(owner, len(items))
+                code = np.where(first >= 0, codes[first], -1)
+                code[owner[(owner >= 0) & (codes != code[owner])]] = -1
+                cells = np.append(values.to_numpy(object), "")[code]
                 known = found.get(name, cells)
                 found[name] = np.where(known == "", cells, known)
     return pd.DataFrame(found, index=items, dtype="str")
-
-
-def _one_each(values: "pd.Series[str]", item: Ints, count: int) -> Words:
-    """Return the one value of each item, ``""`` if it has none or several."""
-    codes, names = codes_of(values)
-    owner = np.where(codes >= 0, item, -1)
-    first = first_rows(owner, count)
-    code = np.where(first >= 0, codes[first], -1)
-    code[owner[(owner >= 0) & (codes != code[owner])]] = -1
-    return np.append(names.to_numpy(object), "")[code]

@@ -24,6 +24,7 @@ DAYS_AND_MONTHS = {
 }  # fmt: skip
 NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
 MANY = 100
+SHOWN = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +63,11 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
         known = table.ordered.get(columns[0]) if len(columns) == 1 else None
         order, why = _ordered(names, known)
         if len(names) > 1:
+            shown = ", ".join(order)
+            if len(order) > SHOWN:
+                shown = f"{', '.join(order[:3])}, ..., {order[-1]} ({len(order)})"
             ledger.note(
-                f"the sessions are ordered {why}: {_ends(order)}; `sessions=` gives another order",
+                f"the sessions are ordered {why}: {shown}; `sessions=` gives another order",
                 code="sessions-ordered",
                 sessions=len(names),
             )
@@ -120,9 +124,3 @@ def _ordered(names: Sequence[str], known: Sequence[str] | None) -> tuple[list[st
 
 def _by(names: Sequence[str], keys: NDArray[np.generic]) -> list[str]:
     return [names[n] for n in np.argsort(keys, kind="stable")]
-
-
-def _ends(names: Sequence[str], limit: int = 6) -> str:
-    if len(names) <= limit:
-        return ", ".join(names)
-    return f"{', '.join(names[:3])}, ..., {names[-1]} ({len(names)})"

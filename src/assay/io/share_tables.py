@@ -34,7 +34,12 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     if any(squash(c) in KNOWN["rater"] for c in columns) or len(frame) < FEWEST_ROWS:
         return []
     numbers = {c: shares_of(frame[c]) for c in columns}
-    named = [c for c, values in numbers.items() if values is not None and _says_share(c, frame)]
+    named = [
+        c
+        for c, values in numbers.items()
+        if values is not None
+        and ("%" in c or SHARES & set(words_of(c)) or frame[c].str.endswith("%").any())
+    ]
     if named:
         return named
     others = [c for c in columns if number_column(frame, [c]) is None]
@@ -61,11 +66,6 @@ def shares_of(column: "pd.Series[str]") -> Floats | None:
     if values.max(initial=0) > 100:
         return None
     return np.asarray(values / (100 if percent.any() or values.max(initial=0) > 1 else 1), float)
-
-
-def _says_share(column: str, frame: pd.DataFrame) -> bool:
-    words = set(words_of(column))
-    return "%" in column or bool(words & SHARES) or bool(frame[column].str.endswith("%").any())
 
 
 def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> str | None:

@@ -76,18 +76,14 @@ def _may_open(task: Task, gate: Expression, patterns: Vectors) -> Bools:
     opens = np.zeros(len(parts), bool)
     for n, part in enumerate(parts):
         choices = [
-            _completions(task, column) if code == MISSING else [int(code)]
-            for column, code in zip(columns, part, strict=True)
+            [*range(len(label.classes)), *[NOT_ASKED] * bool(label.asked_if)]
+            if code == MISSING
+            else [int(code)]
+            for label, code in zip((task.labels[n] for n in columns), part, strict=True)
         ]
         complete = np.array(list(product(*choices)), np.int16)
         opens[n] = gate(dict(zip(gate.labels, complete.T, strict=True))).any()
     return np.asarray(opens[inverse], bool)
-
-
-def _completions(task: Task, column: int) -> list[int]:
-    """Return the codes that a missing answer may stand for."""
-    label = task.labels[column]
-    return list(range(len(label.classes))) + [NOT_ASKED] * bool(label.asked_if)
 
 
 def consistent(vectors: Vectors, patterns: Vectors) -> Iterator[tuple[int, Bools]]:

@@ -110,17 +110,13 @@ def _parted(few: Mapping[str, frozenset[str]], *, at: int, rater_first: bool) ->
     if not whole or len(labels) > MOST_LABELS or len(pairs) != len(raters) * len(labels):
         return None
     for label in labels:
-        if not _share_values([few[pairs[rater, label]] for rater in raters]):
+        held = [few[pairs[rater, label]] for rater in raters]
+        most = max(held, key=len)  # the others have its values, but for one at most
+        if not all(own <= most or len(own & most) >= max(2, len(own) - 1) for own in held):
             return None
     slots = (RATER, LABEL) if rater_first else (LABEL, RATER)
     pattern = signs.pop().join(slots)
     return Grid(pattern=pattern, raters=raters, labels=labels, columns=pairs)
-
-
-def _share_values(held: Sequence[frozenset[str]]) -> bool:
-    """Whether columns have the values of the richest of them, but for one value at most."""
-    most = max(held, key=len)
-    return all(own <= most or len(own & most) >= max(2, len(own) - 1) for own in held)
 
 
 def _likelihood(grid: Grid) -> float:
@@ -222,7 +218,10 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
     distinct = dict.fromkeys(few.values())  # hundreds of questions share a few sets of answers
     best: list[str] = []
     for values in distinct:
-        alike = {own for own in distinct if _mostly_of(own, values)}
+        alike = {
+            own for own in distinct
+            if own <= values or len(own & values) >= max(2, len(own) - 1)
+        }  # fmt: skip
         group = [c for c, own in few.items() if own in alike]
         if len(group) > len(best):
             best = group
@@ -249,11 +248,6 @@ def _grid(column: str) -> str:
     """Return the question of a grid in a name with its row in brackets; else empty."""
     found = GRID.fullmatch(column.strip())
     return found[1] if found else ""
-
-
-def _mostly_of(own: frozenset[str], values: frozenset[str]) -> bool:
-    shared = len(own & values)
-    return own <= values or (shared >= 2 and shared >= len(own) - 1)
 
 
 def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
@@ -453,18 +447,15 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
         return named
     for start in range(len(whole) - FEWEST_COLUMNS + 1):
         part = numbers.iloc[:, start:]
-        if len(frame) >= FEWEST_COUNTED and part.to_numpy().max() > 1 and _are_votes(part):
+        sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
+        if len(frame) < FEWEST_COUNTED or part.to_numpy().max() <= 1 or not spread:
+            continue
+        if sums.min() < 1:
+            continue
+        steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
+        if sums.nunique() == 1 or (len(part) >= FEWEST_VARIED and steady):
             return whole[start:]
     return []
-
-
-def _are_votes(part: pd.DataFrame) -> bool:
-    """Whether row sums are steady while the numbers are not."""
-    sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
-    if not spread or sums.min() < 1:
-        return False
-    steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
-    return bool(sums.nunique() == 1) or (len(part) >= FEWEST_VARIED and steady)
 
 
 def _report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -369,11 +369,6 @@ def lacks_header(frame: pd.DataFrame) -> bool:
         for n, name in enumerate(names)
         if name and bool((frame.iloc[:SEEN_ROWS, n] == name).any())
     ]
-    words = not all(map(NUMBER.fullmatch, below)) or not _counts_up(names)
+    places = ([str(n + start) for n in range(len(names))] for start in (0, 1))  # numbers of columns
+    words = not all(map(NUMBER.fullmatch, below)) or names not in places
     return bool(below) and 2 * len(below) >= len(names) and words
-
-
-def _counts_up(names: Sequence[str]) -> bool:
-    """Whether names are numbers of columns: 0, 1, 2, ... or 1, 2, 3, ..."""
-    places = range(len(names))
-    return list(names) in ([str(n) for n in places], [str(n + 1) for n in places])

@@ -71,14 +71,12 @@ def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _guessed(data, source)
-    return (text, []) if _is_text(text[:FIRST_BYTES]) else _guessed(data, source)
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text holds no characters of control, but for a NUL here and there."""
-    if "\0" not in text:
-        return True
-    return text.count("\0") <= FEW_ZEROS * len(text) and CONTROL.search(text) is None
+    first = text[
+        :FIRST_BYTES
+    ]  # a text holds no characters of control, but for a NUL here and there
+    few = first.count("\0") <= FEW_ZEROS * len(first)
+    is_text = "\0" not in first or (few and CONTROL.search(first) is None)
+    return (text, []) if is_text else _guessed(data, source)
 
 
 def _decoded(data: bytes, source: str, encoding: str) -> str:
@@ -191,17 +189,12 @@ def _candidates(data: bytes) -> Iterator[str]:
     if best is None:
         return
     likely = [best.encoding, *(name for one in matches for name in one.could_be_from_charset)]
-    if all(_is_half_width(sample, name) for name in likely):
-        likely = [*CYRILLIC, *likely]
+    signs = ([c for c in sample.decode(one, "replace") if not c.isascii()] for one in likely)
+    if all(3 * sum("\uff61" <= c <= "\uff9f" for c in text) > len(text) for text in signs):
+        likely = [*CYRILLIC, *likely]  # real text has hardly any half-width katakana
     if not best.encoding.startswith(ASIAN) and _is_latin(sample):
         yield from _latin(sample, best.encoding)
     yield from dict.fromkeys(likely)
-
-
-def _is_half_width(sample: bytes, encoding: str) -> bool:
-    """Whether bytes decode to much half-width katakana, which real text hardly has."""
-    text = [c for c in sample.decode(encoding, "replace") if not c.isascii()]
-    return 3 * sum("\uff61" <= c <= "\uff9f" for c in text) > len(text)
 
 
 def _telling(data: bytes) -> bytes:

@@ -264,7 +264,10 @@ def _rows(record: Record, path: str) -> list[Record]:
     _split(record, path, flat, lists)
     if not lists:
         return [flat]
-    name = _of_ratings(lists)
+    # The list of ratings is the only list, or the one with such a name.
+    ends = {path.rpartition(".")[2]: path for path in reversed(list(lists))}
+    name = next((ends[name] for name in RATING_LISTS if name in ends), "")
+    name = next(iter(lists)) if len(lists) == 1 else name
     for other in lists:
         if other != name:
             flat[other] = lists[other]
@@ -329,14 +332,6 @@ def _numbered(record: Record) -> dict[str, list[Record]]:
 def _stem(key: str) -> str:
     """Return a key without the number at its end; "" if it has none."""
     return LAST_NUMBER.split(str(key))[0] if LAST_NUMBER.search(str(key)) else ""
-
-
-def _of_ratings(lists: Mapping[str, Any]) -> str:
-    """Return the list of ratings: the only list, or the one with such a name."""
-    if len(lists) == 1:
-        return next(iter(lists))
-    ends = {path.rpartition(".")[2]: path for path in reversed(list(lists))}
-    return next((ends[name] for name in RATING_LISTS if name in ends), "")
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:

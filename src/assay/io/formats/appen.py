@@ -44,7 +44,8 @@ def read(source: Source, task: Task | None) -> Export:
     questions = _questions(table.frame, () if task is None else task.label_names)
     study = Study(source=source, unit="line", item=UNIT)
     several = {q for q in questions if table.frame[q].str.contains(SEVERAL).any()}
-    beside = [c for c in table.frame.columns if not c.startswith("_") and not _of(c, questions)]
+    own = {f"{question}{end}" for question in questions for end in ("", GOLD, REASON, CONFIDENCE)}
+    beside = [c for c in table.frame.columns if not c.startswith("_") and c not in own]
     either: set[tuple[str, str]] = set()
     tainted = 0
     for place, row in zip(table.lines, table.frame.to_dict("records"), strict=True):
@@ -73,11 +74,6 @@ def _questions(frame: pd.DataFrame, named: Sequence[str]) -> list[str]:
     answered = [c for c in columns if within[c] > 1]
     golden = [c for c in columns if f"{c}{GOLD}" in frame.columns]
     return [c for c in answered if c in golden] or answered or golden
-
-
-def _of(column: str, questions: Sequence[str]) -> bool:
-    ends = ("", GOLD, REASON, CONFIDENCE)
-    return any(column == f"{question}{end}" for question in questions for end in ends)
 
 
 def _answer(cell: str, several: bool) -> Value:

@@ -35,7 +35,11 @@ def detect(source: Source) -> str:
         for record in source.first[:1]:
             if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
                 return "a log with `eval`, `plan` and `samples`"
-            if "id" in record and "epoch" in record and _is_scored(record):
+            scores = record.get("scores")
+            scored = isinstance(scores, Mapping) and all(
+                isinstance(score, Mapping) and "value" in score for score in scores.values()
+            )
+            if "id" in record and "epoch" in record and scored:
                 return "samples with `id`, `epoch` and `scores`"
     if isinstance(source, FilesSource) and set(HEADERS) & set(source.files):
         return "a packed log with header.json or _journal"
@@ -63,13 +67,6 @@ def read(source: Source, task: Task | None) -> Export:
             code="scores-missing", scores=unscored,
         )  # fmt: skip
     return study.export("inspect", task)
-
-
-def _is_scored(sample: Mapping[str, Any]) -> bool:
-    scores = sample.get("scores")
-    return isinstance(scores, Mapping) and all(
-        isinstance(score, Mapping) and "value" in score for score in scores.values()
-    )
 
 
 Log = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
@@ -137,8 +134,11 @@ def _add_sample(
         study.fault("{n} sample{s} without an id", place)
         return 0
     system, known = _system(header), str(sample["id"])
-    epoch = sample.get("epoch")
-    item = f"{known}, epoch {epoch}" if isinstance(epoch, int) and _epochs(header) > 1 else known
+    epoch, settings = sample.get("epoch"), header.get("eval")
+    config = settings.get("config") if isinstance(settings, Mapping) else None
+    epochs = config.get("epochs") if isinstance(config, Mapping) else 1
+    several_epochs = isinstance(epoch, int) and isinstance(epochs, int) and epochs > 1
+    item = f"{known}, epoch {epoch}" if several_epochs else known
     item = f"{item}, {system}" if several else item
     study.describe(item, {"system": system, "cluster": known})
     raters: dict[str, tuple[dict[str, Value], dict[str, float]]] = {}
@@ -147,7 +147,8 @@ def _add_sample(
     scores: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
     for key, score in scores.items():
         value = score.get("value") if isinstance(score, Mapping) else score
-        name, rater = scorers.get(key) or _by_key(key, scores)
+        same = re.sub(r"\d+$", "", key)  # same names are numbered
+        name, rater = scorers.get(key) or (same if same in scores else key, key)
         answers, graded = raters.setdefault(rater, ({}, {}))
         parts = value.items() if isinstance(value, Mapping) else [("", value)]
         for part, held in parts:
@@ -156,19 +157,6 @@ def _add_sample(
     for rater, (answers, graded) in raters.items():
         study.add(item, rater, answers.items(), place=place, group=MODEL, scores=graded)
     return missing
-
-
-def _epochs(header: Mapping[str, Any]) -> int:
-    told = header.get("eval")
-    config = told.get("config") if isinstance(told, Mapping) else None
-    number = config.get("epochs") if isinstance(config, Mapping) else 1
-    return number if isinstance(number, int) else 1
-
-
-def _by_key(key: str, scores: Mapping[str, Any]) -> tuple[str, str]:
-    """Return label and rater of a scorer that the header lacks; same names are numbered."""
-    name = re.sub(r"\d+$", "", key)
-    return (name if name in scores else key, key)
 
 
 def _add_score(

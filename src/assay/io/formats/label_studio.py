@@ -76,7 +76,9 @@ def read(source: Source, task: Task | None) -> Export:
 def _add_annotation(
     study: Study, item: object, annotation: Mapping[str, Any], answers: list[tuple[str, Value]]
 ) -> None:
-    rater = _rater(annotation.get("completed_by"))
+    rater = annotation.get("completed_by")  # a number, or an object with names
+    if isinstance(rater, dict):
+        rater = next((rater[key] for key in NAMES if rater.get(key) not in (None, "")), None)
     if rater is None:
         study.fault("{n} annotation{s} without `completed_by`", item)
         return
@@ -144,13 +146,6 @@ def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:
     if isinstance(given, list):
         return " ".join(map(str, given))
     return None if given is None else str(given)
-
-
-def _rater(found: object) -> str | None:
-    """Return the name of the annotator: a number, or a field of an object."""
-    if isinstance(found, dict):
-        return next((str(found[key]) for key in NAMES if found.get(key) not in (None, "")), None)
-    return None if found is None else str(found)
 
 
 def _number(found: object) -> float | None:

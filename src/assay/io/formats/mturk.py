@@ -90,7 +90,8 @@ def _screens(columns: Sequence[str], frame: Any) -> list[_Screen]:
             fields={
                 name: found for column in asked[number].values()
                 for field, found in _fields([column], frame).items()
-                for name in [_without_number(field)]
+                for match in [NUMBERED.fullmatch(field)]
+                for name in [match["name"] if match else field]
             },
         )
         for number in sorted(numbers, key=int)
@@ -105,11 +106,6 @@ def _numbered(columns: Sequence[str], start: str) -> dict[str, dict[str, str]]:
         if match:
             found.setdefault(match["number"], {})[match["name"]] = column
     return found
-
-
-def _without_number(name: str) -> str:
-    match = NUMBERED.fullmatch(name)
-    return match["name"] if match else name
 
 
 Items = dict[tuple[str, str], str]

@@ -2,16 +2,13 @@
 
 from dataclasses import replace
 
-import pandas as pd
-
-from assay._util.errors import Note
 from assay._util.text import listed
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.io.files.sources import Source
 from assay.io.formats import Export
 from assay.io.likely_columns import has_few
-from assay.io.tables import Table, reader_note
+from assay.io.tables import reader_note
 
 TITLE, RECOGNISED_BY = "Toloka assignments", "the columns `ASSIGNMENT:worker_id` and `OUTPUT:...`"
 
@@ -35,7 +32,10 @@ def read(source: Source, task: Task | None) -> Export:
     columns = [str(c) for c in table.frame.columns]
     results = {c.removeprefix(OUTPUT): c for c in columns if c.startswith(OUTPUT)}
     chosen = {name: c for name, c in results.items() if has_few(table.frame[c])} or results
-    own = _own_task(list(chosen))
+    own = load_task("single")
+    if len(chosen) != 1:
+        several = tuple(Label(name=name, classes=()) for name in chosen)
+        own = replace(own, name="toloka", labels=several)
     labels = {name: c for name, c in chosen.items() if task is None or name in task.label_names}
     if len(chosen) == 1:
         names = (task or own).label_names
@@ -48,33 +48,15 @@ def read(source: Source, task: Task | None) -> Export:
     }
     inputs = tuple(c for c in columns if c.startswith(INPUT))
     roles = {"item": (TASK,) if TASK in columns else inputs, "rater": (WORKER,)}
+    left = [c for c in results.values() if c not in chosen.values()]
+    text = f"{listed(left)} hold too many values to be classes, and are left out"
+    if STATUS in table.frame:
+        words = table.frame[STATUS].str.strip().replace(UNFINISHED)
+        table = replace(table, frame=table.frame.assign(**{STATUS: words}))
     return Export(
-        table=_with_status(table),
+        table=table,
         roles={role: found for role, found in roles.items() if found},
         options={"labels": labels, **({"truth": gold} if gold else {})},
         task=own,
-        notes=_left_out([c for c in results.values() if c not in chosen.values()]),
+        notes=(reader_note(text, code="results-left-out"),) if left else (),
     )
-
-
-def _own_task(names: list[str]) -> Task:
-    """Return the task ``single``, or one with a label for each result."""
-    single = load_task("single")
-    if len(names) == 1:
-        return single
-    labels = tuple(Label(name=name, classes=()) for name in names)
-    return replace(single, name="toloka", labels=labels)
-
-
-def _with_status(table: Table) -> Table:
-    if STATUS not in table.frame:
-        return table
-    words: pd.Series[str] = table.frame[STATUS].str.strip()
-    return replace(table, frame=table.frame.assign(**{STATUS: words.replace(UNFINISHED)}))
-
-
-def _left_out(columns: list[str]) -> tuple[Note, ...]:
-    if not columns:
-        return ()
-    text = f"{listed(columns)} hold too many values to be classes, and are left out"
-    return (reader_note(text, code="results-left-out"),)

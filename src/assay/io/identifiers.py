@@ -40,7 +40,10 @@ def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
-    """Return one name per row, parts joined by ``/``; empty if any part is empty."""
+    """Return one name per row, parts joined by ``/``; empty if any part is empty.
+
+    The series has the names of its columns.
+    """
     parts = [clean_ids(frame[c]) for c in columns]
     names = parts[0]
     for part in parts[1:]:
@@ -48,7 +51,7 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     empty = np.zeros(len(frame), bool)
     for part in parts:
         empty |= (part == "").to_numpy(bool)
-    return names.mask(empty, "")
+    return names.mask(empty, "").rename(", ".join(columns))
 
 
 def keys_of(frame: pd.DataFrame, columns: Sequence[str]) -> Ints:

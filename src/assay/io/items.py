@@ -70,24 +70,16 @@ def constant_within(
 
 
 def item_table(
-    names: "pd.Index[str]",
-    item: Ints,
-    cluster: Words,
-    roles: Roles,
-    ledger: Ledger,
+    names: "pd.Index[str]", item: Ints, cluster: Words, roles: Roles, ledger: Ledger
 ) -> pd.DataFrame:
     """Return the items with cluster, stratum and weight (see ``Ratings.items``)."""
-    frame = ledger.table.frame
-    items = pd.DataFrame({"cluster": pd.Series(cluster, dtype="str")})
-    own = items["cluster"] == ""
-    items["cluster"] = items["cluster"].where(~own, pd.Series(names, dtype="str"))
-    items["stratum"] = pd.Series([""] * len(names), dtype="str")
-    items["weight"] = 1.0
+    own = np.where(cluster == "", names.to_numpy(object), cluster)
+    items = pd.DataFrame({"cluster": pd.Series(own, dtype="str"), "stratum": "", "weight": 1.0})
+    items["stratum"] = items["stratum"].astype("str")
     for role in ("stratum", "weight"):
         if role not in roles:
             continue
-        values = joined_ids(frame, roles[role].columns)
-        values.name = ", ".join(roles[role].columns)
+        values = joined_ids(ledger.table.frame, roles[role].columns)
         found = constant_within(values, item, names, what=role, table=ledger.table, ledger=ledger)
         words = pd.Series(found, dtype="str", name=values.name)
         items[role] = words if role == "stratum" else _weights(words, values, item, ledger)
@@ -122,11 +114,7 @@ def _weights(
 
 
 def rater_table(
-    names: "pd.Index[str]",
-    rater: Ints,
-    roles: Roles,
-    group: object,
-    ledger: Ledger,
+    names: "pd.Index[str]", rater: Ints, roles: Roles, group: object, ledger: Ledger
 ) -> pd.DataFrame:
     """Return the raters with their group: from a mapping, a column, or one group for all."""
     groups: Words | None = np.full(len(names), ONE_GROUP, object)
@@ -151,7 +139,6 @@ def rater_table(
         groups = np.array([given.get(name, ONE_GROUP) for name in names], object)
     elif "group" in roles:
         values = joined_ids(ledger.table.frame, roles["group"].columns)
-        values.name = ", ".join(roles["group"].columns)
         groups = constant_within(
             values, rater, names, what="group", table=ledger.table, ledger=ledger,
             fatal=group is not None,
@@ -181,8 +168,7 @@ class Places:
         """Return the names in the columns of a role; None without columns."""
         if role not in self.roles:
             return None
-        columns = self.roles[role].columns
-        return joined_ids(self.table.frame, columns).rename(", ".join(columns))
+        return joined_ids(self.table.frame, self.roles[role].columns)
 
 
 def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words:
@@ -405,7 +391,6 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
         if column is None:
             continue
         cells = joined_ids(place.table.frame, [column])
-        cells.name = column
         own = constant_within(
             cells.mask(cells.str.strip().str.casefold().isin(EMPTY), ""), place.item, items,
             what=column, table=place.table, ledger=ledger,

@@ -1,6 +1,6 @@
 """The table of ratings, its side tables, the roles of its columns, and the keys of its rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -138,17 +138,12 @@ def find_tables(
     if panels is None:
         return table, None
     side = read_beside(panels, name="panels", what="panels")
-    if _lists_items(side, task, item, table):
+    columns = columns_of(find_roles(table, task, {"item": item}, Ledger(table)), "item")
+    whole = bool(columns) and len(side.finder.all_of(columns)) == len(columns)
+    if whole or side.finder.get("item") is not None:
         text = f"{side.source} is read beside the ratings: the places of the items in panels"
         return table.noted(reader_note(text, code="table-joined", places=len(side.frame))), side
     return join_table(table, side), None
-
-
-def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
-    """Whether a table of panels has the columns of the item, or one called item."""
-    columns = columns_of(find_roles(table, task, {"item": item}, Ledger(table)), "item")
-    whole = bool(columns) and len(side.finder.all_of(columns)) == len(columns)
-    return whole or side.finder.get("item") is not None
 
 
 def find_layout(
@@ -172,8 +167,15 @@ def find_layout(
         table, task, asked, ledger, taken=taken, question=answers.question, defaults=defaults,
         fallbacks=fallbacks,
     )  # fmt: skip
-    if given.sessions is None and asked.get("session") is None and _one_each(roles, table):
-        del roles["session"]
+    if (
+        given.sessions is None
+        and asked.get("session") is None
+        and {"session", "rater"} <= set(roles)
+    ):
+        # If sessions and raters are one to one, the session only names the rater.
+        session, rater = (keys_of(table.frame, roles[r].columns) for r in ("session", "rater"))
+        if session.max() > 0 and same_groups(session, rater):
+            del roles["session"]
     for role in ("item", "rater"):
         require(role, roles, task, ledger, answers=answers.columns)
     blank = pd.Series([""] * len(table.frame), dtype="str")
@@ -193,14 +195,6 @@ def find_layout(
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=given.by_row,
         withdrawn=withdrawn, status=status, ledger=ledger,
     )  # fmt: skip
-
-
-def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
-    """Whether sessions and raters are one to one: then the session only names the rater."""
-    if not {"session", "rater"} <= set(roles):
-        return False
-    session, rater = (keys_of(table.frame, roles[role].columns) for role in ("session", "rater"))
-    return bool(session.max() > 0) and same_groups(session, rater)
 
 
 def without_nameless(layout: Layout, task: Task) -> Layout:

@@ -36,8 +36,13 @@ def find_status(
     """
     frame = ledger.table.frame
     for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
-        if not _is_status(column, read) and not _speaks_of_status(frame[column]):
-            continue
+        if not _is_status(column, read):
+            # A column of any name may only have words for given and withdrawn responses.
+            first = {squash(str(word)) for word in pd.unique(frame[column].head(FIRST_CELLS))}
+            whole = first <= GIVEN | WITHDRAWN | {""}
+            said = {squash(str(word)) for word in pd.unique(frame[column]) if whole} - {""}
+            if not (said <= GIVEN | WITHDRAWN and said & GIVEN and said & WITHDRAWN):
+                continue
         code, distinct = pd.factorize(frame[column])
         names = np.array([squash(str(word)) for word in distinct], object)
         withdrawn = np.isin(names, list(_withdrawn(column, set(names) - {""})))
@@ -83,15 +88,6 @@ def _is_status(column: str, read: list[str]) -> bool:
     name, choices = squash(column), CHOICES in {squash(c) for c in read}
     flag = name in FLAGS or bare(column) in FLAGS
     return flag or name.endswith(("status", "state")) or (name == "answer" and choices)
-
-
-def _speaks_of_status(column: "pd.Series[str]") -> bool:
-    """Whether a column of any name only has words for given and withdrawn responses."""
-    first = {squash(str(word)) for word in pd.unique(column.head(FIRST_CELLS))}
-    if not first <= GIVEN | WITHDRAWN | {""}:
-        return False
-    words = {squash(str(word)) for word in pd.unique(column)} - {""}
-    return words <= GIVEN | WITHDRAWN and bool(words & GIVEN) and bool(words & WITHDRAWN)
 
 
 def _withdrawn(column: str, words: set[str]) -> frozenset[str]:

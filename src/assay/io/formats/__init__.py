@@ -123,14 +123,30 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
     """Read a source by the named format, or by the only one that claims it; None if plain."""
     if named == PLAIN:
         return None
-    if named is not None:
-        return _read(_format_of(named), source, task)
-    claims = {name: found for name, one in all_formats().items() if (found := _claim(one, source))}
+    known = all_formats()
+    if named is not None and named not in known:
+        raise ArgumentError(
+            f"`format={named!r}` is no format; {suggest(named, [*known, PLAIN])}",
+            code="unknown-format",
+            go_on={"format": nearest(named, [*known, PLAIN])},
+        )
+    asked = known if named is None else {}
+    claims = {name: found for name, one in asked.items() if (found := _claim(one, source))}
+    claims |= {} if named is None else {named: ""}
     if not claims:
         return None
     if len(claims) > 1:
-        raise _several(claims, source)
-    return _read(all_formats()[next(iter(claims))], source, task)
+        titles = " or ".join(f"{known[name].title} (it has {why})" for name, why in claims.items())
+        raise RatingsError.of(
+            "two-formats",
+            f"the input may be {titles}",
+            source.name,
+            mend=f"say which: {' or '.join(f'`format={name!r}`' for name in claims)}",
+            go_on={"format": next(iter(claims))},
+        )
+    chosen = known[next(iter(claims))]
+    export = _sound(chosen, source, partial(chosen.read, source, task))
+    return replace(export, title=chosen.title, notes=(*export.notes, *note_unread(source)))
 
 
 def read_unless_named(
@@ -183,32 +199,3 @@ def _sound[T](one: Format, source: Source, step: Callable[[], T]) -> T:
             source.name,
             mend=f"export it again, or read it as a plain table: {as_code({'format': PLAIN})}",
         ) from error
-
-
-def _read(chosen: Format, source: Source, task: Task | None) -> Export:
-    export = _sound(chosen, source, partial(chosen.read, source, task))
-    return replace(export, title=chosen.title, notes=(*export.notes, *note_unread(source)))
-
-
-def _format_of(name: str) -> Format:
-    known = all_formats()
-    if name not in known:
-        raise ArgumentError(
-            f"`format={name!r}` is no format; {suggest(name, [*known, PLAIN])}",
-            code="unknown-format",
-            go_on={"format": nearest(name, [*known, PLAIN])},
-        )
-    return known[name]
-
-
-def _several(claims: Mapping[str, str], source: Source) -> RatingsError:
-    """Refuse to guess between formats."""
-    titles = " or ".join(f"{all_formats()[n].title} (it has {why})" for n, why in claims.items())
-    ways = " or ".join(f"`format={name!r}`" for name in claims)
-    return RatingsError.of(
-        "two-formats",
-        f"the input may be {titles}",
-        source.name,
-        mend=f"say which: {ways}",
-        go_on={"format": next(iter(claims))},
-    )

@@ -77,7 +77,7 @@ class Study:
     notes: list[Note] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
     shared: int = 0
-    regions: dict[str, int] = field(default_factory=dict)
+    regions: Counter[str] = field(default_factory=Counter)
 
     def add(
         self,
@@ -173,18 +173,14 @@ class Study:
                 mend="export it again with its annotations, once some are submitted",
             )
 
-    def note_regions(self) -> None:
-        """Note results about parts of items, which are not read."""
+    def export(self, name: str, task: Task | None) -> Export:
+        """Make the table, task and truth; the labels are those of ``task`` if given."""
+        self.require_sound()
         if self.regions:
             self.note(
                 f"results about parts of items are not read: {listed(sorted(self.regions))}",
                 code="regions-not-read", results=sum(self.regions.values()),
             )  # fmt: skip
-
-    def export(self, name: str, task: Task | None) -> Export:
-        """Make the table, task and truth; the labels are those of ``task`` if given."""
-        self.require_sound()
-        self.note_regions()
         return export_of(self, name, task)
 
 

@@ -46,7 +46,7 @@ def read(source: Source, task: Task | None) -> Export:
                 continue
             chosen = _labels(record)
             if _has_spans(record):
-                study.regions["spans"] = study.regions.get("spans", 0) + 1
+                study.regions["spans"] += 1
             if not chosen:
                 empty += not _has_spans(record)
                 continue

@@ -125,7 +125,7 @@ def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[s
             continue
         name = str(result["from_name"])
         if (kind not in CHOSEN and kind != "textarea") or not PARTS.isdisjoint(value):
-            study.regions[name] = study.regions.get(name, 0) + 1
+            study.regions[name] += 1
             continue
         answer = _answer(kind, value)
         if answer is not None:

@@ -91,7 +91,7 @@ def _gather(
     """Add a task to the answers of an annotator; a repeated question is a repeated rating."""
     question, value = _answer(record)
     if not question:
-        study.regions["spans"] = study.regions.get("spans", 0) + 1
+        study.regions["spans"] += 1
         return
     repeat = 0
     while (key := (item, rater, repeat)) in given and question in given[key].answers:

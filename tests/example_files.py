@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from assay.io import examples
-from assay.io.examples.downloads import CACHE
+from assay.io.examples import CACHE
 from assay.io.examples.shaping import RESPONSES
 
 PERSONS = {"human_1": "person_1", "human_2": "person_2"}

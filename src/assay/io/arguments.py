@@ -142,11 +142,6 @@ class Arguments:
         return self.replicate == BY_ROW
 
     @property
-    def covariate_columns(self) -> list[str]:
-        """The columns of covariates."""
-        return names_in(self.covariates)
-
-    @property
     def responses(self) -> Mapping[str, str]:
         """The strengths of rules; `TaskError` if they are no mapping."""
         given: object = self.response

@@ -52,7 +52,15 @@ def with_scales(
     if asked is None and not guess:
         return task
     if asked and not any(numbers_of(la) for la in task.labels if la.name in found):
-        _report_words(task, found, ledger)
+        ledger.problem(
+            "order-of-words",
+            f"`ordered=True` orders numbers, but the classes of {', '.join(found)} are words"
+            if found
+            else f"`ordered=True` is for classes that the data define, but task {task.name} lists "
+            "them",
+            mend="write the classes in their order, and ordered = true, into a task file",
+            go_on=WITHOUT_ORDER,
+        )
         return task
     labels = []
     for n, label in enumerate(task.labels):
@@ -148,27 +156,12 @@ def orders_that_fit(disputes: Floats) -> float | None:
 
 def _note_reading(label: Label, ledger: Ledger) -> None:
     """Note that numbers were read as a scale, or as codes."""
-    words = label.classes
+    words, scale = label.classes, "a scale, with an order and a mean. If they are codes"
     shown = ", ".join(words) if len(words) <= 5 else f"{words[0]}, {words[1]}, ..., {words[-1]}"
-    which = f"the numbers of {label.name} ({shown}) are read as"
-    if label.ordered:
-        text = f"{which} a scale, with an order and a mean. If they are codes, give `ordered=False`"
-        ledger.note(text, code="number-scale", classes=len(words))
-    else:
-        text = f"{which} codes, without an order. If they are grades, give `ordered=True`"
-        ledger.note(text, code="number-codes", classes=len(words))
-
-
-def _report_words(task: Task, found: Sequence[str], ledger: Ledger) -> None:
-    """Report that ``ordered=True`` has nothing to order."""
-    what = (
-        f"`ordered=True` orders numbers, but the classes of {', '.join(found)} are words"
-        if found
-        else f"`ordered=True` is for classes that the data define, but task {task.name} lists them"
-    )
-    ledger.problem(
-        "order-of-words",
-        what,
-        mend="write the classes in their order, and ordered = true, into a task file",
-        go_on=WITHOUT_ORDER,
+    read = scale if label.ordered else "codes, without an order. If they are grades"
+    ledger.note(
+        f"the numbers of {label.name} ({shown}) are read as {read}, "
+        f"give `ordered={not label.ordered}`",
+        code="number-scale" if label.ordered else "number-codes",
+        classes=len(words),
     )

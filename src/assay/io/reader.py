@@ -36,6 +36,7 @@ from assay.io.arguments import (
     PerLabel,
     TruthArg,
     WordsArg,
+    names_in,
 )
 from assay.io.files.file_paths import FILE
 from assay.io.files.opening import joined, open_source
@@ -379,7 +380,7 @@ def read_rows(
 
 def _covariates(given: Arguments, layout: Layout) -> list[str]:
     """Return the named covariates, and the retriever's score where each item has one."""
-    named, frame = given.covariate_columns, layout.table.frame
+    named, frame = names_in(given.covariates), layout.table.frame
     if RETRIEVER_SCORE in named or RETRIEVER_SCORE not in frame:
         return named
     score = pd.to_numeric(frame[RETRIEVER_SCORE], errors="coerce")

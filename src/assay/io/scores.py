@@ -126,7 +126,16 @@ def _long(
     table: Table,
 ) -> ScoreColumns:
     """Find the columns where each row answers one label."""
-    asked = {k: _one_asked(k, given[k], finder, ledger) for k in KINDS}
+    asked = dict.fromkeys(KINDS, "")
+    for kind, column in given.items():
+        if isinstance(column, str):
+            asked[kind] = one_column(kind, column, finder, ledger) if column else ""
+        elif column is not None:
+            ledger.problem(
+                "argument-type",
+                f"`{kind}=` must be one column where each row answers one label, not {column!r}",
+                go_on={kind: None},
+            )
     named = {k: free.get(k) for k in KINDS if given[k] is None}
     seen = _with_numbers({k: c for k, c in named.items() if c}, table, ledger)
     if asked["score"] and asked["confidence"]:
@@ -141,19 +150,6 @@ def _long(
     pairs = (("score", score), ("confidence", sure))
     evidence = {c: ASKED.format(kind=k) if asked[k] else BY_NAME for k, c in pairs if c}
     return ScoreColumns(long_score=score, long_confidence=sure, evidence=evidence, limits=limits)
-
-
-def _one_asked(kind: str, given: PerLabel, finder: ColumnFinder, ledger: Ledger) -> str:
-    if given is None or given == "":
-        return ""
-    if not isinstance(given, str):
-        ledger.problem(
-            "argument-type",
-            f"`{kind}=` must be one column where each row answers one label, not {given!r}",
-            go_on={kind: None},
-        )
-        return ""
-    return one_column(kind, given, finder, ledger)
 
 
 def check_range(given: object, ledger: Ledger) -> tuple[float, float]:

@@ -4,21 +4,24 @@
 """
 
 import json
+import logging
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from os import environ
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import UnknownNameError
+from assay._util.errors import FitError, UnknownNameError
 from assay._util.validation import written
 from assay.data.ratings import Ratings, Simulated
 from assay.data.task_files import task_from_json
-from assay.io.examples.downloads import fetch
 from assay.io.examples.shaping import SHAPES
 from assay.io.reader import read_ratings
 
@@ -47,10 +50,16 @@ class Example:
 
 @overload
 def load_example(name: None = None) -> pd.DataFrame: ...
+
+
 @overload
 def load_example(name: str, *, table: Literal[False] = False) -> Ratings: ...
+
+
 @overload
 def load_example(name: str, *, table: Literal[True]) -> pd.DataFrame: ...
+
+
 def load_example(name: str | None = None, *, table: bool = False) -> Ratings | pd.DataFrame:
     """Load example ratings by name; without a name, list the examples.
 
@@ -155,3 +164,41 @@ def _with_truth(ratings: Ratings, whole: pd.DataFrame) -> Ratings:
     ]
     truth = np.stack(columns, axis=1).astype(np.int16)
     return replace(ratings, simulated=Simulated(truth=truth, values={}))
+
+
+CACHE = "ASSAY_CACHE"
+
+
+def fetch(example: str, files: Mapping[str, str]) -> list[Path]:
+    """Return the paths of an example's files; fetch those that the cache lacks.
+
+    ``files`` has the SHA-256 of each URL. A file is ``<cache>/<example>/<its own name>``.
+    """
+    if not files:
+        return []
+    try:
+        with warnings.catch_warnings():  # of progress bars in notebooks
+            warnings.simplefilter("ignore")
+            import pooch
+    except ImportError:
+        raise FitError(
+            f"the example {example} is fetched by the extra: pip install 'assay[examples]'",
+            code="extra-not-installed",
+        ) from None
+    folder = Path(environ.get(CACHE) or pooch.os_cache("assay")) / example
+    level = pooch.get_logger().level
+    pooch.get_logger().setLevel(logging.WARNING)
+    try:
+        return [
+            Path(pooch.retrieve(url, known_hash=digest, fname=url.split("/")[-1], path=folder))
+            for url, digest in files.items()
+        ]
+    except Exception as error:  # of the network, of the disk, or another hash
+        shown = "\n".join(f"  {url}" for url in files)
+        raise FitError(
+            f"the example {example} cannot be fetched ({type(error).__name__}: {error}). "
+            f"Put its files into {folder} yourself:\n{shown}",
+            code="example-not-fetched",
+        ) from error
+    finally:
+        pooch.get_logger().setLevel(level)

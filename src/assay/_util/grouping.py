@@ -80,3 +80,9 @@ def _from_zero(column: NDArray[Any]) -> tuple[Ints, int]:
             return codes, high - low + 1
     codes, distinct = pd.factorize(column, use_na_sentinel=False)
     return codes, max(len(distinct), 1)
+
+
+def number_within(*keys: NDArray[Any]) -> Ints:
+    """Return 0, 1, ... for the occurrences of each combination of keys, in order."""
+    group = pd.Series(unique_rows(*keys)[1])
+    return np.asarray(group.groupby(group).cumcount(), np.int64)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import as_code, suggest
-from assay._util.grouping import first_rows, unique_rows
+from assay._util.grouping import first_rows, number_within, unique_rows
 from assay._util.text import counted, some
 from assay._util.typing import Ints
 from assay.data.ratings import ITEM_COLUMNS
@@ -17,7 +17,6 @@ from assay.io.cells import all_numbers, point_wanted, with_points
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, with_one_name
 from assay.io.names import EMPTY, Roles, columns_of
 from assay.io.reading_log import Ledger
-from assay.io.replicates import number_within
 from assay.io.tables import Table, cell_text
 
 ONE_GROUP = "all"

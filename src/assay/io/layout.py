@@ -32,9 +32,8 @@ from assay.io.identifiers import (
 from assay.io.items import Places
 from assay.io.names import Role, columns_of
 from assay.io.reading_log import Ledger
-from assay.io.replicates import replicate_order
 from assay.io.scores import AuditColumns, ScoreColumns
-from assay.io.sessions import Sessions, find_sessions
+from assay.io.sessions import Sessions, find_sessions, replicate_order
 from assay.io.statuses import find_status
 from assay.io.tables import Table, reader_note
 from assay.io.truth import TruthSource

@@ -20,6 +20,7 @@ from assay.io.answer_words import (
     check_words,
     note_idle_words,
     note_missing_words,
+    with_scales,
     with_words,
     words_for_nothing,
     words_said,
@@ -54,7 +55,6 @@ from assay.io.list_cells import (
     without_uneven_lists,
 )
 from assay.io.names import columns_of, named_columns
-from assay.io.number_scales import with_scales
 from assay.io.option_tables import (
     OPTIONS,
     gather_options,
@@ -64,9 +64,16 @@ from assay.io.option_tables import (
 )
 from assay.io.reading_log import Ledger
 from assay.io.reshaping import raters_apart, require_one_label, reshape
-from assay.io.rows import Rows, apply_export, assemble, decode_rows, join_ratings, read_extras
+from assay.io.rows import (
+    Rows,
+    apply_export,
+    assemble,
+    decode_rows,
+    fill_settled,
+    join_ratings,
+    read_extras,
+)
 from assay.io.scores import find_audits, find_scores
-from assay.io.skip_logic import fill_settled
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
 from assay.io.truth import find_truth, match_truth

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.grouping import all_apart
+from assay._util.grouping import all_apart, number_within
 from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.data.rules import NOT_ASKED
-from assay.data.states import MISSING, Vectors
+from assay.data.states import MISSING, Vectors, state_space
 from assay.data.task import Task
 from assay.io.answers import question_codes
 from assay.io.arguments import BY_ROW, Arguments, ColumnArg
@@ -21,7 +21,6 @@ from assay.io.cells import decode, has_numbers, numbers_within
 from assay.io.columns import find_roles
 from assay.io.formats import pragmata
 from assay.io.identifiers import codes_of, joined_ids, other_items, require_apart
-from assay.io.item_keys import require_one_choice, require_own_key
 from assay.io.items import (
     Places,
     clusters_of,
@@ -35,9 +34,16 @@ from assay.io.larger_units import find_larger_units, with_kinds
 from assay.io.layout import Layout, account_for
 from assay.io.names import BESIDE, columns_of
 from assay.io.reading_log import NO_RATER, Ledger, find_silence
-from assay.io.replicates import Joined, join_rows, number_replicates, number_within, settle_repeats
+from assay.io.replicates import (
+    Joined,
+    join_rows,
+    number_replicates,
+    require_one_choice,
+    require_own_key,
+    settle_repeats,
+)
 from assay.io.scores import Marks, rating_audits, read_audits, read_scores
-from assay.io.skip_logic import CLOSED, apply_gates, broken_rules
+from assay.io.skip_logic import CLOSED, apply_gates, broken_rules, consistent, patterns_of
 from assay.io.tables import Table
 from assay.io.truth import TruthSource, known_truth
 
@@ -221,6 +227,65 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Jo
         joined = join_rows(ledger, keys=keys, question=rows.question, cells=cells, scores=scores)
         joined = _judge(layout, task, joined)
     return joined
+
+
+LOST = 0.05
+"""Largest share of other answers that may be missing for open answers to be by design."""
+
+
+def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
+    """Fill empty answers that have only one possible class, where the form left them out.
+
+    The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
+    and agreement would leave out these answers, all of one class. A label is filled if most of its
+    implied answers are empty and hardly any others are: answers lost at random stay lost.
+    """
+    if not state_space(task).blocked.any():
+        return joined
+    given = (joined.answers != MISSING) | np.isfinite(joined.scores)
+    kept = ledger.kept[joined.first_row] & (joined.answers != MISSING).any(axis=1)
+    answers = joined.answers.copy()
+    for column, label in enumerate(task.labels):
+        settled = settled_by_others(task, joined.answers, column)
+        decided, asked = kept & (settled != MISSING), kept & (settled == MISSING)
+        empty = decided & ~given[:, column]
+        left_out = 2 * empty.sum() > decided.sum() and asked.any()
+        if left_out and (~given[asked, column]).sum() <= LOST * asked.sum():
+            answers[empty, column] = settled[empty]
+            for code in np.unique(settled[empty]):
+                count = int((empty & (settled == code)).sum())
+                ledger.note(
+                    f"{counted(count, 'empty answer', 'are')} read as {label.classes[code]} for "
+                    f"{label.name}, because the interface blocks all other classes beside the "
+                    "rater's other answers",
+                    code="answers-implied",
+                    answers=count,
+                )
+    return replace(joined, answers=answers)
+
+
+def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.int16]:
+    """Return the only class that blocked rules leave beside a rater's other answers, (rating,).
+
+    ``MISSING`` if several or none are left, or if gates alone imply it.
+    """
+    others = answers.copy()
+    others[:, column] = MISSING
+    patterns, inverse = patterns_of(others)
+    space = state_space(task)
+    found = np.full(len(patterns), MISSING, np.int16)
+    for start, agree in consistent(space.paths, patterns):
+        settled = _only(space.paths[:, column], agree & ~space.blocked)
+        by_gates = _only(space.paths[:, column], agree) == settled
+        found[start : start + len(agree)] = np.where(by_gates | (settled < 0), MISSING, settled)
+    return np.asarray(found[inverse], np.int16)
+
+
+def _only(codes: NDArray[np.int16], agree: Bools) -> NDArray[np.int16]:
+    """Return the code that all agreeing paths share, by pattern; else ``MISSING``."""
+    low = np.where(agree, codes, np.iinfo(np.int16).max).min(axis=1)
+    high = np.where(agree, codes, np.iinfo(np.int16).min).max(axis=1)
+    return np.asarray(np.where(low == high, low, MISSING), np.int16)
 
 
 def _item_words(layout: Layout) -> str:

@@ -1,8 +1,9 @@
-"""Sessions: periods of the ratings, in order of time."""
+"""Sessions, the periods of the ratings, and replicates: in their order."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,3 +125,11 @@ def _ordered(names: Sequence[str], known: Sequence[str] | None) -> tuple[list[st
 
 def _by(names: Sequence[str], keys: NDArray[np.generic]) -> list[str]:
     return [names[n] for n in np.argsort(keys, kind="stable")]
+
+
+def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
+    """Return values that distinguish and order a rater's ratings of one item."""
+    numbers = pd.to_numeric(names, errors="coerce")
+    if numbers.notna().all():
+        return np.asarray(numbers.to_numpy())
+    return np.asarray(pd.factorize(names)[0])

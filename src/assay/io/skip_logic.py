@@ -1,20 +1,16 @@
-"""Skip logic: effects of gates and rules on answers, and answers implied by others."""
+"""Skip logic: effects of gates and rules on answers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.grouping import unique_rows
-from assay._util.text import counted
 from assay._util.typing import Bools, Ints
 from assay.data.rules import NOT_ASKED, Expression
 from assay.data.states import MISSING, Vectors, label_order, state_space
 from assay.data.task import Task
-from assay.io.reading_log import Ledger
-from assay.io.replicates import Joined
 
 NO_LIKE = ("no", "0", "false", "none")
 CLOSED = "answers a question that its own answers close"
@@ -137,62 +133,3 @@ def admitted(task: Task, truth: Vectors) -> Bools:
     patterns, inverse = patterns_of(truth)
     parts = [agree.any(axis=1) for _, agree in consistent(states, patterns)]
     return np.asarray(np.concatenate(parts)[inverse], bool)
-
-
-LOST = 0.05
-"""Largest share of other answers that may be missing for open answers to be by design."""
-
-
-def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
-    """Fill empty answers that have only one possible class, where the form left them out.
-
-    The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
-    and agreement would leave out these answers, all of one class. A label is filled if most of its
-    implied answers are empty and hardly any others are: answers lost at random stay lost.
-    """
-    if not state_space(task).blocked.any():
-        return joined
-    given = (joined.answers != MISSING) | np.isfinite(joined.scores)
-    kept = ledger.kept[joined.first_row] & (joined.answers != MISSING).any(axis=1)
-    answers = joined.answers.copy()
-    for column, label in enumerate(task.labels):
-        settled = settled_by_others(task, joined.answers, column)
-        decided, asked = kept & (settled != MISSING), kept & (settled == MISSING)
-        empty = decided & ~given[:, column]
-        left_out = 2 * empty.sum() > decided.sum() and asked.any()
-        if left_out and (~given[asked, column]).sum() <= LOST * asked.sum():
-            answers[empty, column] = settled[empty]
-            for code in np.unique(settled[empty]):
-                count = int((empty & (settled == code)).sum())
-                ledger.note(
-                    f"{counted(count, 'empty answer', 'are')} read as {label.classes[code]} for "
-                    f"{label.name}, because the interface blocks all other classes beside the "
-                    "rater's other answers",
-                    code="answers-implied",
-                    answers=count,
-                )
-    return replace(joined, answers=answers)
-
-
-def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.int16]:
-    """Return the only class that blocked rules leave beside a rater's other answers, (rating,).
-
-    ``MISSING`` if several or none are left, or if gates alone imply it.
-    """
-    others = answers.copy()
-    others[:, column] = MISSING
-    patterns, inverse = patterns_of(others)
-    space = state_space(task)
-    found = np.full(len(patterns), MISSING, np.int16)
-    for start, agree in consistent(space.paths, patterns):
-        settled = _only(space.paths[:, column], agree & ~space.blocked)
-        by_gates = _only(space.paths[:, column], agree) == settled
-        found[start : start + CHUNK] = np.where(by_gates | (settled < 0), MISSING, settled)
-    return np.asarray(found[inverse], np.int16)
-
-
-def _only(codes: NDArray[np.int16], agree: Bools) -> NDArray[np.int16]:
-    """Return the code that all agreeing paths share, by pattern; else ``MISSING``."""
-    low = np.where(agree, codes, np.iinfo(np.int16).max).min(axis=1)
-    high = np.where(agree, codes, np.iinfo(np.int16).min).max(axis=1)
-    return np.asarray(np.where(low == high, low, MISSING), np.int16)

@@ -343,11 +343,12 @@ def has_options(cells: "pd.Series[str]") -> bool:
 def _asked_labels(
     labels: LabelsArg, task: Task, finder: ColumnFinder, ledger: Ledger
 ) -> AnswerColumns:
-    names = labels.values() if isinstance(labels, Mapping) else names_in(labels)
-    pairs = (
-        labels if isinstance(labels, Mapping) else dict(zip(task.label_names, names, strict=False))
-    )
-    if not isinstance(labels, Mapping) and len(names) != len(task.labels):
+    pairs: Mapping[str, str] = {}
+    if isinstance(labels, Mapping):
+        pairs = labels
+    elif len(names := names_in(labels)) == len(task.labels):
+        pairs = dict(zip(task.label_names, names, strict=True))
+    else:
         ledger.problem(
             "labels-count",
             f"`labels=` names {len(names)} columns for the {len(task.labels)} labels of "
@@ -356,7 +357,6 @@ def _asked_labels(
             numbers={"columns": len(names), "labels": len(task.labels)},
             go_on=LEFT_OUT,
         )
-        pairs = {}
     by_label: dict[str, str] = {}
     for name, column in pairs.items():
         if name not in task.label_names:

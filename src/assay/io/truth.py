@@ -137,11 +137,9 @@ def _from_table(
     one = len(task.labels) == 1
     # A column called gold, truth or the like is the truth of the only label.
     gold = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
-    if not columns.by_label:
-        by_label = {task.labels[0].name: gold[0]} if one and len(gold) == 1 else {}
-        columns = AnswerColumns(
-            by_label=by_label, evidence="its name is recognised" * len(by_label)
-        )
+    if not columns.by_label and one and len(gold) == 1:
+        by_label = {task.labels[0].name: gold[0]}
+        columns = AnswerColumns(by_label=by_label, evidence="its name is recognised")
     if columns.question or not columns.by_label:
         ledger.problem(
             "truth-labels",

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -296,24 +297,35 @@ def _are_rater_and_answer(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
     )
 
 
+def _report(
+    columns: Sequence[str], seen: str, wanted: str, mend: str, go_on: dict[str, Any], ledger: Ledger
+) -> None:
+    """Report columns that hold the answers, as is seen, with the arguments that read them."""
+    ledger.problem(
+        "wide-table",
+        f"no column holds the answers, and {len(columns)} columns {seen}",
+        allowed=f"a row for each rating: the item, the rater, {wanted}",
+        mend=mend,
+        role="rater",
+        numbers={"columns": len(columns)},
+        go_on=go_on,
+    )
+
+
 def _report_grid(grid: Grid, ledger: Ledger) -> None:
     """Report columns that have a rater and a question each, with the pattern that reads them."""
     reading = {"wide": grid.pattern}
     turned = f", or {as_code({'wide': grid.turned})} if the raters are the questions"
-    other = turned if grid.turned else ""
     first = [column for (_, label), column in grid.columns.items() if label == grid.labels[0]]
-    one = as_code({"wide": first})
-    ledger.problem(
-        "wide-table",
-        f"no column holds the answers, and {len(grid.columns)} columns seem to hold those of "
-        f"{len(grid.raters)} raters ({first_names(grid.raters, SHOWN)}) to {len(grid.labels)} "
-        f"questions ({first_names(grid.labels, SHOWN)})",
-        allowed="a row for each rating: the item, the rater, an answer to each question",
-        mend=f"if they do, give {as_code(reading)}{other}; or read one question: {one}",
-        role="rater",
-        numbers={"columns": len(grid.columns)},
-        go_on=reading,
+    seen = (
+        f"seem to hold those of {len(grid.raters)} raters ({first_names(grid.raters, SHOWN)}) to "
+        f"{len(grid.labels)} questions ({first_names(grid.labels, SHOWN)})"
     )
+    mend = (
+        f"if they do, give {as_code(reading)}{turned if grid.turned else ''}; or read one "
+        f"question: {as_code({'wide': first})}"
+    )
+    _report([*grid.columns.values()], seen, "an answer to each question", mend, reading, ledger)
 
 
 def _report_shape(
@@ -323,7 +335,12 @@ def _report_shape(
     rest = [str(c) for c in frame.columns if c not in columns]
     form = is_form(rest)
     if not person and not form and are_criteria(columns):
-        _report_criteria(columns, ledger)
+        reading = {"labels": {c: c for c in columns}, "rater": "row"}
+        raters = as_code({"wide": list(columns)})
+        shown = first_names(columns, SHOWN)
+        seen = f"look like criteria by which one rater judged each item: {shown}"
+        mend = f"if each is a label, give {as_code(reading)}; if they are raters, {raters}"
+        _report(columns, seen, "an answer to each criterion", mend, reading, ledger)
         return
     ways = ["wide", "wide_items"]
     if 2 * sum(bool(EXPERTS & set(words_of(c))) for c in columns) > len(columns):
@@ -339,33 +356,12 @@ def _report_shape(
     )
     said = {"wide": "raters", "wide_items": "items"}
     offers = [f"{as_code({way: named})} if they are {said[way]}" for way in ways]
-    ledger.problem(
-        "wide-table",
-        f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "
-        f"{first_names(columns, SHOWN)}; {seen}",
-        allowed="a row for each rating: the item, the rater, the answer",
-        mend=f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
-        "a task file with a label for each",
-        role="rater",
-        numbers={"columns": len(columns)},
-        go_on={ways[0]: named},
+    seen = f"hold classes of {label.name}: {first_names(columns, SHOWN)}; {seen}"
+    mend = (
+        f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
+        "a task file with a label for each"
     )
-
-
-def _report_criteria(columns: Sequence[str], ledger: Ledger) -> None:
-    """Report columns that are criteria of one rater without a name."""
-    reading = {"labels": {c: c for c in columns}, "rater": "row"}
-    raters = as_code({"wide": list(columns)})
-    ledger.problem(
-        "wide-table",
-        f"no column holds the answers, and {len(columns)} columns look like criteria by which one "
-        f"rater judged each item: {first_names(columns, SHOWN)}",
-        allowed="a row for each rating: the item, the rater, an answer to each criterion",
-        mend=f"if each is a label, give {as_code(reading)}; if they are raters, {raters}",
-        role="rater",
-        numbers={"columns": len(columns)},
-        go_on=reading,
-    )
+    _report(columns, seen, "the answer", mend, {ways[0]: named}, ledger)
 
 
 def are_criteria(columns: Sequence[str]) -> bool:

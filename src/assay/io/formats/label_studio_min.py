@@ -1,7 +1,7 @@
 """Label Studio's exports with a row for each annotation: JSON_MIN, CSV and TSV."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,11 @@ def read(source: Source, task: Task | None) -> Export:
     table = source.plain_table() if source.kind == "table" else None
     places = range(1, len(rows) + 1) if table is None else list(table.lines)
     study = Study(source=source, unit="row" if table is None else "line", item="id")
-    others = [key for key in _keys(rows) if key not in (*OWN, *controls)]
+    others = [
+        key
+        for key in dict.fromkeys(key for row in rows for key in row)
+        if key not in (*OWN, *controls)
+    ]
     for place, row in zip(places, rows, strict=True):
         _add(study, row, place, controls, others)
     study.note(
@@ -56,16 +60,9 @@ def read(source: Source, task: Task | None) -> Export:
     return study.export("label_studio", task)
 
 
-def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    found: dict[str, None] = {}
-    for row in rows:
-        found.update(dict.fromkeys(row))
-    return list(found)
-
-
 def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence[str]) -> list[str]:
     """Return the columns of controls; in JSON, those between the task's id and the annotator."""
-    keys = [key for key in _keys(rows) if key not in OWN]
+    keys = [k for k in dict.fromkeys(key for row in rows for key in row) if k not in OWN]
     if source.kind == "json" and all("id" in row for row in rows[:1]):
         between: dict[str, None] = {}
         for row in rows:

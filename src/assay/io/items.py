@@ -210,7 +210,7 @@ def panel_table(
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
     rows = np.flatnonzero(places.item >= 0)
     codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
-    rows = rows[unique_rows(places.item[rows], *codes)[0]]
+    rows = rows[unique_rows(places.item[rows], *codes)[0]]  # the first of each place
     item, system = places.item[rows], _column(texts["system"], rows)
     lone = int((system == "").sum())
     if 0 < lone < len(system):

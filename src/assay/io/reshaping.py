@@ -117,6 +117,7 @@ def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[s
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each class, with its number of votes by unnamed raters."""
+    # The names of the columns, without the word votes if all have it.
     bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
     all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
     names = bare if all_say_so and all(bare) and len(set(bare)) == len(bare) else list(columns)

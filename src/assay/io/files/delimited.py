@@ -67,6 +67,7 @@ def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimit
             if not lenient or line in (0, *lost) or len(lost) == MOST_OPEN:
                 raise
             lost.append(line)
+            # Empty the line.
             ends = [(0, 0), *((found.start(), found.end()) for found in LINE_END.finditer(text))]
             start = ends[line - 1][1]
             end = ends[line][0] if line < len(ends) else len(text)
@@ -89,6 +90,7 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
         notes = (*notes, reader_note(text_of_title, code="title-rows"))
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
+    # R writes the names of rows under a header that has no column for them.
     if len(frame) == 1 and bool(bad) and all(row.actual_columns == len(header) + 1 for row in bad):
         header, text = [ROW_NAME, *header], f"{ROW_NAME}{separator}{text}"
         frame, bad = _parse(text.encode(), header, separator, source)

@@ -83,6 +83,7 @@ def note_traps(ledger: Ledger, roles: Roles) -> None:
             code="times-of-records",
         )
     if "n_retrieved_chunks" in frame and "item" in roles:
+        # Compare the number of listed chunks with that of retrieved ones.
         panel = frame[ITEM_KEY]
         sizes = pd.to_numeric(frame["n_retrieved_chunks"].str.strip(), errors="coerce")
         item = joined_ids(frame, roles["item"].columns)

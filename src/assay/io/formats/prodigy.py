@@ -64,6 +64,7 @@ def read(source: Source, task: Task | None) -> Export:
                 study.fault("{n} task{s} without a hash or without `answer`", place)
                 continue
             names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
+            # Sessions without a name say when they began.
             rater = names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
             nameless += not rater
             meta = record.get("meta")

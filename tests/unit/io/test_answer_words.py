@@ -1,10 +1,14 @@
 """Words in answers: those for nothing, and decimal commas."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from assay.cli import app
 from assay.data.ratings import Ratings
 from assay.io import read_ratings
 from assay.io.answer_words import with_words
@@ -41,3 +45,110 @@ def test_what_may_be_options_or_words_stays(words: list[str]) -> None:
 
 def test_the_first_meaning_of_a_word_holds() -> None:
     assert with_words({"a": {"x": "y"}}, {"a": {"x": "", "z": ""}}) == {"a": {"x": "y", "z": ""}}
+
+
+SCALED = 40
+HALVES = [str(n / 2) for n in range(2, 11)]
+
+
+def graded(name: str, words: Sequence[object], *, near: bool = True) -> pd.DataFrame:
+    """Return grades of 40 items by four raters, who differ by one step, or by chance."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(len(words), size=SCALED)
+    steps = rng.choice([-1, 0, 0, 1], size=(SCALED, 4))
+    other = rng.integers(len(words), size=(SCALED, 4))
+    said = np.clip(truth[:, None] + steps, 0, len(words) - 1)
+    if not near:
+        said = np.where(steps == 0, truth[:, None], other)
+    item, rater = np.indices(said.shape)
+    values = [words[code] for code in said.ravel()]
+    rows = {"item": item.ravel(), "rater": [f"r{n}" for n in rater.ravel()], name: values}
+    return pd.DataFrame(rows)
+
+
+def codes(ratings: Ratings) -> list[str]:
+    notes = ratings.accounting.notes
+    return [code for note in notes if (code := getattr(note, "code", "")).startswith("number")]
+
+
+SCALES: dict[str, tuple[pd.DataFrame, int]] = {
+    "halves": (graded("grade", HALVES), 9),
+    "decimal commas": (graded("Note", [word.replace(".", ",") for word in HALVES]), 9),
+    "halves under a general name": (graded("answer", HALVES), 9),
+    "stars": (graded("stars", range(1, 6)), 5),
+    "three degrees": (graded("severity", range(3)), 3),
+    "a name of its own": (graded("fluency", range(1, 4)), 3),
+    "steps of 25": (graded("fluency", range(0, 101, 25)), 5),
+    "around zero": (graded("tone", range(-2, 3)), 5),
+    "raters who differ by little": (graded("label", range(1, 6)), 5),
+    "ten points": (graded("answer", range(1, 11)), 10),
+}
+CODES: dict[str, pd.DataFrame] = {
+    "a general name": graded("label", range(4)),
+    "raters who differ by anything": graded("genre of it", range(1, 6), near=False),
+    "nine for no answer": graded("fluency", [1, 2, 3, 9]),
+    "leading zeros": graded("fluency", ["01", "02", "03"]),
+    "numbers like those of a catalogue": graded("fluency", [101, 102, 103, 104]),
+    "uneven numbers": graded("fluency", [3, 17, 40]),
+    "telephone codes": graded("score", [4930, 4940, 4989]),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_numbers_of_a_scale_have_an_order_and_a_mean(name: str) -> None:
+    frame, classes = SCALES[name]
+    ratings = read_ratings(frame)
+    (label,) = ratings.task.labels
+    assert (label.ordered, len(label.classes)) == (True, classes)
+    shares = [f"prevalence[{label.name}={one}]" for one in label.classes] if classes <= 5 else []
+    assert ratings.task.metrics == (f"mean[{label.name}]", *shares)
+    assert codes(ratings) == ["number-scale"]
+    assert not read_ratings(frame, ordered=False).task.labels[0].ordered
+    assert not read_ratings(frame, ordered=False).task.metrics
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_codes_are_no_scale_unless_the_caller_says_so(name: str) -> None:
+    ratings = read_ratings(CODES[name])
+    assert not ratings.task.labels[0].ordered
+    assert not ratings.task.metrics
+    assert codes(ratings) == ["number-codes"]
+    told = read_ratings(CODES[name], ordered=True)
+    assert told.task.labels[0].ordered
+    assert told.task.metrics[0] == f"mean[{told.task.label_names[0]}]"
+
+
+@pytest.mark.parametrize("words", [[0, 1], [1, 2], ["a", "b", "c"]])
+def test_two_numbers_and_words_are_left_alone(words: list[object]) -> None:
+    ratings = read_ratings(graded("score", words))
+    assert not ratings.task.labels[0].ordered
+    assert codes(ratings) == []
+
+
+def test_a_task_by_name_is_taken_at_its_word() -> None:
+    ratings = read_ratings(graded("grade", HALVES), task="single", labels="grade")
+    assert not ratings.task.labels[0].ordered
+    assert codes(ratings) == []
+
+
+def test_each_of_several_labels_has_its_own_reading() -> None:
+    frame = graded("grade", HALVES).assign(label_code=graded("x", range(4))["x"])
+    named = {"grade": "grade", "label_code": "label_code"}
+    ratings = read_ratings(frame, labels=named)
+    assert [label.ordered for label in ratings.task.labels] == [True, False]
+    shares = tuple(f"prevalence[label_code={n}]" for n in range(4))
+    assert ratings.task.metrics == ("mean[grade]", *shares)
+
+
+def test_the_note_names_the_option_that_changes_the_reading(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(str(tmp_path))
+    graded("grade", HALVES).to_csv("grades.csv", index=False)
+    shown = CliRunner().invoke(app, ["check", "grades.csv"]).output
+    said = " ".join(shown.split())  # whatever the width
+    assert "--unordered [" not in said
+    assert "as a scale" in said
+    assert "give --unordered" in said
+    said = CliRunner().invoke(app, ["check", "grades.csv", "--unordered"]).output
+    assert "read as a scale" not in said

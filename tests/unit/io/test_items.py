@@ -242,3 +242,67 @@ def test_an_answer_that_is_rated_is_no_label():
     assert assay.read_ratings(frame).task.label_names == ("relevant",)
     topics = frame.drop(columns=["relevant", "answer"]).assign(label=lambda f: f["rank"] * 7 % 40)
     assert assay.read_ratings(topics).task.label_names == ("label",)
+
+
+ITEMS, RATERS = 60, 3
+
+
+def kinds_table(**columns: object) -> pd.DataFrame:
+    item = np.repeat(np.arange(ITEMS), RATERS)
+    return pd.DataFrame({
+        "item": item, "rater": np.tile(list("abc"), ITEMS),
+        "label": np.where((item + np.tile([0, 0, 1], ITEMS)) % 2 == 0, "yes", "no"),
+        **{name: np.asarray(cells)[item] for name, cells in columns.items()},
+    })  # fmt: skip
+
+
+def kinds(frame: pd.DataFrame) -> list[str]:
+    ratings = assay.read_ratings(frame, task="single")
+    return [name for name in ratings.items.columns if name in frame.columns]
+
+
+def test_a_column_of_languages_is_kept() -> None:
+    language = np.where(np.arange(ITEMS) < 25, "de", "en")
+    frame = kinds_table(language=language)
+    ratings = assay.read_ratings(frame, task="single")
+    assert ratings.items["language"].tolist() == language.tolist()
+
+
+def test_an_item_without_a_cell_has_no_kind() -> None:
+    language = np.where(np.arange(ITEMS) < 25, "de", "en").astype(object)
+    language[3] = ""
+    ratings = assay.read_ratings(kinds_table(language=language), task="single")
+    assert ratings.items["language"].tolist() == language.tolist()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.repeat("en", ITEMS),
+        np.arange(ITEMS).astype(str),
+        np.where(np.arange(ITEMS) < 5, "de", "en"),
+        np.where(np.arange(ITEMS) % 2 == 0, "yes", "no"),
+    ],
+    ids=["one value", "many values", "a rare kind", "words of an answer"],
+)
+def test_other_columns_are_not(cells: np.ndarray) -> None:
+    assert kinds(kinds_table(note=cells)) == []
+
+
+def test_a_column_that_differs_within_an_item_is_not() -> None:
+    frame = kinds_table()
+    frame["device"] = np.tile(["phone", "desk", "desk"], ITEMS)
+    assert kinds(frame) == []
+
+
+def test_of_two_names_for_one_division_the_first_is_kept() -> None:
+    half = np.arange(ITEMS) < 30
+    frame = kinds_table(language=np.where(half, "de", "en"), country=np.where(half, "DE", "UK"))
+    assert kinds(frame) == ["language"]
+
+
+def test_the_systems_are_no_kinds() -> None:
+    system = np.where(np.arange(ITEMS) < 30, "A", "B")
+    frame = kinds_table(system=system, model_family=np.where(system == "A", "x", "y"))
+    ratings = assay.read_ratings(frame, task="single", system="system")
+    assert "model_family" not in ratings.items.columns

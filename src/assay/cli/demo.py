@@ -110,14 +110,14 @@ def real_study(effort: SamplerSettings, *, seed: int = 1, progress: bool = False
     """Fit the ratings of Dawid & Skene (1979)."""
     ratings = anesthesia_ratings()
     tree = _fit(ratings, effort, seed, progress)
-    codes = majority_labels(ratings)[:, 0]
+    names = np.array([*ratings.task.labels[0].classes, "tie"])
     told = labels_frame(tree)
     return RealStudy(
         ratings=ratings,
         fit=tree,
         prevalence={e: summarize(metrics(tree, estimand=e)) for e in ESTIMANDS},
         reliability=reliability_frame(tree),
-        labels=told.assign(majority_vote=np.array(ratings.task.labels[0].classes)[codes]),
+        labels=told.assign(majority_vote=names[majority_labels(ratings)[:, 0]]),
     )
 
 

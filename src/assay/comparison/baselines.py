@@ -12,12 +12,13 @@ from assay._util.arrays import divided
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level
 from assay._util.random import generator_of
-from assay._util.text import intervals, lines_of
+from assay._util.text import counted, intervals, lines_of
 from assay._util.typing import Floats
 from assay._util.validation import names_given, require_choice
 from assay.comparison.contrasts import difference_draws, pairs_of
 from assay.comparison.decisions import Line, conclusion, with_interval
 from assay.comparison.refit import rated_by, refit
+from assay.data.majority_vote import majority_votes
 from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand
@@ -58,6 +59,8 @@ HUMAN_BY = ("model", "vote")
 NAIVE, CORRECTED, HUMAN_ONLY = "naive", "corrected", "human-only"
 CHANGED = "The conclusion changes"
 """Start of the sentence about a changed conclusion; the report selects sentences by it."""
+UNCHANGED = "The conclusion is unchanged"
+SIGN = "although the estimate changes sign"
 COLUMNS = (
     "metric", "quantity", "a", "b", "approach", "mean", "lower", "upper", "level", "undefined",
     "estimand", "reference", "doubt", "basis",
@@ -183,7 +186,9 @@ def compare_baselines(
     def vote(of: Ratings, approach: str, who: str) -> pd.DataFrame:
         values, samples = vote_metrics(of, metric, generator)
         lines = _lines(samples, pairs, level)
-        basis = f"majority vote of {who}, cluster bootstrap"
+        ties = int(majority_votes(of).tied.sum())
+        split = f", {counted(ties, 'tie')} in equal shares" * bool(ties)
+        basis = f"majority vote of {who}{split}, cluster bootstrap"
         return lines.assign(
             mean=_lines(values, pairs, level)["mean"], approach=approach, basis=basis
         )
@@ -237,7 +242,7 @@ def _changes(corrected: Line, other: Line) -> str:
     ]
     verdict = _verdict(corrected, other)
     if corrected["doubt"]:
-        verdict = f"No conclusion rests on the corrected numbers: {corrected['doubt']}."
+        verdict += f" No conclusion rests on the corrected numbers: {corrected['doubt']}."
     return (
         f"{head}: {other['approach']} {sizes[0]} ({other['basis']}); corrected {sizes[1]} "
         f"(estimand {corrected['estimand']}; reference: {corrected['reference']}). "
@@ -253,7 +258,7 @@ def _verdict(corrected: Line, other: Line) -> str:
     turns = np.sign(other["mean"]) * np.sign(corrected["mean"]) < 0
     if before == after:
         if turns:
-            return f"The conclusion is unchanged ({after}), although the estimate changes sign."
-        return f"The conclusion is unchanged: {after}."
+            return f"{UNCHANGED} ({after}), {SIGN}."
+        return f"{UNCHANGED}: {after}."
     sign = ", and the estimate changes sign" if turns else ""
     return f"{CHANGED}{sign}: {other['approach']}, {before}; corrected, {after}."

@@ -8,6 +8,7 @@ import xarray as xr
 
 from assay._util.errors import Note
 from assay._util.text import UNDEFINED, counted, some
+from assay.data.majority_vote import majority_votes
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.view import Fit, FitView
@@ -40,6 +41,17 @@ def scores_said(ratings: Ratings) -> str:
         "by dividing 0 to 1 into equal parts, one for each class. Scores that all lie in one part "
         "can still be informative: see 'What the scores mean' in the report, or "
         "assay.rater_calibration."
+    )
+
+
+def ties_said(ratings: Ratings) -> str:
+    """State how the majority vote counts ties; ``""`` without one."""
+    ties = int(majority_votes(ratings).tied.sum())
+    if not ties:
+        return ""
+    return (
+        f"The majority vote is tied on {ties} of {counted(len(ratings.items), 'item')}; tied "
+        "classes count with equal shares."
     )
 
 

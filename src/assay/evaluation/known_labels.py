@@ -1,18 +1,20 @@
 """Metrics of known labels: the truth of a simulation, one rater, the majority vote."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.errors import RatingsError
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
-from assay._util.typing import Floats
+from assay._util.typing import Floats, Ints
 from assay._util.validation import require_draws
-from assay.data.majority_vote import majority_labels
+from assay.data.majority_vote import Votes, majority_votes
 from assay.data.ratings import Ratings, require_ratings
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
@@ -86,10 +88,11 @@ def majority_metrics(
 ) -> pd.DataFrame:
     """Return metrics of the majority vote with cluster bootstrap intervals, a line per system.
 
-    The intervals omit labelling error; ``undefined`` is the share of samples in which the metric
-    is. Clusters are drawn with replacement within strata, the same for all systems: one fewer than
-    a stratum has, each counting more, so that means of few clusters vary as in sampling
-    (Rao and Wu 1988). Panels count their design weight.
+    Each of several tied classes counts with an equal share; a metric that needs one class of each
+    item is averaged over the choices. The intervals omit labelling error; ``undefined`` is the
+    share of samples in which the metric is. Clusters are drawn with replacement within strata, the
+    same for all systems: one fewer than a stratum has, each counting more, so that means of few
+    clusters vary as in sampling (Rao and Wu 1988). Panels count their design weight.
 
     References
     ----------
@@ -118,8 +121,88 @@ def majority_metrics(
 
 def vote_totals(ratings: Ratings, chosen: Sequence[Metric], layout: PanelLayout) -> Floats:
     """Return numerators and denominators of the majority vote, (2, metric, cluster, system)."""
-    task, labels = ratings.task, majority_labels(ratings)
-    return np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
+    task, votes = ratings.task, majority_votes(ratings)
+    names = ratings.items.index.to_numpy(str)
+    found = []
+    for metric in chosen:
+        own = votes.about(metric.columns(task))
+        if not own.tied.any():
+            totals = known_totals(metric, task, own.labels, layout, weighted=True)
+        elif metric.additive:
+            totals = known_totals(metric, task, own.labels, _split(layout, own), weighted=True)
+        else:
+            totals = _mean_over_choices(metric, task, own, layout, names)
+        found.append(totals)
+    return np.stack(found, 1)
+
+
+def _split(layout: PanelLayout, votes: Votes) -> PanelLayout:
+    """Put the lines of each item's vote in its place, with their share of the item's weight."""
+    weight = layout.weight[:, None] if layout.item_weight is None else layout.item_weight
+    weight = np.broadcast_to(weight, layout.mask.shape)[layout.mask]
+    item, panel = layout.item[layout.mask], np.nonzero(layout.mask)[0]
+    count, first = votes.count, np.searchsorted(votes.item, np.arange(len(votes.count)))
+    place = np.repeat(np.arange(len(item)), count[item])
+    number = np.arange(len(place)) - np.searchsorted(place, place)
+    line, panel = first[item[place]] + number, panel[place]
+    position = np.arange(len(panel)) - np.searchsorted(panel, panel)
+    shape = (len(layout.item), int(position.max(initial=0)) + 1)
+    lines, mask, weights = np.zeros(shape, np.int64), np.zeros(shape, bool), np.zeros(shape)
+    lines[panel, position], mask[panel, position] = line, True
+    weights[panel, position] = weight[place] * votes.share[line]
+    none = np.zeros((2, 0), np.int64)  # additive metrics need no items of other lists
+    return replace(layout, item=lines, mask=mask, item_weight=weights, pool=none)
+
+
+CHOICES = 64
+"""Most choices among tied classes that are averaged over; a sample of them in larger clusters."""
+
+
+def _mean_over_choices(
+    metric: Metric, task: Task, votes: Votes, layout: PanelLayout, names: NDArray[np.str_]
+) -> Floats:
+    """Return the mean totals over all choices of one class for each tie, cluster by cluster.
+
+    With more than ``CHOICES`` of them in a cluster, over as many random ones. These depend on the
+    order of the items' ``names``, not on that of the ratings.
+    """
+    first = np.searchsorted(votes.item, np.arange(len(votes.count)))
+    cluster = np.full(len(first), -1)
+    cluster[layout.pool[1]] = layout.pool[0]
+    line = np.broadcast_to(first, (CHOICES, len(first))).copy()
+    weight = np.zeros((CHOICES, len(layout.clusters)))
+    weight[0] = 1.0
+    tied = np.flatnonzero(votes.tied & (cluster >= 0))
+    tied = tied[np.lexsort((names[tied], cluster[tied]))]
+    starts = np.flatnonzero(np.diff(cluster[tied], prepend=-1))
+    rng = np.random.default_rng(1)
+    for own in np.split(tied, starts[1:]) if len(tied) else []:
+        found, chance = _choices(votes, first[own], votes.count[own], rng)
+        line[: len(found), own] = found
+        weight[:, cluster[own[0]]] = 0.0
+        weight[: len(found), cluster[own[0]]] = chance
+    totals = np.zeros((2, len(layout.clusters), len(layout.systems)))
+    for number in range(int(np.count_nonzero(weight.any(axis=1)))):
+        labels = votes.labels[line[number]]
+        labels[weight[number, cluster] == 0] = MISSING
+        part = known_totals(metric, task, labels, layout, weighted=True)
+        totals += part * weight[number][:, None]
+    return totals
+
+
+def _choices(
+    votes: Votes, first: Ints, count: Ints, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """Return lines (choice, item) of some items, and the probability of each choice."""
+    if np.log(count).sum() <= np.log(CHOICES) + 1e-9:
+        lines = first + np.indices(tuple(count)).reshape(len(count), -1).T
+        return lines, votes.share[lines].prod(axis=1)
+    each = (np.arange(CHOICES) + 0.5) / CHOICES
+    lines = np.empty((CHOICES, len(first)), np.int64)
+    for n, (start, size) in enumerate(zip(first, count, strict=True)):
+        ends = votes.share[start : start + size].cumsum()[:-1]
+        lines[:, n] = start + np.searchsorted(ends, rng.permutation(each))
+    return lines, np.full(CHOICES, 1 / CHOICES)
 
 
 def resampled(totals: Floats, layout: PanelLayout, draws: int, rng: np.random.Generator) -> Floats:

@@ -7,15 +7,17 @@ import pandas as pd
 
 from assay._util.text import (
     counted,
+    does,
     gap,
     interval,
     lines_of,
     mark_of,
     notes_said,
     percent,
+    some,
 )
 from assay.comparison import Comparison
-from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE
+from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE, SIGN, UNCHANGED
 from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
@@ -23,7 +25,7 @@ from assay.display.notes import estimand_words
 from assay.display.result_tables import best_table, pairs_table, ranks_table
 from assay.display.table import Table, table_of
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Finding, Gap, Section, bullets, prose
+from assay.reporting.page import Block, Finding, Gap, Prose, Section, bullets, prose
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights of findings: a conclusion other than the vote's, a clear difference, a marginal
@@ -76,11 +78,8 @@ def comparison_section(material: Material) -> Section | Gap:
         ),
         *_best(found.systems, material.titles),
         *_otherwise(other, material),
-        *(
-            []
-            if other
-            else [prose("Other approaches lead to the same conclusion on every metric.")]
-        ),
+        *([] if other else [_same(said)]),
+        *_signs(said),
         *bullets(sides.warnings, "Warnings of the fit to human ratings alone:"),
     ]
     turned = _turned(_told(sides.table, found), sides.sentences())
@@ -93,6 +92,20 @@ def comparison_section(material: Material) -> Section | Gap:
         gaps=() if material.human else (NO_PEOPLE,),
         findings=(*turned, *_clear(found.pairs, material.titles)),
     )
+
+
+def _same(said: list[str]) -> Prose:
+    """State that no conclusion changes, and how many could not be compared."""
+    left = sum(UNCHANGED not in text for text in said)
+    but = f" that they define: {counted(left, 'number')} {does(left, 'are')} undefined" * bool(left)
+    return prose(f"Other approaches lead to the same conclusion on every metric{but}.")
+
+
+def _signs(said: list[str]) -> list[Prose]:
+    """Name the contrasts whose estimate changes sign while the sign is open."""
+    names = [text.partition(":")[0] for text in said if SIGN in text]
+    text = f"The sign is open, and the estimate changes sign with the approach: {some(names)}."
+    return [prose(text)] if names else []
 
 
 def _otherwise(said: list[str], material: Material) -> list[Block]:
@@ -114,7 +127,7 @@ def approaches_section(material: Material) -> Section | None:
         return None
     table = material.sides.table
     shown = table if material.human else table[table["b"] != ""]
-    note = f"Reference: {material.reference}."
+    note = f"Reference: {material.reference}. {material.ties}".rstrip()
     block = _sides_table(shown, note, material.titles, export=table)
     return Section(key="approaches", title="Other approaches", blocks=(block,))
 
@@ -139,7 +152,7 @@ def _people_alone(material: Material) -> Section:
     blocks = (
         _sides_table(
             sides.table.assign(quantity=quantity),
-            f"Reference: {material.reference}.",
+            f"Reference: {material.reference}. {material.ties}".rstrip(),
             material.titles,
         ),
         *bullets(sides.warnings, "Warnings of the fit to human ratings alone:"),

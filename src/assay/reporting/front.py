@@ -246,7 +246,7 @@ def _metrics_table(material: Material) -> Table:
     )  # fmt: skip
     shown = {"what": "Metric", "told": "Model", "naive": "Majority vote"}
     caption = f"Posterior mean ({percent(material.level)} interval)"
-    return table_of("answer", caption, words, shown, export=table)
+    return table_of("answer", caption, words, shown, note=material.ties, export=table)
 
 
 def _raters_picture(material: Material) -> Picture:

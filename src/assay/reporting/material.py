@@ -23,7 +23,7 @@ from assay.comparison.contrasts import SIGNS, pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
-from assay.display.notes import draws_worth
+from assay.display.notes import draws_worth, ties_said
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
@@ -126,6 +126,11 @@ class Material:
     def vote(self) -> pd.DataFrame:
         """Metrics of the majority vote, with cluster bootstrap intervals."""
         return majority_metrics(self.ratings, level=self.level)
+
+    @cached_property
+    def ties(self) -> str:
+        """How the majority vote counts ties; empty without one."""
+        return ties_said(self.ratings)
 
     @cached_property
     def reliability(self) -> pd.DataFrame:

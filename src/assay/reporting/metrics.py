@@ -238,7 +238,7 @@ def metrics_section(material: Material) -> Section:
     )  # fmt: skip
     weights = material.ratings.items["weight"]
     about = estimands_said(summaries, weights.tolist())
-    panels = panels_said(material.draws["finite"])
+    panels = f"{panels_said(material.draws['finite'])} {material.ties}".rstrip()
     note = f"Estimand {about}. Reference: {material.reference}.{panels}"
     caption = (
         "Posterior means, and the majority vote with its cluster bootstrap, with "

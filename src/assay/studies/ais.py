@@ -24,7 +24,7 @@ from assay.data.ratings import (
 )
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Label, Task
-from assay.display.notes import estimand_words
+from assay.display.notes import estimand_words, ties_said
 from assay.evaluation import majority_metrics, metrics
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
@@ -44,10 +44,9 @@ def consensus_table(
     """Compare the first rating of each rater with the majority, for each label.
 
     ``f1_consensus`` is against the majority of all raters, which is too high because the rater
-    is one of them. ``f1_others`` is against the other raters, without ties. "Yes" is the positive
-    class. A rating does not count where the label was closed by a gate on either side.
+    is one of them. ``f1_others`` is against the other raters. Both leave ties out. "Yes" is the
+    positive class. A rating does not count where the label was closed by a gate on either side.
     """
-    # In the order of the ratings, which decides ties.
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
     given = ratings.answers[design.first]
     others = close_gates(ratings.task, _of_others(given, design.item, len(design.cluster)))
@@ -398,4 +397,5 @@ def _notes(
         ),
         (times.empty, "no completion times: name the column of seconds with `seconds=`"),
     ]
-    return tuple(text for missing, text in gaps if missing)
+    ties = ties_said(ratings)
+    return (*(text for missing, text in gaps if missing), *([ties] if ties else []))

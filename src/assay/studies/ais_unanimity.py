@@ -8,7 +8,7 @@ from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.intervals import interval_ends
 from assay._util.typing import Bools, Floats, Ints
-from assay.data.majority_vote import majority_labels
+from assay.data.majority_vote import majority_votes
 from assay.data.overlap import FirstRatings
 from assay.data.ratings import Ratings, take_ratings
 
@@ -24,19 +24,22 @@ def unanimity_table(
     """Return the share of outputs on which all raters give the same answer.
 
     Outputs count if the majority asks the label and two raters or more answer it (first rating of
-    each rater). ``yes_if_unanimous`` and ``yes_if_ambiguous`` are the majority's rates of yes.
+    each rater). ``yes_if_unanimous`` and ``yes_if_ambiguous`` are the majority's rates of yes. An
+    output counts with the share of its vote, which a tie divides equally.
     """
-    votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
+    votes = majority_votes(take_ratings(ratings, np.sort(design.first)))
     answers = ratings.answers[design.first]
     times = times_drawn(design.stratum, draws, rng)
     lines = []
     for place, label in enumerate(ratings.task.label_names):
         given, alike = _counted(answers[:, place], design)
-        asked = (votes[:, place] >= 0) & (given >= FEWEST_RATERS)
+        won, share = votes.labels[:, place], votes.share
+        asked, yes = (np.bincount(votes.item, share * kind) for kind in (won >= 0, won == YES))
+        asked = asked * (given >= FEWEST_RATERS)
         for system, items in _systems(ratings):
             lines.append(
                 {"label": label, "system": system}
-                | _line(asked & items, alike, votes[:, place] == YES, design, times, level)
+                | _line(asked * items, alike, yes, design, times, level)
             )
     return pd.DataFrame(lines)
 
@@ -61,27 +64,27 @@ def _systems(ratings: Ratings) -> list[tuple[str, Bools]]:
 
 
 def _line(
-    items: Bools, alike: Bools, yes: Bools, design: FirstRatings,
+    asked: Floats, alike: Bools, yes: Floats, design: FirstRatings,
     times: Floats, level: float,
 ) -> dict[str, float]:  # fmt: skip
-    """Return the row of one label and system."""
-    size = len(design.stratum)
+    """Return the row of one label and system; ``asked`` and ``yes`` are shares of votes (item,)."""
+    size, items = len(design.stratum), np.flatnonzero(asked)
     counts = [
-        np.bincount(design.cluster[mask], minlength=size).astype(float)
-        for mask in (items & alike, items)
+        np.bincount(design.cluster[items], (asked * kind)[items], size) for kind in (alike, 1.0)
     ]
     ends = np.full(2, np.nan)
-    if size > 1 and items.any():
+    if size > 1 and len(items):
         ends = interval_ends(divided(counts[0] @ times, counts[1] @ times), level)
     return {
-        "n_items": int(items.sum()),
-        "unanimous": _share(alike, items),
+        "n_items": len(items),
+        "unanimous": float(divided(asked @ alike, asked.sum())),
         "lower": float(ends[0]),
         "upper": float(ends[1]),
-        "yes_if_unanimous": _share(yes, items & alike),
-        "yes_if_ambiguous": _share(yes, items & ~alike),
+        "yes_if_unanimous": _yes(yes, asked, alike),
+        "yes_if_ambiguous": _yes(yes, asked, ~alike),
     }
 
 
-def _share(of: Bools, among: Bools) -> float:
-    return float(of[among].mean()) if among.any() else float("nan")
+def _yes(yes: Floats, asked: Floats, among: Bools) -> float:
+    kept = among & (asked > 0)
+    return float(divided(yes[kept].sum(), asked[kept].sum()))

@@ -1,14 +1,17 @@
 """Majority vote, and its metrics."""
 
+import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from refusals import refusal
 
+import assay
 from assay._util.errors import FitError, ModelError
-from assay.data.majority_vote import majority_labels
+from assay.data.majority_vote import majority_labels, majority_votes
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING
@@ -39,33 +42,107 @@ def ratings_of(task_name, item, answers, *, clusters=None, systems="", weight=1.
     )
 
 
-def slow_majority(ratings):
-    """Counter.most_common keeps the order of first sight among ties; gates of ``ais`` by hand."""
-    winners = np.full((len(ratings.items), 3), MISSING)
-    for i in range(len(winners)):
-        for k, opening in enumerate((None, 0, 1)):
-            votes = [int(a) for a in ratings.answers[ratings.item == i, k] if a >= 0]
-            if votes:
-                winners[i, k] = Counter(votes).most_common(1)[0][0]
-            if k and winners[i, k - 1] != opening:
-                unknown = winners[i, k - 1] == MISSING
-                winners[i, k] = MISSING if unknown else NOT_ASKED
-    return winners
+def slow_votes(ratings):
+    """Follow every tie of ``ais`` by recursion: the share of each label vector of each item."""
+
+    def follow(item, vector, share):
+        k = len(vector)
+        if k == 3:
+            return {(item, *vector): share}
+        if k and vector[-1] == MISSING:
+            return follow(item, (*vector, MISSING), share)
+        if k and vector[-1] != (0, 1)[k - 1]:
+            return follow(item, (*vector, NOT_ASKED), share)
+        counts = Counter(int(a) for a in ratings.answers[ratings.item == item, k] if a >= 0)
+        best = [c for c, n in counts.items() if n == max(counts.values())] or [MISSING]
+        found = {}
+        for code in best:
+            found |= follow(item, (*vector, code), share / len(best))
+        return found
+
+    return {k: v for i in range(len(ratings.items)) for k, v in follow(i, (), 1.0).items()}
 
 
 def test_vote_is_that_of_a_slow_count():
     rng = np.random.default_rng(1)
     answers = rng.choice([NOT_ASKED, MISSING, 0, 1], size=(400, 3))
     ratings = ratings_of("ais", rng.integers(90, size=400), answers, clusters=["c"] * 90)
-    winners = majority_labels(ratings)
-    assert winners.dtype == np.int16
-    np.testing.assert_array_equal(winners, slow_majority(ratings))
-    assert (winners == MISSING).any()
+    votes, expected = majority_votes(ratings), slow_votes(ratings)
+    assert votes.labels.dtype == np.int16
+    found = zip(votes.item, *votes.labels.T, strict=True)
+    assert dict(zip(found, votes.share, strict=True)) == expected
+    several = Counter(item for item, *_ in expected)
+    assert votes.tied.tolist() == [several[n] > 1 for n in range(90)]
+    assert 5 < votes.tied.sum() < 85
+    # A hard label is one on which all lines of the item agree.
+    for n, winners in enumerate(majority_labels(ratings).tolist()):
+        lines = np.array([vector for item, *vector in expected if item == n])
+        same = (lines == lines[0]).all(axis=0)
+        assert winners == np.where(same, lines[0], MISSING).tolist()
 
 
-def test_tie_goes_to_the_tied_class_given_first():
+def test_tied_classes_have_equal_shares():
     answers = [[2], [1], [0], [0], [1]]
-    assert majority_labels(ratings_of("relevance", [0] * 5, answers)).tolist() == [[1]]
+    votes = majority_votes(ratings_of("relevance", [0] * 5, answers))
+    assert votes.labels.ravel().tolist() == [0, 1]
+    assert votes.share.tolist() == [0.5, 0.5]
+    assert majority_labels(ratings_of("relevance", [0] * 5, answers)).tolist() == [[MISSING]]
+
+
+def test_a_tie_counts_in_equal_parts_whatever_the_order_of_the_rows():
+    """Six items: two are yes, one is no, three are tied between two raters."""
+    pairs = [(1, 1), (1, 1), (0, 0), (0, 1), (0, 1), (1, 0)]
+    answers = np.repeat(np.ravel(pairs)[:, None], 5, axis=1)
+    ratings = ratings_of("generation", np.repeat(np.arange(6), 2), answers)
+    turned = replace(ratings, answers=ratings.answers[::-1], item=ratings.item[::-1])
+    first, second = (majority_metrics(one, draws=200) for one in (ratings, turned))
+    pd.testing.assert_frame_equal(first, second)
+    assert first.set_index("metric")["value"]["helpfulness_rate"] == pytest.approx(3.5 / 6)
+
+
+def lists(seed, queries, chunks, raters=2):
+    """Ranked lists of two systems with many ties; all metrics of the task ``retrieval``."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame([
+        {"query": f"q{q}", "system": s, "chunk": f"{q}{s}{k}", "rank": k + 1, "rater": f"r{r}",
+         "topically_relevant": yes, "evidence_sufficient": yes and bool(rng.random() < 0.6),
+         "misleading": False}
+        for q in range(queries) for s in "AB" for k in range(chunks) for r in range(raters)
+        for yes in [bool(rng.random() < 0.5)]
+    ])  # fmt: skip
+    return frame, {"task": "retrieval", "item": "chunk", "cluster": "query"}
+
+
+def test_metrics_of_lists_are_the_mean_over_all_choices():
+    frame, roles = lists(30, queries=3, chunks=2)
+    ratings = assay.read_ratings(frame, **roles)
+    votes = majority_votes(ratings)
+    cluster = pd.Series(votes.count).groupby(ratings.items["cluster"].to_numpy()).prod()
+    assert 1 < cluster.min() <= cluster.max() <= 64  # all choices, and no sample of them
+    lines = [np.flatnonzero(votes.item == n) for n in range(len(ratings.items))]
+    values, chances = [], []
+    for choice in itertools.product(*lines):
+        values.append(metrics_of_labels(votes.labels[list(choice)], ratings)["value"])
+        chances.append(votes.share[list(choice)].prod())
+    expected = np.average(values, axis=0, weights=chances)
+    assert sum(chances) == pytest.approx(1)
+    found = majority_metrics(ratings, draws=5)
+    np.testing.assert_allclose(found["value"], expected, atol=1e-12)
+    assert {"ndcg_at_k", "sufficiency_hit_at_k"} <= set(found["metric"])
+
+
+def test_the_order_of_rows_does_not_matter_in_long_lists(monkeypatch):
+    frame, roles = lists(3, queries=25, chunks=8)
+    mixed = frame.sample(frac=1, random_state=1)
+    first, second = (
+        majority_metrics(assay.read_ratings(f, **roles), draws=50) for f in (frame, mixed)
+    )
+    numbers = ["value", "lower", "upper"]
+    np.testing.assert_allclose(first[numbers], second[numbers], atol=1e-12)
+    # The sampled choices are near the mean over many more of them.
+    monkeypatch.setattr("assay.evaluation.known_labels.CHOICES", 2000)
+    more = majority_metrics(assay.read_ratings(frame, **roles), draws=50)
+    np.testing.assert_allclose(first["value"], more["value"], atol=0.01)
 
 
 FLAG = [1, NOT_ASKED, NOT_ASKED]
@@ -82,7 +159,7 @@ YES, NO = [0, 1, 1], [0, 1, 0]
         # Two flag it; of three who judge it two do not understand it.
         ([FLAG, FLAG, UNCLEAR, UNCLEAR, YES], [0, 0, NOT_ASKED]),
         # Of three who judge it two understand it, and one votes on attribution against one.
-        ([FLAG, FLAG, UNCLEAR, NO, YES], [0, 1, 0]),
+        ([FLAG, FLAG, UNCLEAR, NO, YES], [0, 1, MISSING]),
         # Most flag it: what the others say of it is of no account.
         ([FLAG, FLAG, FLAG, YES, YES], FLAG),
         ([YES, YES, YES, YES, NO], [0, 1, 1]),

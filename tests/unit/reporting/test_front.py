@@ -2,6 +2,8 @@
 
 import itertools
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -355,6 +357,47 @@ def test_many_systems_are_shown_beside_the_leading_one(many: Material) -> None:
     assert heads[3].endswith("rate@4 (better is lower)")
     assert [row.cells[0] for row in ranks.rows] == list(many.ratings.systems)
     assert len(ranks.columns) == 7
+
+
+def sides_of(many: Material, means: Mapping[str, float], doubt: str) -> list[str]:
+    """The section's paragraphs if the vote of A - B had these means, by metric; half-width 0.1."""
+    found = many.sides
+    table = found.table.assign(mean=0.2, lower=0.1, upper=0.3, doubt=doubt)
+    for metric, mean in means.items():
+        pair = (table["metric"] == metric) & (table["quantity"] == table["quantity"].iloc[-1])
+        vote = pair & (table["approach"] == "naive")
+        ends = ["mean", "lower", "upper"]
+        table.loc[vote, ends] = mean, mean - 0.1, mean + 0.1
+        if mean == -0.05:  # both intervals include 0
+            table.loc[pair & ~vote, ends] = 0.05, -0.05, 0.15
+    many.__dict__["sides"] = replace(found, table=table)
+    try:
+        section = comparison_section(many)
+    finally:
+        many.__dict__["sides"] = found
+    assert isinstance(section, Section)
+    said = [text for b in section.blocks if isinstance(b, Prose) for text in b.paragraphs]
+    return said + [text for b in section.blocks if isinstance(b, Bullets) for text in b.items]
+
+
+@pytest.mark.parametrize("doubt", ["", "alike clusters: of one unit"])
+def test_the_same_conclusion_is_said_only_if_it_is_true_of_every_pair(
+    many: Material, doubt: str
+) -> None:
+    one, two = many.sides.table["metric"].unique()[:2]
+    same = "Other approaches lead to the same conclusion on every metric."
+    assert sides_of(many, {}, doubt) == [same]
+    for mean in (0.05, -0.2):  # its interval includes 0, or the sign is the opposite one
+        (text,) = sides_of(many, {two: mean}, doubt)
+        assert text.startswith(many.titles[two])
+        assert "The conclusion changes" in text
+    text, sign = sides_of(many, {one: -0.05}, doubt)
+    assert text == same
+    assert sign.startswith(f"The sign is open, and the estimate changes sign with the approach: "
+                           f"{many.titles[one]}, ")  # fmt: skip
+    (text,) = sides_of(many, {two: float("nan")}, doubt)
+    assert text != same
+    assert "1 number is undefined" in text
 
 
 def test_other_conclusions_are_counted_beyond_the_first(many: Material) -> None:

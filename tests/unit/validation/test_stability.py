@@ -134,7 +134,9 @@ def test_people_alone_by_vote_and_by_model(fit):
     vote = majority_metrics(rated_by(ratings, ["person"]), metric="on_topic_rate")
     people = by_vote[by_vote["approach"] == "human-only"].set_index("quantity")
     assert people.loc["system_1", "mean"] == pytest.approx(vote["value"].iloc[0])
-    assert people["basis"].iloc[0] == "majority vote of person, cluster bootstrap"
+    assert people["basis"].iloc[0] == (
+        "majority vote of person, 25 ties in equal shares, cluster bootstrap"
+    )
     found = compare_baselines(fit, human=["person"], metric="on_topic_rate", draws=40, chains=2)
     model = found.table[found.table["approach"] == "human-only"]
     tree, _ = refit(fit, rated_by(ratings, ["person"]), SamplerSettings(draws=40, chains=2))
@@ -189,6 +191,15 @@ def test_sentence_says_whether_the_conclusion_changes(naive, corrected, said):
     (sentence,) = made_up(naive, corrected).sentences()
     assert said in sentence
     assert sentence.startswith("m, A - B: ")
+
+
+def test_a_doubt_does_not_hide_that_the_conclusion_changes():
+    found = made_up((0.06, 0.02), (0.05, 0.08))
+    doubted = SideBySide(table=found.table.assign(doubt="alike"))
+    (sentence,) = doubted.sentences()
+    assert (
+        "changes: naive, A is higher; corrected, the sign is open. No conclusion rests" in sentence
+    )
 
 
 def test_choices_of_side_by_side_are_checked(fit):

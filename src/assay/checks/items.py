@@ -21,7 +21,7 @@ _on_truth = findings_on("truth")
 _finding = findings_on("items")
 FEW_CLUSTERS = 20
 ALIKE = "alike-clusters"
-ALIKE_MARK = "alike clusters: clusters of one unit are alike but count as independent"
+ALIKE_MARK = "alike clusters: intervals are about these units, and too narrow for new ones"
 
 
 def raters_of_items(ratings: Ratings) -> Ints:
@@ -273,7 +273,7 @@ def describe_larger_unit(ratings: Ratings, unit: LargerUnit) -> Finding:
         return _on_clusters("warning", text, code="alike-clusters", numbers=numbers)
     text = (
         f"column {unit.column} groups the clusters ({unit.units} values). If conclusions are about "
-        f"new values of it, read with {_as_cluster(ratings, unit)}"
+        f"new values of it, read with {as_cluster(ratings, unit)}"
     )
     return _on_clusters("note", text, code="larger-units", numbers=numbers)
 
@@ -282,18 +282,19 @@ def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
     """Say that clusters of one unit are alike, what it means, and how to read the ratings."""
     return (
         f"Clusters with one value of {unit.column} are alike beyond chance ({unit.units} values, "
-        f"p = {max(unit.p, 0.001):.3f}). Population intervals count clusters as independent, so "
-        f"they are too narrow. Read the ratings with {_as_cluster(ratings, unit)}"
+        f"p = {max(unit.p, 0.001):.3f}). If the conclusion is about new values of {unit.column}, "
+        f"not these {unit.units}, population intervals are too narrow. In that case read the "
+        f"ratings with {as_cluster(ratings, unit)}, and check again"
     )
 
 
-def _as_cluster(ratings: Ratings, unit: LargerUnit) -> str:
+def as_cluster(ratings: Ratings, unit: LargerUnit) -> str:
     """Write the arguments with which a column becomes the cluster."""
-    given = cluster_arguments(ratings, unit)
+    given = _cluster_arguments(ratings, unit)
     return " and ".join(f"`{name}={value!r}`" for name, value in given.items())
 
 
-def cluster_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str | list[str]]:
+def _cluster_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str | list[str]]:
     """Return the arguments with which a column becomes the cluster."""
     arguments: dict[str, str | list[str]] = {"cluster": unit.column}
     if (ratings.panels.groupby("panel").size() > 1).any():

@@ -11,8 +11,8 @@ DATA = {
     ),
     "alike-clusters": (
         "Clusters with one value of an unused column, such as a topic, are alike beyond chance. "
-        "Population intervals count them as independent and are too narrow. Name the column as "
-        "the cluster."
+        "If conclusions are about new values of it, population intervals are too narrow: name the "
+        "column as the cluster. A fixed set of values needs nothing."
     ),
     "ambiguous-column": (
         "More than one column could have a role. If the choice is wrong, name the right column."

@@ -120,6 +120,11 @@ def has_part_for(code: str, spec: Spec) -> bool:
     )
 
 
+def has_layer_for(code: str, spec: Spec) -> bool:
+    """Return whether a layer of the model makes its intervals include the departure."""
+    return code in MEANINGS and bool({*MEANINGS[code].parts} & {*spec.rater_parts})
+
+
 def marks_of_values(fit: Fit, labels: Sequence[str]) -> list[str]:
     """Return the marks of results that rest on some labels."""
     return [

@@ -21,6 +21,7 @@ from assay.comparison import ClaimResult
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import chance_said, sign
 from assay.display.notes import doubts
+from assay.inference.data_doubts import has_layer_for
 from assay.inference.label_doubts import doubts_by_label
 from assay.reporting.material import GAP, Material
 from assay.reporting.remedies import BRIEFLY
@@ -117,14 +118,23 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
     if not line["doubt"]:
         told = f"{highest}." if clear else f"No system has a clearly {word} {title}."
         return told, about
-    why = _why_marked(material)
+    why, about = _why_marked(material), f"{about} {_left_out(material)}"
     if apart and why:
-        return f"{highest}. Its size is not certain because {why}.", f"{about} {NOT_COUNTED}"
+        return f"{highest}. Its size is not certain because {why}.", about
     why = why or "every metric may mislead"
-    return f"No system can be called best because {why}.", f"{about} {NOT_COUNTED}"
+    return f"No system can be called best because {why}.", about
 
 
-NOT_COUNTED = "The interval leaves out the reasons in the box."
+def _left_out(material: Material) -> str:
+    """State which reasons in the box the interval leaves out: those the model does not cover."""
+    codes = [note.code for note in doubts(material.view)]
+    covered = [code for code in codes if has_layer_for(code, material.view.spec)]
+    if not covered:
+        return "The interval leaves out the reasons in the box."
+    if set(codes) == set(covered):
+        return "The interval includes the reasons in the box."
+    names = " and that ".join(dict.fromkeys(BRIEFLY[c] for c in covered if c in BRIEFLY))
+    return f"The interval includes that {names}, and leaves out the other reasons in the box."
 
 
 def _why_marked(material: Material) -> str:

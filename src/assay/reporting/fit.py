@@ -10,6 +10,7 @@ from assay._util.errors import FitError, Note
 from assay._util.progress import unbroken
 from assay._util.text import counted, does, intervals, percent
 from assay._util.validation import cut
+from assay.checks.items import ALIKE
 from assay.data.ratings import Ratings
 from assay.data.states import vector_name
 from assay.display.notes import convergence_words, doubts
@@ -279,10 +280,13 @@ def fit_findings(view: FitView) -> list[Finding]:
 
 
 def _finding(doubt: Note, least: float) -> Finding:
-    """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit."""
+    """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit.
+
+    Nor do alike clusters, which matter for conclusions about new units alone.
+    """
     rough = doubt.code == "low-ess" and least >= FEW_DRAWS
     said = _without_parameters(doubt)
-    text = said if rough else f"Do not rely on this fit yet: {said}"
+    text = said if rough or doubt.code == ALIKE else f"Do not rely on this fit yet: {said}"
     return Finding(
         weight=DOUBT_WEIGHT, text=text, code=doubt.code,
         numbers=doubt.numbers,

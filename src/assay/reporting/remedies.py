@@ -10,11 +10,12 @@ from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
 from assay.checks.departures.search import Departure, search
-from assay.checks.items import ALIKE, cluster_arguments
+from assay.checks.items import ALIKE, as_cluster
 from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
 from assay.display.notes import doubts
+from assay.inference.data_doubts import has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
@@ -27,8 +28,8 @@ SHOWN = "rater "
 """Start of a shown name that is no name of the source."""
 WHICH_RIGHT = "depends on which raters are right"
 REASONS = {
-    ALIKE: "Clusters{gloss} of one {column} are alike but count as independent, so the intervals "
-    "are too narrow.",
+    ALIKE: "For new values of {column}, not these {values}, intervals are too narrow, since "
+    "clusters{gloss} of one value are alike: use {cluster}.",
     TEAMS: "The systems share no raters, so a difference may come from the raters.",
     "duplicated-items": "Some items may be listed twice, so their answers count twice: see the "
     "table equal_items of `assay check`.",
@@ -59,9 +60,10 @@ BRIEFLY = {
     "skipping-by-answer": "raters skip items depending on the truth",
     "halo": "answers of one rating depend on each other",
     "rater-by-cluster": "some raters make one error on all items of a cluster",
-    ALIKE: "some clusters are alike",
+    ALIKE: "clusters of new units may differ",
 }
 """The same in a clause, for a difference of two systems: the most relevant first."""
+INCLUDED = " The intervals include this."
 FOLLOWS = f"{{who}} follows the other raters but counts as independent, {TOO_CERTAIN}."
 """The reason where one rater depends on all others."""
 TRUTH_FILE, TASK_FILE = "TRUTH.csv", "TASK.toml"
@@ -99,17 +101,29 @@ class Remedy:
 def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
     found, said = _departures(material), dict[str, str]()
-    units = [unit.column for unit in _units_that_matter(material.ratings)]
+    ratings = material.ratings
+    units = _units_that_matter(ratings)
+    about = dict(zip(("column", "values", "cluster"), _unit_words(ratings, units), strict=True))
     for note in doubts(material.view):
         if note.code in REASONS:
             one = found.get(note.code)
             text = REASONS[note.code]
             if note.code == "dependent-raters" and one and len(one.who) == 1 and not one.pairs:
                 text = FOLLOWS
+            if has_layer_for(note.code, material.view.spec):
+                text += INCLUDED
             first = not any(GLOSS in other for other in said.values())
-            text = text.format(column=some(units, 1), who=_involved(one), gloss=GLOSS * first)
+            text = text.format(who=_involved(one), gloss=GLOSS * first, **about)
             said[note.code] = f"{text[0].upper()}{text[1:]}" if text.startswith(SHOWN) else text
     return said
+
+
+def _unit_words(ratings: Ratings, units: Sequence[LargerUnit]) -> tuple[str, str, str]:
+    """Name the column whose clusters are alike, its number of values, and how to read it."""
+    if not units:
+        return "a larger unit", "ones", "it as the cluster"
+    first = units[0]
+    return some([unit.column for unit in units], 1), str(first.units), as_cluster(ratings, first)
 
 
 def _involved(one: Departure | None) -> str:
@@ -157,9 +171,7 @@ def next_fit(material: Material) -> NextFit:
     found, ratings, spec = _departures(material), material.ratings, material.view.spec
     items = max((CLASS_ITEMS.get(code, 0) for code in codes), default=0)
     by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
-    units = _units_that_matter(ratings)
-    if ALIKE in codes and units:
-        reading |= cluster_arguments(ratings, units[0])
+    # Alike clusters have no remedy here: another cluster would change the question.
     for code in (code for code in codes if code in found):
         one, meaning = found[code], MEANINGS[found[code].code]
         kinds = apart_by_kind(one.who[0], ratings) if code == "rater-by-kind" else {}

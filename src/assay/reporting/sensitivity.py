@@ -20,7 +20,7 @@ from assay.display.notes import estimand_words
 from assay.display.result_tables import by_metric
 from assay.display.table import table_of
 from assay.modelling.spec import is_consensus
-from assay.reporting.material import Material
+from assay.reporting.material import ABSTENTION_DRAWS, Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
 from assay.validation.stability import CHANGES, FAILED
 
@@ -46,7 +46,8 @@ def abstaining_section(material: Material) -> Section | None:
                 "abstentions. All other results assume that abstentions do not depend on the "
                 "truth; the data can hardly test this. Here, the odds of abstaining are multiplied "
                 "by four, or divided by four, for one true state at a time. The table shows the "
-                "two assumptions that move each metric furthest."
+                "two assumptions that move each metric furthest.",
+                _fewer_draws(material),
             ),
             table_of(
                 "abstaining",
@@ -58,6 +59,18 @@ def abstaining_section(material: Material) -> Section | None:
                 export=table,
             ),
         ),
+    )
+
+
+def _fewer_draws(material: Material) -> str:
+    """State that numbers differ from those of the fit, if they are from fewer draws."""
+    sizes = material.view["posterior"].sizes
+    total = sizes["chain"] * sizes["draw"]
+    if total <= ABSTENTION_DRAWS:
+        return ""
+    return (
+        f"These numbers are from about {ABSTENTION_DRAWS:,} of the {total:,} draws, which saves "
+        "time. So they may differ from those of other tables in the last digit."
     )
 
 

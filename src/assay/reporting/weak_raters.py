@@ -1,7 +1,7 @@
-"""Page one: the weakest rater, by the error that exceeds that of the other raters most.
+"""Page one: the weakest rater, who is the first of the raters table, and the largest error.
 
 A rater who misses half of a rare class is right in most cases, and one who fails on one label of
-several is right on the others. So page one names the label and the class, not the mean over them.
+several is right on the others. So page one also names the first of the errors to discuss.
 """
 
 from collections.abc import Sequence
@@ -48,20 +48,15 @@ def weakest_rater(material: Material) -> str:
         why = reasons.iloc[0] if len(reasons) else "too few answers"
         return shortest(f"Unknown: {why}.", "Unknown, because the labels are in doubt.")
     errors = worst_errors(material)
-    if not errors:
-        line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
-        said = _standing(material, line)
-    else:
-        line = {"rater": errors[0].rater, "mean": np.nan}
-        line |= next((one for one in lines_of(told) if one["rater"] == errors[0].rater), {})
-        said = f"{_error(material, errors[0])} {_in_all(material, line)}".strip()
-    return " ".join([said, *_others(material, told, errors, str(line["rater"]))])
+    line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
+    said = [_standing(material, line, errors), *(_error(material, one) for one in errors[:1])]
+    named = {str(line["rater"]), *(one.rater for one in errors[:1])}
+    return " ".join([*said, *_others(material, told, errors, named)])
 
 
 def worst_errors(material: Material) -> list[Talk]:
-    """Return the clear errors of raters, those first that exceed the other raters' most."""
-    found = [talk for talk in material.talks if talk.probability > _clear(material)]
-    return sorted(found, key=lambda talk: talk.others - talk.rate)
+    """Return the clear errors of raters, those first that cause most wrong answers."""
+    return [talk for talk in material.talks if talk.probability > _clear(material)]
 
 
 def _clear(material: Material) -> float:
@@ -82,35 +77,28 @@ def _error(material: Material, talk: Talk) -> str:
     """Name a rater's error, its rate, and that of the other raters."""
     sure = f" (P(more often) {chance_said(talk.probability)})" * (not _mode_alone(material))
     said = (
-        f"{_first(talk.rater)} answers {talk.reported_class} for {talk.rate:.0%} of the items with "
-        f"{talk.label} = {talk.true_class}; the other raters do for {talk.others:.0%}"
+        f"The largest error: {talk.rater} answers {talk.reported_class} for {talk.rate:.0%} of the "
+        f"items with {talk.label} = {talk.true_class}; the other raters do for {talk.others:.0%}"
     )
     return shortest(f"{said}{sure}.", f"{said}.")
 
 
-def _in_all(material: Material, line: dict[str, Any]) -> str:
-    """State how often a rater is right over all labels and classes; empty if that is unknown."""
-    if not np.isfinite(line["mean"]):
-        return ""
-    mode = "; a posterior mode gives no probability of this" * _mode_alone(material)
-    by = _by_consensus(material)
-    return f"{_first(line['rater'])} is right in {line['mean']:.0%} of cases{by}{mode}."
-
-
-def _standing(material: Material, line: dict[str, Any]) -> str:
+def _standing(material: Material, line: dict[str, Any], errors: Sequence[Talk]) -> str:
     """State how often the lowest rater is right, and whether most raters are better."""
     if _mode_alone(material):
-        return _in_all(material, line)
+        mode = f"{_by_consensus(material)}; a posterior mode gives no probability of this"
+        return f"{_first(line['rater'])} is right in {line['mean']:.0%} of cases{mode}."
     worse = f"P(worse than the median, or middle, rater) {chance_said(line['p_worse'])}"
     right = f"right in {line['mean']:.0%} of cases{_by_consensus(material)}"
     if line["p_worse"] > _clear(material):
         return f"{_first(line['rater'])} is {right}, {worse}."
-    said = f"No rater is clearly weak. The lowest is {line['rater']}, {right}; {worse}"
+    weak = "No rater is clearly weak. " * (not errors)
+    said = f"{weak}The lowest is {line['rater']}, {right}; {worse}"
     return f"{said} (clear above {_clear(material):g})."
 
 
 def _others(
-    material: Material, told: pd.DataFrame, errors: Sequence[Talk], first: str
+    material: Material, told: pd.DataFrame, errors: Sequence[Talk], named: set[str]
 ) -> list[str]:
     """Name further raters who clearly err more often, each with the label if there are several."""
     several = len(material.ratings.task.labels) > 1
@@ -118,7 +106,7 @@ def _others(
     if not _mode_alone(material):
         poor = told[told["p_worse"] > _clear(material)].sort_values("mean")
         names = {str(name): "" for name in poor["rater"]} | names
-    names.pop(first, None)
+    names = {name: where for name, where in names.items() if name not in named}
     if not names:
         return []
     *before, last = [f"{name}{where}" for name, where in names.items()]

@@ -51,7 +51,9 @@ def test_a_column_that_groups_the_clusters_is_named_and_no_other() -> None:
 
 def test_alike_clusters_are_a_warning_and_its_advice_is_right() -> None:
     ratings = read(topics(1, sd=1.0))
-    assert "alike-clusters" in codes(ratings)
+    (text,) = (f.text for f in assay.check(ratings).findings if f.code == "alike-clusters")
+    condition = f"If the conclusion is about new values of topic, not these {TOPICS}, "
+    assert f"{condition}population intervals are too narrow." in text
     named = read(topics(1, sd=1.0), cluster="topic")
     assert named.items["cluster"].nunique() == TOPICS
     assert not codes(named) & {"alike-clusters", "larger-units"}

@@ -20,7 +20,7 @@ from assay.reporting.advice import _undecided, next_step, not_known
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
 from assay.reporting.material import Material
-from assay.reporting.page import Callout, Finding, Page, page_html
+from assay.reporting.page import Bullets, Callout, Finding, Page, page_html
 from assay.reporting.rater_feedback import Talk
 from assay.reporting.raters import raters_section
 from assay.reporting.remedies import TRUTH_FILE, Remedy
@@ -161,16 +161,57 @@ def test_the_weakest_rater_is_named_as_far_as_the_data_tell() -> None:
     assert weakest_rater(material(ratings=once)) == "There is only one rater."
 
 
-def test_a_rater_who_misses_a_rare_class_is_weaker_than_one_who_errs_more_often() -> None:
-    table = standing(("a", 0.97, 0.01), ("b", 0.88, 0.999), ("c", 0.9, 0.999))
-    errors = [error("b", "l", 0.14, 0.02), error("c", "l", 0.59, 0.13)]
+def test_the_weakest_rater_is_the_lowest_and_the_largest_error_is_named_second() -> None:
+    table = standing(("a", 0.97, 0.01), ("b", 0.88, 0.999), ("c", 0.9, 0.999), ("d", 0.9, 0.999))
+    errors = [error("c", "l", 0.59, 0.13), error("b", "l", 0.14, 0.02)]
     text = weakest_rater(material(standing=table, talks=errors))
-    assert re.match(r"c answers 0 for 59% of the items with l = 1; .* 13%", text)
-    assert "c is right in 90%" in text
-    assert "b also errs" in text
+    assert text.startswith("b is right in 88%")
+    assert re.search(
+        r"The largest error: c answers 0 for 59% of the items with l = 1; .* 13%", text
+    )
+    assert text.endswith("d also errs more than average.")
     assert next_step(material(talks=errors), []).startswith("Discuss the errors of c;")
     unsure = [error("c", "l", 0.59, 0.13, probability=0.95)]
-    assert weakest_rater(material(standing=table, talks=unsure)).startswith("b is right in 88%")
+    assert "largest error" not in weakest_rater(material(standing=table, talks=unsure))
+    # No rater is clearly weak in all, but one error is clear.
+    close = standing(("a", 0.9, 0.3), ("b", 0.88, 0.7))
+    text = weakest_rater(material(standing=close, talks=errors))
+    assert text.startswith("The lowest is b, ")
+    assert "No rater" not in text
+
+
+RIGHT = {
+    "rare class": ({"x": (0.97, 0.95, 0.2), "y": (0.97, 0.97, 0.97), "z": (0.8, 0.8, 0.8)}, 1),
+    "one label": ({"x": (0.75, 0.75, 0.75), "y": (0.96, 0.96, 0.96), "z": (0.9, 0.9, 0.9)}, 2),
+    "equal": ({"x": (0.93, 0.93, 0.93), "y": (0.92, 0.92, 0.92), "z": (0.91, 0.91, 0.91)}, 3),
+    "most common class": ({"x": (0.6, 0.98, 0.9), "y": (0.9, 0.2, 0.9), "z": (0.95,) * 3}, 4),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_page_one_and_the_raters_table_name_the_same_weakest_rater(name: str) -> None:
+    chances, seed = RIGHT[name]
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, size=240, p=[0.65, 0.27, 0.08])
+    rows = [
+        (f"i{n}", rater, "abc"[t if rng.random() < right[t] else (t + 1 + rng.integers(2)) % 3])
+        for n, t in enumerate(truth)
+        for rater, right in [*chances.items(), ("v", (0.97,) * 3), ("w", (0.96,) * 3)]
+    ]
+    ratings = assay.read_ratings(pd.DataFrame(rows, columns=["item", "rater", "class_"]))
+    fit = assay.fit(ratings, raters="hierarchical", method="laplace", draws=100, chains=2,
+                    starts=1, rng=1)  # fmt: skip
+    found = Material(fit=fit, budget=False, short=True)
+    (table, *_) = raters_section(found).blocks
+    assert isinstance(table, Table)
+    text = weakest_rater(found)
+    first = table.rows[0].cells[0]
+    assert re.match(rf"{first} is right|(No rater is clearly weak. )?The lowest is {first},", text)
+    if errors := [b for b in raters_section(found).blocks if isinstance(b, Bullets)]:
+        told = re.search(r"The largest error: (\w) answers (\w) .* = (\w);", text)
+        assert told is None or errors[0].items[0].startswith(
+            f"Rater {told[1]} answers '{told[2]}' to class_ in "
+        )
 
 
 def test_a_weakness_on_one_label_is_named_with_the_label() -> None:

@@ -95,7 +95,7 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert remedy is not None
     given = options(remedy.command)
     assert remedy.command.startswith("assay run study.csv ")
-    assert given["--cluster"] == "kind"
+    assert "--cluster" not in given  # another cluster would change the question
     assert given["--prevalence"] == "dirichlet"
     assert remedy.command.count("--prevalence") == 1
     assert given["--reference"] == "gold"
@@ -108,10 +108,52 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert list(said) == [
         "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"
     ]  # fmt: skip
-    assert "kind" in said["alike-clusters"]
+    assert said["alike-clusters"].startswith("For new values of kind, not these 18, ")
+    assert "`cluster='kind'`" in said["alike-clusters"]
     assert "rater_1 and rater_2" in said["dependent-raters"]
     assert sum("belong together" in text for text in said.values()) == 1
     assert all(len(text.split()) <= 25 for text in said.values())
+
+
+def test_alike_clusters_alone_have_no_command_but_a_condition(doubted: Any) -> None:
+    unit = LargerUnit(column="kind", units=18, p=0.001)
+    material = doubted(codes=["alike-clusters"], units=[unit])
+    assert remedy_of(material) is None
+    front = make_page(material).front
+    assert front is not None
+    assert not any("Do not rely" in text for text in front.cautions)
+
+
+@pytest.mark.parametrize("code", ["rater-by-cluster", "carried-over"])
+def test_ignoring_clusters_and_another_cluster_are_alternatives(doubted: Any, code: str) -> None:
+    unit = LargerUnit(column="kind", units=18, p=0.001)
+    fit = "fit with `prevalence='dirichlet'`, which ignores clusters"
+    assert f"Unless kind becomes the cluster, {fit}" in warning(
+        departure(code), doubted(units=[unit]).ratings
+    )
+    for units in ((), [replace(unit, p=0.5)]):
+        assert f". F{fit[1:]}" in warning(departure(code), doubted(units=units).ratings)
+
+
+def test_a_reason_that_the_model_covers_is_not_left_out_of_the_interval(doubted: Any) -> None:
+    from assay.reporting.answers import _left_out
+
+    layer = {"raters": "hierarchical + item_difficulty + system_bias"}
+    favour, misread = departure("rater-by-system"), departure("rater-by-cluster")
+    plain = doubted(favour, misread)
+    assert _left_out(plain) == "The interval leaves out the reasons in the box."
+    assert "include" not in " ".join(reasons_of(plain).values())
+    both = doubted(favour, misread, spec=layer)
+    text = _left_out(both)
+    assert "includes that some raters favour a system, and leaves out the other reasons" in text
+    said = reasons_of(both)
+    assert said["rater-by-system"].endswith("The intervals include this.")
+    assert "include" not in said["rater-by-cluster"]
+    alone = doubted(favour, spec=layer)
+    assert _left_out(alone) == "The interval includes the reasons in the box."
+    # Without clusters in the prevalence, differences of systems stay too certain.
+    carried = doubted(departure("carried-over"), spec={"prevalence": "dirichlet"})
+    assert _left_out(carried) == "The interval leaves out the reasons in the box."
 
 
 def test_nothing_is_advised_that_the_fit_has_already(doubted: Any) -> None:

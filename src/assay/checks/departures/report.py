@@ -206,6 +206,8 @@ def _mend(departure: Departure, ratings: Ratings) -> str:
     known = int(ratings.has_truth.sum())
     if "perception" in MEANINGS[departure.code].parts and known >= LAYER_ITEMS:
         mend = f"Fit with `reference='gold'`, which learns from the {known} items of known truth"
+    if "dirichlet" in MEANINGS[departure.code].prevalences:
+        return _unless_other_clusters(mend, ratings)
     if departure.code == "rater-by-kind":
         return _apart_by_kind(departure.who[0], ratings) or mend
     if departure.code == "anchored-on-rank":
@@ -221,6 +223,14 @@ def _mend(departure: Departure, ratings: Ratings) -> str:
     if len(ratings.raters) == 3:
         return f"{fit}, or leave out one of the two. {mend}"
     return fit if may_copy(ratings) else mend
+
+
+def _unless_other_clusters(mend: str, ratings: Ratings) -> str:
+    """Restrict a remedy that ignores clusters to readings without the advice on alike clusters."""
+    columns = [unit.column for unit in ratings.accounting.larger_units if unit.matters]
+    if not columns:
+        return mend
+    return f"Unless {columns[0]} becomes the cluster, {mend[0].lower()}{mend[1:]}"
 
 
 def _apart_by_kind(column: str, ratings: Ratings) -> str:

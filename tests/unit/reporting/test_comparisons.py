@@ -18,9 +18,12 @@ from assay.reporting.comparisons import (
     _best,
     _clear,
     _turned,
+    approaches_section,
     comparison_section,
 )
+from assay.reporting.front import _metrics_table
 from assay.reporting.material import Material
+from assay.reporting.metrics import metrics_section
 from assay.reporting.page import Gap, Section
 
 
@@ -125,3 +128,26 @@ def test_a_ratio_says_in_how_many_draws_there_is_none(plain: xr.DataTree) -> Non
     table = table_of(found, "comparisons")
     assert any("[undefined in 90.0%]" in cell for row in table.rows for cell in row.cells)
     assert "3 items have no rating" in table.note
+
+
+@pytest.mark.parametrize("raters", [2, 3])
+def test_the_number_of_ties_stands_beside_the_majority_vote(raters: int) -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"i{n}{s}", f"q{n}", s, f"r{r}", "yn"[int(rng.random() < 0.5)])
+        for n in range(30) for s in "AB" for r in range(raters)
+    ]  # fmt: skip
+    names = ["item", "query", "system", "rater", "good"]
+    frame = pd.DataFrame(rows, columns=names)
+    ties = int((frame.groupby("item")["good"].nunique() == 2).sum()) if raters == 2 else 0
+    said = f"is tied on {ties} of 60 items" if ties else "tied"
+    fit = assay.fit(assay.read_ratings(frame), method="map", draws=20, chains=1, starts=1, rng=1)
+    material = Material(fit=fit, budget=False)
+    other = approaches_section(material)
+    assert other is not None
+    notes = [table_of(metrics_section(material), "metrics").note,
+             table_of(other, "side_by_side").note]  # fmt: skip
+    one = assay.read_ratings(frame.drop(columns="system"))
+    alone = Material(fit=assay.fit(one, method="map", draws=20, chains=1, starts=1, rng=1))
+    notes.append(_metrics_table(alone).note)
+    assert [said in note for note in notes] == [ties > 0] * 3

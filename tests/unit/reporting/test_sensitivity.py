@@ -189,7 +189,9 @@ class TestStabilityOfMetrics:
         assert [row.cells[0] for row in shown.rows] == ["m", "A", "B"]
 
 
-def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
+def test_how_far_abstentions_move_each_metric(
+    plain: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert abstaining_section(Material(fit=plain)) is None
     rows = rated(systems=True).drop(columns=["score", "session"])
     rows.loc[(rows["label"] == "yes") & (rows["item"] % 3 == 0), "label"] = None
@@ -203,3 +205,10 @@ def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
     assert all(cell[2].endswith(("odds ÷ 4 for label", "the same")) for cell in cells)
     assert all(cell[3].endswith("odds × 4 for label") for cell in cells)
     assert set(shown.frame["odds_ratio"]) == {0.25, 1.0, 4.0}
+    # Numbers from fewer draws may differ from those of other tables, which the section says.
+    assert "draws" not in texts(found)
+    for module in ("material", "sensitivity"):
+        monkeypatch.setattr(f"assay.reporting.{module}.ABSTENTION_DRAWS", 30)
+    few = abstaining_section(Material(fit=fit))
+    assert isinstance(few, Section)
+    assert "about 30 of the 80 draws" in texts(few)

@@ -14,7 +14,6 @@ from assay._util.text import (
     mark_of,
     notes_said,
     percent,
-    some,
 )
 from assay.comparison import Comparison
 from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE, SIGN, UNCHANGED
@@ -104,7 +103,9 @@ def _same(said: list[str]) -> Prose:
 def _signs(said: list[str]) -> list[Prose]:
     """Name the contrasts whose estimate changes sign while the sign is open."""
     names = [text.partition(":")[0] for text in said if SIGN in text]
-    text = f"The sign is open, and the estimate changes sign with the approach: {some(names)}."
+    more = f"; and {len(names) - SHOWN_CHANGES} more" * (len(names) > SHOWN_CHANGES)
+    told = f"{'; '.join(names[:SHOWN_CHANGES])}{more}"
+    text = f"The sign is open, and the estimate changes sign with the approach: {told}."
     return [prose(text)] if names else []
 
 

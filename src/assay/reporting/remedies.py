@@ -158,6 +158,10 @@ def remedy_of(material: Material) -> Remedy | None:
     notes = []
     if planned.truth:
         notes.append(f"{TRUTH_FILE} holds the truth of {planned.truth}, drawn at random.")
+    units = [unit for unit in material.ratings.accounting.larger_units if unit.matters]
+    if units and planned.fitting.get("prevalence") == "dirichlet":
+        other = as_cluster(material.ratings, units[0])
+        notes.append(f"`prevalence='dirichlet'` ignores clusters: leave it out with {other}.")
     if planned.direct:
         file = without_folders(given) if own else f"{TASK_FILE} (`assay task init` drafts it)"
         notes.append(f"In {file}, set {planned.direct}.")

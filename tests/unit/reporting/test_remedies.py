@@ -104,6 +104,7 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert given["-o"] == "found-2"
     assert "-q" in given or remedy.command.endswith("-q")
     assert "30 items of each system" in remedy.notes[0]
+    assert "ignores clusters: leave it out with `cluster='kind'`" in remedy.notes[1]
     said = reasons_of(material)
     assert list(said) == [
         "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"

@@ -60,6 +60,22 @@ def test_outputs_are_counted_by_system_and_label(ratings: assay.Ratings) -> None
     assert (table["unanimous"] <= table["upper"]).all()
 
 
+def test_a_tie_counts_in_equal_parts_whatever_the_order_of_the_rows() -> None:
+    outputs = {"1": [("no", "yes", "yes"), ("no", "yes", "no")],  # the last question is tied
+               "2": [("no", "yes", "yes")] * 2, "3": [("yes", "", ""), ("no", "yes", "yes")]}  # fmt: skip
+    rows = [(n, f"r{r}", *said) for n, both in outputs.items() for r, said in enumerate(both)]
+    names = ["item", "rater", "flagged", "interpretable", "attributable"]
+    table = pd.DataFrame(rows, columns=names)
+    first, second = (
+        assay.ais_study(assay.read_ratings(one, task="ais"), draws=20).unanimity.set_index("label")
+        for one in (table, table.iloc[::-1])
+    )
+    columns = ["n_items", "unanimous", "yes_if_unanimous", "yes_if_ambiguous"]
+    assert first.loc["attributable", columns].tolist() == [2, 0.5, 1.0, 0.5]
+    assert first.loc["flagged", columns].tolist() == pytest.approx([3, 2 / 3, 0.0, 0.5])
+    np.testing.assert_array_equal(first[columns], second[columns])
+
+
 def test_a_system_is_below_the_best_as_often_as_the_draws_say(ratings: assay.Ratings) -> None:
     many = pd.concat(
         [

@@ -62,7 +62,8 @@ def test_outputs_are_counted_by_system_and_label(ratings: assay.Ratings) -> None
 
 def test_a_tie_counts_in_equal_parts_whatever_the_order_of_the_rows() -> None:
     outputs = {"1": [("no", "yes", "yes"), ("no", "yes", "no")],  # the last question is tied
-               "2": [("no", "yes", "yes")] * 2, "3": [("yes", "", ""), ("no", "yes", "yes")]}  # fmt: skip
+               "2": [("no", "yes", "yes")] * 2,
+               "3": [("yes", "", ""), ("no", "yes", "yes")]}  # fmt: skip
     rows = [(n, f"r{r}", *said) for n, both in outputs.items() for r, said in enumerate(both)]
     names = ["item", "rater", "flagged", "interpretable", "attributable"]
     table = pd.DataFrame(rows, columns=names)

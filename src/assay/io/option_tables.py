@@ -129,8 +129,8 @@ def with_named_options(export: Export, task: Task, given: Arguments) -> Export |
     if {column.name for column in found} != set(lacking):
         return None
     asked = {**own, **{one.control: one.control for one in found}}
-    notes = [*export.notes]
-    made, where, _ = _with_columns(export, free, asked, found, chosen, given, notes)
+    notes, used = [*export.notes], {name: chosen[name] for name in asked if name in chosen}
+    made, where, _ = _with_columns(export, free, asked, found, used, given, notes)
     options = {**export.options, "labels": own | where}
     return replace(made, notes=tuple(notes), options=options)
 

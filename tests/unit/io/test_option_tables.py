@@ -185,3 +185,14 @@ def test_the_column_of_all_choices_is_left_out_beside_those_of_the_options() -> 
     with pytest.raises(RatingsError) as caught:
         read_ratings(frame)
     assert sorted(caught.value.go_on["labels"]) == sorted(f"problem/{name}" for name in OPTIONS)
+
+
+def test_a_column_of_choices_that_no_label_comes_from_is_left_alone(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": list("abab"),
+                          "mood": ["calm|sad", "calm", "sad", "calm"],
+                          "other": ["x|y", "x", "y", ""]})  # fmt: skip
+    task = tmp_path / "moods.toml"
+    task.write_text('labels = [{name = "calm"}, {name = "sad"}]', encoding="utf-8")
+    ratings = read_ratings(frame, task=task)
+    assert ratings.task.label_names == ("calm", "sad")
+    assert ratings.answers.tolist() == [[1, 1], [1, 0], [0, 1], [1, 0]]

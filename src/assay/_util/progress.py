@@ -46,6 +46,8 @@ def interruptible() -> Iterator[None]:
 
 PATIENCE = 1.0
 """Seconds before a wait is shown."""
+BEFORE_FORECAST, LEAST_SHARE = 10.0, 0.1
+"""Seconds, and share of the draws, after which a log says how long the others will take."""
 PAUSE = 0.1
 """Seconds between updates of a wait."""
 Show = Callable[[list[tuple[int, int]]], None]
@@ -56,14 +58,47 @@ _NOW: ContextVar[Step | None] = ContextVar("wait", default=None)
 
 
 @contextmanager
-def waiting(what: str, *, show: bool, total: float | None = None, unit: str = "") -> Iterator[None]:
-    """Show what is awaited, for how long and how far; nothing if standard error is no terminal.
+def waiting(
+    what: str, *, show: bool, total: float | None = None, unit: str = "", stage: bool = False
+) -> Iterator[None]:
+    """Show what is awaited, for how long and how far, on a terminal; a ``stage`` also in a log.
 
     ``total`` is the amount to do, if known, and ``unit`` (plural) what :func:`steps` counts.
     """
     shown = show and sys.stderr.isatty()
+    if show and stage:
+        _log(what)
     with interruptible(), _shown(what, total, unit) if shown else nullcontext():
         yield
+
+
+def _is_log() -> bool:
+    """Whether standard error is that of the process, redirected: no terminal, no notebook."""
+    stream = sys.stderr
+    return stream is sys.__stderr__ and stream is not None and not stream.isatty()
+
+
+def _log(text: str) -> None:
+    """Write a line to a log; nothing elsewhere."""
+    if _is_log():
+        sys.stderr.write(f"{plain(text, kept='')}\n")
+        sys.stderr.flush()
+
+
+def _forecast(total: int) -> Show:
+    """Return a function that says once, in a log, how long the other draws will take."""
+    start, told = time.monotonic(), False
+
+    def update(state: list[tuple[int, int]]) -> None:
+        nonlocal told
+        done, spent = sum(draws for draws, _ in state), time.monotonic() - start
+        if not told and spent >= BEFORE_FORECAST and done >= LEAST_SHARE * total:
+            told = True
+            left = spent * (total - done) / done
+            amount = f"{left / 60:.0f} min" if left >= 60 else f"{left:.0f} s"
+            _log(f"sampling: about {amount} left")
+
+    return update
 
 
 def steps() -> Step:
@@ -151,6 +186,10 @@ def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None
     """Show a bar over all chains; yield the function that updates it."""
     if not show:
         yield None
+        return
+    if _is_log():
+        _log(f"sampling {chains} x {total} draws")
+        yield _forecast(chains * total)
         return
     from rich.console import Console
     from rich.progress import (

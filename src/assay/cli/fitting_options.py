@@ -124,7 +124,7 @@ class Fitting:
         import assay
         from assay._util.errors import FitWarning
 
-        with waiting(f"reading {name_of(sources)}", show=progress):
+        with waiting(f"reading {name_of(sources)}", show=progress, stage=True):
             ratings = reading.read(sources, task, self.covariates())
         say_notes(ratings.accounting)
         with warnings.catch_warnings(), self._executor() as executor:

@@ -26,7 +26,7 @@ from assay.cli.options import (
 )
 from assay.cli.program import command
 from assay.cli.reading_options import Reading
-from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
+from assay.cli.shell import end_with, say, say_notes, show, tell, this_command, warn
 from assay.cli.tables import records_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(
 
     fitting.checked()
     with _folder(output, sources) as folder:
-        with waiting(f"reading {name_of(sources)}", show=not quiet):
+        with waiting(f"reading {name_of(sources)}", show=not quiet, stage=True):
             ratings = reading.read(sources, task, fitting.covariates())
         say_notes(ratings.accounting)
         with fitting.asked() as arguments:
@@ -109,17 +109,26 @@ def _folder(output: Path | None, sources: list[Path]) -> Iterator[Path]:
 
 
 def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str, Path]:
-    """Write the fit, the tables and the report; return their paths."""
+    """Write the fit, the tables and the report; return their paths.
+
+    No file of an earlier run stays beside this fit.
+    """
     import assay
     from assay.reporting.material import Material
+    from assay.reporting.whole_run import TABLES
     from assay.reporting.writing import write_page
 
-    with waiting("writing the fit", show=not quiet):
+    replaced = (folder / "fit.nc").exists()
+    with waiting("writing the fit", show=not quiet, stage=not report):
         written = [assay.save(found.fit, folder / "fit.nc")]
+    if replaced:
+        say(f"note: the earlier run in {folder} is replaced")
+        for name in ("report.html", *(f"{table}.csv" for table in TABLES)):
+            (folder / name).unlink(missing_ok=True)
     with waiting("computing metrics", show=not quiet, unit="draws"):
         written += found.write_tables(folder)
     if report:
-        with waiting("writing the report", show=not quiet):
+        with waiting("writing the report", show=not quiet, stage=True):
             material = Material(
                 fit=found.view, level=found.level, command=this_command(), progress=not quiet,
                 baseline=found.baseline,

@@ -370,7 +370,7 @@ def _draw(
         spread = hold_pieces(executor, structure, density)
     if executor is None:
         compile_ahead(panels=structure.prevalence.has_panels)
-    with waiting("seeking modes", show=show, unit="passes"):
+    with waiting("seeking modes", show=show, unit="passes", stage=True):
         if form is not None:
             modes = find_em_modes(form, density, search, starts=starts)
         elif spread is not None and is_large(density):

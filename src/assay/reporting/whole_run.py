@@ -259,7 +259,7 @@ def run(
         with waiting(f"reading {name}", show=progress):
             ratings = read_ratings(source, task=task, **more)
     ratings = _reporting(ratings, metric, baseline)
-    with waiting("checking", show=progress):
+    with waiting("checking", show=progress, stage=True):
         checked = check(ratings)
     with warnings.catch_warnings():
         # The fit stores its warnings, and the result reports them.

@@ -110,6 +110,45 @@ def test_sampling_says_its_rate(monkeypatch) -> None:
     assert "/s 1 divergent" in last
 
 
+def log_of(monkeypatch) -> io.StringIO:
+    """Standard error of a process, redirected to a file."""
+    found = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", found)
+    monkeypatch.setattr(sys, "__stderr__", found)
+    return found
+
+
+def test_a_log_has_a_line_for_each_stage(monkeypatch) -> None:
+    log = log_of(monkeypatch)
+    for show, stage in ((True, True), (True, False), (False, True)):
+        with waiting(f"show {show}, stage {stage}", show=show, stage=stage):
+            pass
+    assert log.getvalue() == "show True, stage True\n"
+
+
+def test_a_log_says_once_how_long_sampling_takes(monkeypatch) -> None:
+    log = log_of(monkeypatch)
+    monkeypatch.setattr(progress, "BEFORE_FORECAST", 0.05)
+    with progress_bar(2, 50, show=True) as show:
+        show([(4, 0), (5, 0)])
+        time.sleep(0.06)
+        show([(4, 0), (5, 0)])  # a tenth of the draws tells the time of the others
+        assert "left" not in log.getvalue()
+        for done in range(10, 50, 10):
+            show([(done, 0), (done, 0)])
+    first, second = log.getvalue().splitlines()
+    assert first == "sampling 2 x 50 draws"
+    assert re.fullmatch(r"sampling: about [01] s left", second)
+
+
+def test_elsewhere_than_in_a_log_there_are_no_lines(monkeypatch) -> None:
+    found = io.StringIO()  # as in a notebook, which takes the stream of the process away
+    monkeypatch.setattr(sys, "stderr", found)
+    with waiting("checking", show=True, stage=True):
+        pass
+    assert found.getvalue() == ""
+
+
 def test_steps_that_nobody_waits_for_are_nothing() -> None:
     with waiting("seeking modes", show=False):
         steps()(1)

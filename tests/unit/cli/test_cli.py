@@ -31,6 +31,22 @@ COMMANDS = (
 RUN = [sys.executable, "-c", "from assay.cli import main; main()"]
 
 
+def redirected(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run a command as a process whose output is no terminal."""
+    words = [*RUN, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=True)
+
+
+def test_a_run_without_a_terminal_says_what_it_does(ratings_file: Path, tmp_path: Path) -> None:
+    typed = ["run", ratings_file, "--method", "em", "-o", tmp_path / "out", "--no-report", "--json"]
+    done = redirected(*typed)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("note", "warning"))]
+    assert lines == ["reading ratings.csv", "checking", "seeking modes", "writing the fit"]
+    assert "metrics" in json.loads(done.stdout)
+    quiet = redirected(*typed, "--quiet").stderr.splitlines()
+    assert all(line.startswith(("note", "warning")) for line in quiet)
+
+
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(cli.app, [str(a) for a in arguments], env={"COLUMNS": "80"})
 

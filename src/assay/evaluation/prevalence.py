@@ -73,10 +73,18 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
 
 
 def telling_shares(task: Task) -> list[Metric]:
-    """Return the class shares without a plain "no" or 0, which follows from "yes"."""
-    plain = {
-        f"prevalence[{label.name}={label.classes[0]}]"
+    """Return the class shares; of two classes only one, as the other follows from it.
+
+    It is that of a plain "yes" or 1, else of the good class, else of the first.
+    """
+    names = {
+        f"prevalence[{label.name}={label.classes[code]}]"
         for label in task.labels
-        if no_before_yes(label.classes)
+        for code in ([_told(label)] if len(label.classes) == 2 else range(len(label.classes)))
     }
-    return [one for one in prevalence_metrics(task) if one.name not in plain]
+    return [one for one in prevalence_metrics(task) if one.name in names]
+
+
+def _told(label: Label) -> int:
+    """Return the class of two whose share is told."""
+    return 1 if no_before_yes(label.classes) else good_class(label) or 0

@@ -20,7 +20,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
     """Return the metrics that a task reports.
 
     They are those that the task file names, then others registered for the task or for every task.
-    Without names: the prevalence of each class, and of a no and a yes that of yes.
+    Without names: the prevalence of each class; of two classes one, as ``telling_shares`` says.
     """
     named = [generic_metric(name, task) or _usable(registered(name), task) for name in task.metrics]
     others = [m for m in metrics_of_task(task) if m not in named and not m.lacks(task)]

@@ -119,8 +119,8 @@ def test_an_odds_ratio_of_one_is_the_fit_and_others_move_it_their_way() -> None:
     assert fewer["mean"].to_numpy() == pytest.approx(
         table[table["odds_ratio"] == 4.0]["mean"].to_numpy(), abs=0.02
     )
-    means = table[table["metric"] == "prevalence[label=b]"].set_index("odds_ratio")["mean"]
-    assert means[0.25] < means[1.0] < means[4.0]
+    means = table[table["metric"] == "prevalence[label=a]"].set_index("odds_ratio")["mean"]
+    assert means[0.25] > means[1.0] > means[4.0]
 
 
 def test_what_cannot_be_asked_is_said() -> None:

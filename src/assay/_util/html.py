@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 SHOWN_LINES = 10
+PARTS = re.compile(r"(?<=\w)[_/\[=](?=\w)|(?<=[a-z]{3})(?=[A-Z])|(?<=\w)(?=@[\w-]+\.)")
+"""Where the parts of a name meet."""
 ENDS = re.compile(r"\([^()\s]+ to [^()\s]+\)")
 
 
@@ -42,11 +44,11 @@ def summary_html(summary: str, items: Sequence[str], parts: Sequence[str]) -> st
 
 
 def foldable(name: str) -> "Markup":
-    """Escape a name, with line breaks allowed after the signs that join its parts."""
+    """Escape a name, with line breaks allowed where its parts meet: signs, capitals, a host."""
     from markupsafe import Markup, escape
 
     # Escaping adds none of these signs.
-    return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))
+    return Markup(PARTS.sub(r"\g<0><wbr>", str(escape(name))))
 
 
 def coded(text: str) -> "Markup":

@@ -1,6 +1,7 @@
 """Cells, names and sentences as a page writes them."""
 
 import warnings
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,16 @@ def test_cells_are_rounded_named_and_printable():
 
 def test_names_break_after_signs_and_are_escaped():
     assert str(foldable("prevalence[tone=a<b]")) == "prevalence[<wbr>tone=<wbr>a&lt;b]"
+    # Two names stand as wide as their longest part, and an address folds before its host.
+    assert str(foldable("LegacyTree")) == "Legacy<wbr>Tree"
+    assert str(foldable("b.kaya@uni-x.de")) == "b.kaya<wbr>@uni-x.de"
+    assert str(foldable("nDCG@10")) == "nDCG@10"
+
+
+@pytest.mark.parametrize("rule", [".pair thead wbr { display: inline; }", "break-word"])
+def test_names_fold_where_their_parts_meet_at_any_width(rule):
+    css = (files("assay.reporting") / "report.css").read_text(encoding="utf-8")
+    assert rule in css
 
 
 def test_marked_code_is_shown_as_code():

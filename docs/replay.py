@@ -26,7 +26,7 @@ WIDTH = "100"
 """Columns of the terminal."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 SAMPLED = re.compile(
-    r"(?<=effective sample size )\d+( \(\d+ for)?"
+    r"(?<=effective sample size )\d+( of the parameters and \d+)?"
     r"|(?<=about )\d+(?= more clusters)|(?<=R-hat )[\d.]+\d"
 )
 """Numbers of a sampler's run, which differ much where processors round otherwise."""

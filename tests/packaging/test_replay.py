@@ -70,8 +70,8 @@ def test_replay_runs_python_and_commands_in_order(replaying: ModuleType) -> None
         ("1 rater\n", "2 raters\n", False),
         ("x  y\n", "x y\n\n", True),
         (
-            "smallest effective sample size 1312 (9 for it)\n",
-            "smallest effective sample size 900 (8 for it)\n",
+            "smallest effective sample size 1312 of the parameters and 9 of it\n",
+            "smallest effective sample size 900 of the parameters and 8 of it\n",
             True,
         ),
         ("about 90 more clusters\n", "about 150 more clusters\n", True),

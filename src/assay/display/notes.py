@@ -140,7 +140,7 @@ def doubts(fit: Fit) -> list[Note]:
 def _of_results(numbers: Mapping[str, float | None]) -> str:
     """Add the smallest effective sample size of the results, which older fits lack."""
     least = numbers.get("ess_results")
-    return "" if least is None else f" ({least:.0f} for the reported results)"
+    return "" if least is None else f" of the parameters and {least:.0f} of the reported results"
 
 
 def _number(value: float | None, decimals: int) -> str:

@@ -55,8 +55,8 @@ REPORTS = {
         "The rater whose reliability changed most between the first and the last session."
     ),
     "rater-errs-most": (
-        "A rater gives a wrong answer far more often than the other raters. Discuss such items "
-        "with the rater."
+        "A rater gives a wrong answer far more often than the other raters. Look at such items, "
+        "and discuss them if the rater is a person."
     ),
     "refit-failed": "A refit for stability failed. Follow its message.",
     "slight-agreement": (

@@ -28,6 +28,9 @@ def good_end(label: Label) -> Literal["higher", "lower", "neither"]:
 
 def way_to_direct(label: Label, word: str = "") -> str:
     """Say what to write into a task file; ``word`` is the class that may be good."""
+    if len(label.classes) == 2:
+        first, second = map(_quoted, label.classes)
+        return f"`better = {second}` or `{first}`"
     if graded(label):
         return '`better = "higher"` or `"lower"`'
     return f"`better = {_quoted(word or label.classes[0])}` or another class"

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from assay._util.text import counted, some
+from assay._util.text import counted, lines_of, some
 from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import sign
-from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.evaluation.widths import MORE_CLUSTERS
 from assay.modelling.spec import is_consensus
-from assay.reporting.answers import MOST_WORDS
+from assay.reporting.answers import MOST_WORDS, largest_line, main_line
 from assay.reporting.material import Material
 from assay.reporting.metrics import COLUMNS
 from assay.reporting.page import Finding
@@ -72,7 +71,7 @@ def _undecided(material: Material) -> str:
     if len(material.ratings.systems) < 2:
         return ""
     if material.lacks_direction:
-        return "Which system is better: the task file names no good class."
+        return "Which system is better: no class is named as the good one."
     many = material.baseline is None and len(material.order) > 2
     table = material.comparison.systems if many else material.comparison.pairs
     usable = table[table["better"].isin(SIGNS) & (table["doubt"] == "")]
@@ -108,14 +107,17 @@ def _unsure_labels(material: Material) -> str:
 def next_step(material: Material, findings: Sequence[Finding], remedy: Remedy | None = None) -> str:
     """State what to do, the most useful first, in as many words as a reader reads."""
     doubted = any(one.section == "convergence" for one in findings)
-    steps = ["run the command in the box"] if remedy else ["see the box"] * doubted
+    steps = ["fit again as the box says"] * doubted
+    if remedy:
+        several = remedy.command.count("assay ") > 1
+        steps = [f"run the command{'s' * several} in the box"]
     more, worst = _more_data(material), [*worst_errors(material), *material.talks]
-    talk = [f"discuss the errors of {one.rater}" for one in worst[:1]]
+    # Raters are looked at by a fit that holds.
+    talk = [f"look at the errors of {one.rater}" for one in worst[: 0 if material.mark else 1]]
     asked = remedy is not None and TRUTH_FILE in remedy.command
     truth = [f"find the truth of {LAYER_ITEMS} items"] * (not material.n_known and not asked)
-    steps += [_direct(material)] if material.lacks_direction and not remedy else []
     # What makes an answer possible precedes what makes it more precise.
-    first = bool(material.claims) or untold(material)
+    first = bool(material.claims) or untold(material) or _needs_clusters(material)
     steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
     if not steps:
         return (
@@ -127,12 +129,6 @@ def next_step(material: Material, findings: Sequence[Finding], remedy: Remedy | 
         steps.pop()
     text = "; ".join(steps)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _direct(material: Material) -> str:
-    """State the step without which no system can be called best."""
-    way = way_to_direct(material.ratings.task.labels[0])
-    return f"set {way} in the task file (`assay task init` drafts one) and fit again"
 
 
 def _more_data(material: Material) -> list[str]:
@@ -148,27 +144,68 @@ def _more_data(material: Material) -> list[str]:
         return [f"collect about {more} (now {now:,}), {deciding}"]
     if untold(material):
         return ["collect second ratings of some items"]
-    if not material.budget:
+    if not material.budget or material.mark:
         return []
-    widths = material.widths
-    bound = widths[widths["binds"].isin(list(COLUMNS)) & (widths["width"] > 0)]
-    if bound.empty:
+    metric, pair, is_open = _main_number(material)
+    found = material.width_of(metric, pair)
+    found = found[found["binds"].isin(list(COLUMNS)) & (found["width"] > 0)]
+    if found.empty:
         return []
-    most = str(bound["binds"].mode().iloc[0])
-    lines = bound[bound["binds"] == most]
-    shrink = float((1 - lines[COLUMNS[most]] / lines["width"]).mean())
-    gets = f"{_get(material, most)}: intervals {shrink:.0%} narrower)"
-    return [gets] if shrink >= MARGIN else []
+    line = lines_of(found)[0]
+    clusters = is_open and _mostly_clusters(material, metric, pair)
+    most = "clusters" if clusters else str(line["binds"])
+    gets, shrink = _get(material, most, float(1 - line[COLUMNS[most]] / line["width"]))
+    several = material.summaries["population"]["metric"].nunique() > 1
+    what = material.titles[metric] if several else "interval"
+    return [f"{gets}: {what} {shrink:.0%} narrower)"] if shrink >= MARGIN else []
 
 
-def _get(material: Material, binds: str) -> str:
-    """State the step that narrows intervals, by what limits them, and its number of ratings."""
+def _main_number(material: Material) -> tuple[str, tuple[str, str] | None, bool]:
+    """Return metric and pair of systems that page one is about, and whether data leave it open.
+
+    Of several metrics it is the first that is open; the first if none is.
+    """
+    if len(material.ratings.systems) < 2:
+        return str(main_line(material).get("metric", "")), None, False
+    pairs = material.comparison.pairs.dropna(subset=["difference"])
+    if pairs.empty:
+        return "", None, False
+    lines = lines_of(pairs[pairs["better"].isin(SIGNS) & (pairs["doubt"] == "")])
+    if material.baseline is None:
+        lines = [one for one in lines if [one["a"], one["b"]] == material.order[:2]]
+    lines = lines or [largest_line(material, pairs)]
+    open_ = [one for one in lines if not sign(one["difference_lower"], one["difference_upper"])]
+    line = (open_ or lines)[0]
+    return str(line["metric"]), (str(line["a"]), str(line["b"])), bool(open_)
+
+
+def _needs_clusters(material: Material) -> bool:
+    """Return whether the main number is open, and mostly for want of clusters."""
+    if not material.budget or material.mark:
+        return False
+    metric, pair, is_open = _main_number(material)
+    return is_open and _mostly_clusters(material, metric, pair)
+
+
+def _mostly_clusters(material: Material, metric: str, pair: tuple[str, str] | None) -> bool:
+    """Return whether the sampling of clusters is most of the variance of a number."""
+    return any(
+        one["variance"] > 0 and one["clusters"] > 0.5 * one["variance"]
+        for one in lines_of(material.variance_of(metric, pair))
+    )
+
+
+def _get(material: Material, binds: str, shrink: float) -> tuple[str, float]:
+    """State the step that narrows an interval, its number of ratings, and how far it does so."""
     ratings = material.ratings
     total = len(ratings.answers)
     if binds == "ratings":
-        return f"rate each item once more ({len(ratings.items)} ratings"
+        return f"rate each item once more ({len(ratings.items)} ratings", shrink
     if binds == "raters":
-        return f"add one more rater (about {round(total / len(ratings.raters))} ratings"
-    clusters = ratings.items["cluster"].nunique()
-    count = round(MORE_CLUSTERS * total / clusters)
-    return f"rate {MORE_CLUSTERS} more clusters (about {count} ratings"
+        return f"add one more rater (about {round(total / len(ratings.raters))} ratings", shrink
+    clusters, more = int(ratings.items["cluster"].nunique()), MORE_CLUSTERS
+    if shrink < MARGIN:  # Of many clusters, ten more are too few to be seen.
+        more = max(more, clusters // 4)
+        share = more * (clusters + MORE_CLUSTERS) / (MORE_CLUSTERS * (clusters + more))
+        shrink = 1 - (1 - share * (1 - (1 - shrink) ** 2)) ** 0.5
+    return f"rate {more} more clusters (about {round(more * total / clusters)} ratings", shrink

@@ -92,18 +92,11 @@ def of_systems(material: Material) -> tuple[str, str, str]:
 
 def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
     """Return answer and certainty if no system can be called best: the largest difference."""
-    size = pairs["difference"].abs()
-    if size.isna().all():
+    if pairs["difference"].isna().all():
         return "No difference between two systems is defined.", "Unknown."
-    line = lines_of(pairs.loc[[size.idxmax()]])[0]
-    title, systems = material.titles[line["metric"]], material.comparison.systems
-    lower = line["better"] == "lower"
-    part = systems[systems["metric"] == line["metric"]].sort_values("mean", ascending=lower)
-    first, *others = lines_of(part)
-    if material.baseline is None:
-        both = {first["system"], others[0]["system"]}
-        same = pairs[pairs["metric"] == line["metric"]]
-        line = next(one for one in lines_of(same) if {one["a"], one["b"]} == both)
+    line = largest_line(material, pairs)
+    title, lower = material.titles[line["metric"]], line["better"] == "lower"
+    first, *others = _values(material, line)
     clear = sign(line["difference_lower"], line["difference_upper"]) != 0
     # Two intervals are apart if they have no value in common.
     apart = all(
@@ -120,7 +113,7 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
         return told, about
     why, about = _why_marked(material), f"{about} {_left_out(material)}"
     if apart and why:
-        return f"{highest}. Its size is not certain because {why}.", about
+        return f"{highest}. This lead is not certain because {why}.", about
     why = why or "every metric may mislead"
     return f"No system can be called best because {why}.", about
 
@@ -137,8 +130,27 @@ def _left_out(material: Material) -> str:
     return f"The interval includes that {names}, and leaves out the other reasons in the box."
 
 
+def largest_line(material: Material, pairs: pd.DataFrame) -> dict[str, Any]:
+    """Return the largest difference; without a baseline, that of the two leading systems there."""
+    line = lines_of(pairs.loc[[pairs["difference"].abs().idxmax()]])[0]
+    if material.baseline is not None:
+        return line
+    both = {one["system"] for one in _values(material, line)[:2]}
+    same = lines_of(pairs[pairs["metric"] == line["metric"]])
+    return next(one for one in same if {one["a"], one["b"]} == both)
+
+
+def _values(material: Material, line: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the values of the systems on the metric of a line, the best first."""
+    systems = material.comparison.systems
+    part = systems[systems["metric"] == line["metric"]]
+    return lines_of(part.sort_values("mean", ascending=line["better"] == "lower"))
+
+
 def _why_marked(material: Material) -> str:
     """State why differences of systems are marked, if their sign may still be clear."""
+    if material.mark:
+        return "this fit is not to be relied on yet"
     if doubts_by_label(material.view):
         return ""
     codes = {note.code for note in doubts(material.view)}
@@ -231,17 +243,14 @@ def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
 
 def of_one(material: Material) -> tuple[str, str, str]:
     """Return question, answer and certainty if no systems are compared, which the answer says."""
-    ratings, table = material.ratings, material.summaries["population"]
-    lines = lines_of(table)
+    ratings = material.ratings
     names = some([one.name for one in ratings.task.labels], 3)
-    first = next((line for line in lines if line["mean"] == line["mean"]), None)
-    if first is None:
+    last = main_line(material)
+    if not last:
         best = "No metric of this task is defined on these items."
     else:
-        # The answer is the second of two classes, or the most frequent of several.
-        known = [line for line in lines if line["mean"] == line["mean"]]
-        last = known[-1] if len(known) == 2 else max(known, key=lambda line: line["mean"])
         told = interval(last["mean"], last["lower"], last["upper"], material.value_decimals)
+        told += " *" * bool(last["doubt"])
         value = f"{material.titles[last['metric']]}: {told}, {percent(material.level)} interval"
         best = shortest(f"{value}; {_alone(material)}.", f"{value}.")
     frame = material.labels
@@ -252,6 +261,18 @@ def of_one(material: Material) -> tuple[str, str, str]:
         f"The answer has its interval; of {counted(len(frame), 'single label')}, {sure:.0%} are "
         f"known with probability {material.level:.2f} or more.",
     )
+
+
+def main_line(material: Material) -> dict[str, Any]:
+    """Return the number that is the answer without systems; empty if none is defined.
+
+    It is that of the most frequent class of one label, or else the first.
+    """
+    lines = lines_of(material.summaries["population"].dropna(subset=["mean"]))
+    shares = all(line["metric"].startswith("prevalence[") for line in lines)
+    if shares and len(material.ratings.task.labels) == 1:
+        return max(lines, key=lambda line: line["mean"], default={})
+    return lines[0] if lines else {}
 
 
 def _alone(material: Material) -> str:

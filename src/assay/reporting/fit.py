@@ -1,6 +1,5 @@
 """Sections on the fit: convergence, model checks, ratings and gold left out."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from assay.display.table import table_of
 from assay.fits.view import FitView
 from assay.inference.convergence import (
     ESS_LIMIT,
-    FEW_DRAWS,
     LOW_ESS,
     R_HAT_LIMIT,
     SOURCE,
@@ -29,6 +27,7 @@ from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.inference.settings import MODES_ALONE
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
+from assay.reporting.reliance import DO_NOT_RELY, is_rough
 from assay.validation.loo import UNTOLD, high_k_share, loo_gold
 from assay.validation.posterior_predictive import ACROSS, WITHIN
 
@@ -255,6 +254,8 @@ def convergence_section(material: Material) -> Section:
     single = material.view.attrs["method"] == "nuts" and sizes["chain"] == 1
     doubtful = bool(distrust) or alone or single
     verdict = "Trust with care" if doubtful else "No reason for doubt"
+    if any(one.text.startswith(DO_NOT_RELY) for one in found):
+        verdict = DO_NOT_RELY
     blocks: list[Block] = [
         Callout(word=verdict, text=words, level="doubt" if doubtful else "good"),
         *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
@@ -271,22 +272,20 @@ def convergence_section(material: Material) -> Section:
 
 def fit_findings(view: FitView) -> list[Finding]:
     """Return what makes the fit untrustworthy, or its intervals too narrow."""
-    numbers = json.loads(view.attrs.get("diagnostics", "null")) or {}
-    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
     # The section of the data has the finding on its design.
-    found = [_finding(note, least) for note in doubts(view) if note.code != "double-sampling"]
+    found = [_finding(view, note) for note in doubts(view) if note.code != "double-sampling"]
     # A requested mode is no fault of the fit, but its intervals are too narrow.
     return found + [_too_narrow()] * (view.attrs["method"] in MODES_ALONE)
 
 
-def _finding(doubt: Note, least: float) -> Finding:
+def _finding(view: FitView, doubt: Note) -> Finding:
     """Return a finding on a doubt; imprecise interval ends alone do not discredit a fit.
 
     Nor do alike clusters, which matter for conclusions about new units alone.
     """
-    rough = doubt.code == "low-ess" and least >= FEW_DRAWS
     said = _without_parameters(doubt)
-    text = said if rough or doubt.code == ALIKE else f"Do not rely on this fit yet: {said}"
+    alone = is_rough(view, doubt) or doubt.code == ALIKE
+    text = said if alone else f"{DO_NOT_RELY}: {said}"
     return Finding(
         weight=DOUBT_WEIGHT, text=text, code=doubt.code,
         numbers=doubt.numbers,

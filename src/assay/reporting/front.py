@@ -37,6 +37,7 @@ from assay.reporting.comparisons import FRONT_LINES
 from assay.reporting.fit import fit_findings
 from assay.reporting.material import Material
 from assay.reporting.page import WIDTH, Finding, Front, Picture, picture
+from assay.reporting.reliance import DO_NOT_RELY
 from assay.reporting.remedies import reasons_of, remedy_of
 from assay.reporting.weak_raters import weakest_rater
 
@@ -44,6 +45,8 @@ CAUTION_WEIGHT = 75.0
 """Weight from which a finding is a caution on the answer."""
 SHOWN_LINES = FRONT_LINES
 FIGURE_LINES = 12
+NOT_CERTAIN = "This is not certain yet."
+"""Said after a sentence on a fit that is not to be relied on."""
 
 
 def front_of(material: Material, findings: Sequence[Finding]) -> Front:
@@ -52,6 +55,13 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
     question, best, sure = of_systems(material) if several else of_one(material)
     if material.claims:
         question, best, sure = of_claims(material)
+        best += f" {NOT_CERTAIN}" * bool(material.mark)
+    # Numbers of systems and their differences have marks of their own.
+    if material.mark and not several:
+        sure += f" {NOT_CERTAIN}"
+    weakest = weakest_rater(material)
+    if material.mark and not weakest.startswith(("Unknown", "There")):
+        weakest += f" {NOT_CERTAIN}"
     table, picture = _shown(material) if several else (_metrics_table(material), None)
     remedy = remedy_of(material)
     return Front(
@@ -59,7 +69,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
         sentences=(
             ("Answer", best),
             ("How sure", sure),
-            ("Weakest rater", weakest_rater(material)),
+            ("Weakest rater", weakest),
             ("Not known", not_known(material)),
             ("What to do next", next_step(material, findings, remedy)),
         ),
@@ -68,7 +78,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
         table=table,
         data=_data(material),
         command=remedy.command if remedy else "",
-        command_notes=remedy.notes if remedy else (),
+        command_notes=(remedy.lead, *remedy.notes) if remedy else (),
     )
 
 
@@ -86,9 +96,10 @@ def _cautions(
     if marks := _marks(material, reasons):
         said.append(shortest(f"Numbers with * support no conclusion: {marks}.", MARKED))
     shown = 2 if len(said) == 2 and not reasons else 1
-    told = said[:shown] or ["Do not rely on this fit yet."] * bool(reasons)
+    told = said[:shown] or [f"{DO_NOT_RELY}."] * bool(reasons)
     told += reasons.values()
-    told += ["The numbers with * depend on this."] * bool(reasons and _doubts_shown(material))
+    marked = (reasons or material.mark) and _doubts_shown(material)
+    told += ["The numbers with * depend on this."] * bool(marked)
     if left := len(said[shown:]):
         where = "full report" if material.short else "appendix"
         told.append(f"For {counted(left, 'more warning')}, see the {where}.")
@@ -109,6 +120,7 @@ def _doubts_shown(material: Material) -> list[str]:
 def _marks(material: Material, reasons: Collection[str]) -> str:
     """Return the marks that no sentence on a departure explains."""
     explained = {MEANINGS[code].mark for code in MEANINGS if code in reasons}
+    explained |= {material.mark}
     explained |= {ALIKE_MARK} if ALIKE in reasons else set()
     explained |= {TEAMS_MARK} if TEAMS in reasons else set()
     return "; ".join(part for part in _doubts_shown(material) if part not in explained)
@@ -202,23 +214,30 @@ def _systems_table(material: Material) -> Table:
         if len(metrics) == 1 and part["p_best"].notna().all():
             rows["p_best"] = [chance_cell(part["p_best"][name]) for name in rows["system"]]
             rows["loss"] = [fixed(part["expected_loss"][name], 3) for name in rows["system"]]
-            shown |= {"p_best": "P(best)", "loss": "Expected loss"}
+            shown |= {"p_best": f"P(best){mark}", "loss": f"Expected loss{mark}"}
     left = len(order) - len(rows), len(metrics) - 3
     note = " ".join(
         f"{counted(n, f'more {what}')} below."
         for n, what in zip(left, ("system", "metric"), strict=True)
         if n > 0
     )
-    note = " ".join(filter(None, [note, _list_lengths(material)]))
+    drawn = len(_drawn(material, metrics))
+    figure = f"The figure shows {drawn} of {counted(len(metrics), 'metric')}."
+    parts = [note, figure * (drawn < len(metrics)), _list_lengths(material)]
+    note = " ".join(filter(None, parts))
     caption = f"Posterior mean ({percent(material.level)} interval)"
     return table_of("answer", caption, rows, shown, note=note, export=systems)
+
+
+def _drawn(material: Material, metrics: list[str]) -> list[str]:
+    """Return the metrics for which the figure has room."""
+    return metrics[: max(1, FIGURE_LINES // max(1, len(material.order)))]
 
 
 def _systems_picture(material: Material) -> Picture:
     """Draw the systems on as many metrics as fit."""
     table = material.summaries["population"]
-    room = max(1, FIGURE_LINES // max(1, len(material.order)))
-    metrics = list(dict.fromkeys(table["metric"]))[:room]
+    metrics = _drawn(material, list(dict.fromkeys(table["metric"])))
     part = table[table["metric"].isin(metrics)]
     part = part.assign(
         metric=part["metric"].map(material.titles),
@@ -263,7 +282,7 @@ def _raters_picture(material: Material) -> Picture:
 
 
 def _data(material: Material) -> str:
-    """Describe the data and the reference."""
+    """Describe the data and the reference, and say what is clear on page one."""
     ratings, accounting = material.ratings, material.ratings.accounting
     clusters = ratings.items["cluster"].nunique()
     parts = [
@@ -281,4 +300,6 @@ def _data(material: Material) -> str:
         )
     gloss = " (what their answers, weighed by reliability, make most probable)"
     truth = f"{material.reference}{gloss * is_consensus(material.reference)}"
-    return f"{''.join(parts)}. Truth: {truth}."
+    high = (1 + material.level) / 2
+    clear = f"Clear: P above {high:g} or below {1 - high:.3g}, else undecided."
+    return f"{''.join(parts)}. Truth: {truth}. {clear}"

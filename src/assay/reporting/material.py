@@ -19,7 +19,7 @@ from assay.comparison import (
     compare,
     compare_baselines,
 )
-from assay.comparison.contrasts import SIGNS, pairs_of
+from assay.comparison.contrasts import SIGNS, contrast, pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
@@ -29,6 +29,7 @@ from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
+from assay.inference.label_doubts import both_doubts
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import rater_calibration
 from assay.raters.consistency import rater_consistency
@@ -38,6 +39,7 @@ from assay.raters.spammers import rater_spammers
 from assay.raters.standing import rater_standing
 from assay.reporting.rater_feedback import Talk, talks
 from assay.reporting.rater_names import with_shown_names
+from assay.reporting.reliance import DOUBTFUL, doubts_of_draws
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import posterior_predictive_check
 from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
@@ -102,6 +104,14 @@ class Material:
         return int(self.ratings.has_truth.sum())
 
     @cached_property
+    def mark(self) -> str:
+        """The mark of every number of a fit whose draws are in doubt; empty otherwise."""
+        return DOUBTFUL if doubts_of_draws(self.view) else ""
+
+    def _marked(self, table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(doubt=[both_doubts(doubt, self.mark) for doubt in table["doubt"]])
+
+    @cached_property
     def data_check(self) -> Check:
         """The check of the ratings."""
         return check(self.ratings)
@@ -114,7 +124,8 @@ class Material:
     @cached_property
     def summaries(self) -> dict[str, pd.DataFrame]:
         """Summaries of the metrics by estimand."""
-        return {name: summarize(draws, level=self.level) for name, draws in self.draws.items()}
+        found = {name: summarize(draws, level=self.level) for name, draws in self.draws.items()}
+        return {name: self._marked(table) for name, table in found.items()}
 
     @cached_property
     def equal_difficulty(self) -> pd.DataFrame:
@@ -165,18 +176,20 @@ class Material:
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison of the systems on all metrics, each pair with the leading one first."""
-        found = compare(self.view, level=self.level, baseline=self.baseline)
-        return oriented(found, self._order_of(found))
+        found = oriented(self._compared, self.order)
+        return replace(found, pairs=self._marked(found.pairs), systems=self._marked(found.systems))
+
+    @cached_property
+    def _compared(self) -> Comparison:
+        return compare(self.view, level=self.level, baseline=self.baseline)
 
     @cached_property
     def order(self) -> list[str]:
         """The systems, the leading one first; in the order of the data with a baseline."""
-        several = len(self.ratings.systems) > 1
-        return self._order_of(self.comparison) if several else list(self.ratings.systems)
-
-    def _order_of(self, found: Comparison) -> list[str]:
+        if len(self.ratings.systems) < 2:
+            return list(self.ratings.systems)
         if self.baseline is None:
-            return leading_first(found.systems)
+            return leading_first(self._compared.systems)
         return [*(s for s in self.ratings.systems if s != self.baseline), self.baseline]
 
     @cached_property
@@ -248,6 +261,18 @@ class Material:
     def widths(self) -> pd.DataFrame:
         """Expected interval widths with more data, for the same numbers."""
         return expected_width(self.view, contrast=self._contrast, level=self.level)
+
+    def width_of(self, metric: str, pair: tuple[str, str] | None) -> pd.DataFrame:
+        """Return expected widths of a difference on a metric; of the metric without a pair."""
+        if pair in (None, self._contrast):
+            return self.widths[self.widths["metric"] == metric]
+        return expected_width(self.view, metric=metric, contrast=pair, level=self.level)
+
+    def variance_of(self, metric: str, pair: tuple[str, str] | None) -> pd.DataFrame:
+        """Return the variance budget of the same number."""
+        table = self.variance if pair in (None, self._contrast) else self.contrast_variance
+        table = table[table["metric"] == metric]
+        return table if pair is None else table[table["system"] == contrast(*pair)]
 
     @property
     def _contrast(self) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ MOST_TALKS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
-    """A rater's frequent error, and items to discuss."""
+    """A rater's frequent error, and items to look at."""
 
     rater: str
     label: str
@@ -58,7 +58,7 @@ class Talk:
         if not self.items:
             return about
         items = "item" if len(self.items) == 1 else "items"
-        return f"{about} Discuss {items} {', '.join(self.items)}."
+        return f"{about} Look at {items} {', '.join(self.items)}."
 
 
 def talks(fit: Fit, ratings: Ratings) -> list[Talk]:

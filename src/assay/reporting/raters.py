@@ -168,7 +168,7 @@ WEIGHT_RATERS = 10.0
 
 
 def raters_section(material: Material) -> Section:
-    """Report the accuracy of each rater, and errors to discuss."""
+    """Report the accuracy of each rater, and errors to look at."""
     found = material.talks
     spam = spamming_frame(material.view, material.level)
     kinds = kinds_said(material.kinds, mode_alone=material.view.attrs["method"] in MODES_ALONE)
@@ -255,7 +255,7 @@ def _standing_table(material: Material) -> Block:
 def _talks_heading(count: int) -> str:
     """Write the heading, which says so if the list may be cut."""
     most = f" (the {MOST_TALKS} with the most wrong answers)" if count == MOST_TALKS else ""
-    return f"Errors to discuss with raters{most}:"
+    return f"Errors to look at{most}:"
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:

@@ -1,11 +1,15 @@
 """The next fit: reasons not to rely on this one, and one command with all remedies."""
 
+import json
+import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import PurePath
 from typing import Any
 
+from assay._util.errors import Note
 from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
@@ -18,12 +22,19 @@ from assay.display.notes import doubts
 from assay.inference.data_doubts import has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
+from assay.io import read_ratings
 from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
 from assay.reporting.material import Material
 
 TOO_CERTAIN = "so the labels are too certain"
 GLOSS = " (items that belong together)"
 """What a cluster is, where it is named first."""
+SAMPLING = ("draws", "tune", "target_accept")
+"""Arguments of the sampler that doubts about its draws name, each with a value or without."""
+FLAGS = {"--json", "--keep-interrupted", "--no-report", "--quiet", "--report", "--strict", "-q"}
+"""Options without a value, of the commands that fit."""
+OF_OTHERS = ("draws", "tune", "chains")
+"""Arguments that are not kept where another method is the remedy."""
 SHOWN = "rater "
 """Start of a shown name that is no name of the source."""
 WHICH_RIGHT = "depends on which raters are right"
@@ -70,7 +81,6 @@ TRUTH_FILE, TASK_FILE = "TRUTH.csv", "TASK.toml"
 """Files in a command that the reader has yet to make."""
 CLASS_ITEMS = {"class-drift": DRIFT_TRUTH, "empty-class": CLASS_TRUTH, "scores-alone": CLASS_TRUTH}
 """Items whose truth says what a class means, by the code of the doubt."""
-OUTPUT = ("-o", "--output")
 PERCEPTION = "perception"
 """The layer that a reference brings."""
 
@@ -92,9 +102,10 @@ class NextFit:
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """One command that holds all remedies, and notes on the files that it names."""
+    """The commands that hold all remedies, what they are, and notes on the files they name."""
 
     command: str
+    lead: str = "This command holds the remedies."
     notes: tuple[str, ...] = ()
 
 
@@ -102,7 +113,7 @@ def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
     found, said = _departures(material), dict[str, str]()
     ratings = material.ratings
-    units = _units_that_matter(ratings)
+    units = [unit for unit in ratings.accounting.larger_units if unit.matters]
     about = dict(zip(("column", "values", "cluster"), _unit_words(ratings, units), strict=True))
     for note in doubts(material.view):
         if note.code in REASONS:
@@ -133,10 +144,6 @@ def _involved(one: Departure | None) -> str:
     return " and ".join(one.pairs[0] if one.pairs else one.who)
 
 
-def _units_that_matter(ratings: Ratings) -> list[LargerUnit]:
-    return [unit for unit in ratings.accounting.larger_units if unit.matters]
-
-
 def _departures(material: Material) -> dict[str, Departure]:
     """Return the departures that the tests find, by code."""
     return {one.code: one for one in search(material.ratings).found}
@@ -145,27 +152,59 @@ def _departures(material: Material) -> dict[str, Departure]:
 def remedy_of(material: Material) -> Remedy | None:
     """Return the command that removes all reasons at once; None if no command removes one."""
     planned = next_fit(material)
-    if not planned.reading and not planned.fitting:
+    asked = bool(planned.reading or planned.fitting)
+    if not asked and not planned.direct:
         return None
-    words = _words(str(material.view.attrs.get("command") or ""))
-    given = _taken(words, ["--task"])[1].get("--task", "")
-    own = given.endswith(".toml")
-    task = {"task": TASK_FILE} if planned.direct and not own else {}
-    if words:
-        command = _typed(words, {**planned.reading, **planned.fitting, **task})
-    else:
-        command = _called(material, {**planned.reading, **task}, planned.fitting)
-    notes = []
+    typed = str(material.view.attrs.get("command") or "")
+    words = _words(typed)
+    stem = PurePath(material.ratings.accounting.source).name.partition(".")[0]
+    command = _typed(words, planned, stem) if words else _called(material, planned)
+    notes, lead = list[str](), Remedy.lead
     if planned.truth:
-        notes.append(f"{TRUTH_FILE} holds the truth of {planned.truth}, drawn at random.")
+        notes.append(_truth_said(material, words, planned.truth))
     units = [unit for unit in material.ratings.accounting.larger_units if unit.matters]
     if units and planned.fitting.get("prevalence") == "dirichlet":
         other = as_cluster(material.ratings, units[0])
         notes.append(f"`prevalence='dirichlet'` ignores clusters: leave it out with {other}.")
     if planned.direct:
-        file = without_folders(given) if own else f"{TASK_FILE} (`assay task init` drafts it)"
-        notes.append(f"In {file}, set {planned.direct}.")
-    return Remedy(command=command, notes=tuple(notes))
+        given = _value_of(words, "--task")
+        if given.endswith(".toml"):
+            notes.append(f"In {without_folders(given)}, set {planned.direct} first.")
+        elif words:
+            command = f"{_drafting(words)}\n{command}"
+            lead = f"These commands {'hold the remedies' if asked else 'name the good class'}."
+            notes.append(f"Before the second one, set {planned.direct} in {TASK_FILE}.")
+        else:
+            notes.append(f"In {TASK_FILE} (`assay task init` drafts it), set {planned.direct}.")
+    return Remedy(command=command, lead=lead, notes=tuple(notes))
+
+
+def _truth_said(material: Material, words: Sequence[str], items: str) -> str:
+    """Say what the file of known truth holds, and where the names of its items stand."""
+    labels = material.ratings.task.label_names
+    columns = f"and {labels[0]}" if len(labels) == 1 else "and one for each label"
+    listed = "labels.csv" if words[1:2] == ["run"] else "`assay labels`"
+    return (
+        f"{TRUTH_FILE} has the columns item {columns}: the truth of {items}, drawn at random from "
+        f"{listed}."
+    )
+
+
+def _drafting(words: Sequence[str]) -> str:
+    """Write the command that drafts the task file: the files and how a command reads them."""
+    taken = {_flag(name) for name in signature(read_ratings).parameters} | {"--word"}
+    kept, skipped = list[str](), False
+    for word in words[2:]:
+        name, equals, _ = word.partition("=")
+        if re.match(r"--?[A-Za-z]", word):
+            skipped = name not in taken - {"--task"}
+            kept += [] if skipped else [word]
+            skipped = skipped and not equals and name not in FLAGS
+        elif skipped:
+            skipped = False
+        else:
+            kept.append(word)
+    return without_folders(shlex.join(["assay", "task", "init", *kept, "-o", TASK_FILE]))
 
 
 def next_fit(material: Material) -> NextFit:
@@ -173,7 +212,7 @@ def next_fit(material: Material) -> NextFit:
     codes = [note.code for note in doubts(material.view)]
     reading, fitting, layers = dict[str, Any](), dict[str, Any](), list[str]()
     found, ratings, spec = _departures(material), material.ratings, material.view.spec
-    items = max((CLASS_ITEMS.get(code, 0) for code in codes), default=0)
+    items = max((_known_needed(note) for note in doubts(material.view)), default=0)
     by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
     # Alike clusters have no remedy here: another cluster would change the question.
     for code in (code for code in codes if code in found):
@@ -192,23 +231,62 @@ def next_fit(material: Material) -> NextFit:
         elif not {*meaning.parts} & {PERCEPTION, *spec.rater_parts}:
             layers += meaning.parts[:1]
         if meaning.covariates:
-            formula = spec.formula or f"~ {meaning.covariates[0]}"
-            more = meaning.covariates[not spec.formula :]
-            fitting["formula"] = " + ".join([formula, *more])
+            fitting["formula"] = _with_covariates(spec.formula, meaning.covariates)
         if meaning.prevalences and spec.prevalence not in meaning.prevalences:
             fitting["prevalence"] = meaning.prevalences[0]
     # The other prevalences have no covariates.
     if "formula" in fitting or spec.formula != formula_for(ratings.items, None, spec.prevalence):
         fitting.pop("prevalence", None)
-    truth = f"{items} items" if items > material.n_known else ""
-    truth = f"{LAYER_ITEMS} items of each system" if by_system else truth
+    gold = any("`reference='gold'`" in n for n in doubts(material.view) if n.code not in MEANINGS)
+    if gold and not spec.reference:
+        items, fitting["reference"] = max(items, LAYER_ITEMS), GOLD
+    truth = _truth_of(material, items, by_system=by_system)
     if truth:
         reading["truth"] = TRUTH_FILE
     fitting = _raters(material, layers, asked="reference" in fitting) | fitting
-    if material.view.attrs["method"] in MODES_ALONE and (reading or fitting):
-        fitting["method"] = "nuts"
+    fitting |= _sampling(material)
     way = way_to_direct(ratings.task.labels[0]) if material.lacks_direction else ""
     return NextFit(reading=reading, fitting=fitting, truth=truth, direct=way)
+
+
+def _known_needed(doubt: Note) -> int:
+    """Return the number of items whose truth a doubt that is no departure calls for."""
+    if doubt.code in MEANINGS:
+        return 0
+    return CLASS_ITEMS.get(doubt.code, LAYER_ITEMS if "`truth=`" in doubt else 0)
+
+
+def _sampling(material: Material) -> dict[str, Any]:
+    """Return method, draws and steps that doubts about the draws call for.
+
+    An argument that a doubt names without a value is twice that of this fit.
+    """
+    view, found = material.view, dict[str, Any]()
+    if view.attrs["method"] in MODES_ALONE or any(
+        note.code.startswith("laplace-") for note in doubts(view)
+    ):
+        return {"method": "nuts"}
+    now = json.loads(view.attrs.get("effort", "{}")) | {"draws": view["posterior"].sizes["draw"]}
+    for note in doubts(view):
+        for name, text in re.findall(rf"`({'|'.join(SAMPLING)})=([\d.]*)`", note):
+            own = now.get(name, 0)
+            kind = float if name == "target_accept" else int
+            value = kind(text) if text else 2 * own
+            if value > max(own, found.get(name, 0)):
+                found[name] = value
+    return {name: found[name] for name in SAMPLING if name in found}
+
+
+def _with_covariates(formula: str | None, names: Sequence[str]) -> str:
+    """Add covariates to a formula."""
+    return " + ".join([formula or f"~ {names[0]}", *(names if formula else names[1:])])
+
+
+def _truth_of(material: Material, items: int, *, by_system: bool) -> str:
+    """Name the items whose truth is needed; empty if enough are known."""
+    if by_system:
+        return f"{LAYER_ITEMS} items of each system"
+    return f"{items} items" if items > material.n_known else ""
 
 
 def _raters(material: Material, layers: Sequence[str], *, asked: bool) -> dict[str, Any]:
@@ -250,26 +328,39 @@ def _words(command: str) -> list[str]:
     return words if fits else []
 
 
-def _taken(words: Sequence[str], names: Collection[str]) -> tuple[list[str], dict[str, str]]:
-    """Split a command into the values of some options, and its other words, which come first."""
-    kept, values, left = list[str](), dict[str, str](), iter(words)
-    for word in left:
+def _value_of(words: Sequence[str], *names: str) -> str:
+    """Return the value of an option in a command; empty without it."""
+    for place, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in names:
-            values.setdefault(name, value if equals else next(left, ""))
-        else:
-            kept.append(word)
-    return kept, values
+            return value if equals else "".join(words[place + 1 : place + 2])
+    return ""
 
 
-def _typed(words: Sequence[str], changed: Mapping[str, Any]) -> str:
-    """Write the command of a fit again, with other options and an output beside the first."""
-    kept, given = _taken(words, [*OUTPUT, *(f"--{name}" for name in changed)])
+def _typed(words: Sequence[str], planned: NextFit, stem: str) -> str:
+    """Write the command of a fit again, with other options; ``stem`` names its usual folder."""
+    changed = {**planned.reading, **planned.fitting}
+    if planned.direct and not _value_of(words, "--task").endswith(".toml"):
+        changed["task"] = TASK_FILE
+    gone = OF_OTHERS if "method" in changed else ()
+    dropped = {_flag(name) for name in [*changed, *gone]}
+    output = _value_of(words, "-o", "--output") or (f"{stem}-results" * (words[1] == "run"))
+    dropped |= {"-o", "--output"} if output else set()
+    kept = list(_without(words, dropped))
     options = [part for name, value in changed.items() for part in _option(name, value)]
-    if output := next((value for name, value in given.items() if name in OUTPUT), ""):
-        path = PurePath(output)
-        options += ["-o", f"{path.with_suffix('')}-2{path.suffix}"]
+    options += ["-o", _next_name(output)] if output else []
     return without_folders(shlex.join([*kept, *options]))
+
+
+def _without(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
+    """Leave options with one value each out of a command."""
+    skipped = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if skipped or name in names:
+            skipped = not skipped and not equals
+        else:
+            yield word
 
 
 def _option(name: str, value: Any) -> list[str]:
@@ -277,20 +368,32 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         value = ["=".join((str(key), str(one))) for key, one in value.items()]
     values = value if isinstance(value, list) else [value]
-    return [part for one in values for part in (f"--{name}", str(one))]
+    return [part for one in values for part in (_flag(name), str(one))]
 
 
-def _called(material: Material, reading: Mapping[str, Any], fitting: Mapping[str, Any]) -> str:
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _next_name(path: str) -> str:
+    """Name the output of the next fit, so that this one stays."""
+    name = PurePath(path)
+    return f"{name.with_suffix('')}-2{name.suffix}"
+
+
+def _called(material: Material, planned: NextFit) -> str:
     """Write the fit as Python, where no command made this one."""
     spec, lines = material.view.spec, []
     accounting = material.ratings.accounting
     source = repr(without_folders(accounting.source) if accounting.sha256 else "ratings.csv")
+    reading = dict(planned.reading) | ({"task": TASK_FILE} if planned.direct else {})
     if reading:
         lines.append(f"ratings = assay.read_ratings({_arguments(source, reading)})")
     own = {"raters": spec.raters, "prevalence": spec.prevalence, "reference": spec.reference}
     plain = {"raters": recipe_of(material.ratings, None), "prevalence": Spec().prevalence}
-    same = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
-    lines.append(f"fit = assay.fit({_arguments('ratings', {**same, **fitting})})")
+    fitting = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
+    fitting |= planned.fitting
+    lines.append(f"fit = assay.fit({_arguments('ratings', fitting)})")
     return "\n".join(lines)
 
 

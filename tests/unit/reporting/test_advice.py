@@ -16,7 +16,7 @@ from assay.checks.findings import Finding as CheckFinding
 from assay.display.table import Table
 from assay.evaluation.generic import generic_metric
 from assay.evaluation.prevalence import prevalence_metrics
-from assay.reporting.advice import _undecided, next_step, not_known
+from assay.reporting.advice import _get, _undecided, next_step, not_known
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
 from assay.reporting.material import Material
@@ -116,7 +116,7 @@ def material(**more: Any) -> Any:
     given: dict[str, Any] = {
         "ratings": ratings, "n_known": 0, "level": 0.95, "verdicts": (), "claims": (), "talks": [],
         "budget": False, "reference": "consensus of all raters", "lacks_direction": False,
-        "view": SimpleNamespace(attrs={"method": "nuts"}), "data_check": checked(),
+        "view": SimpleNamespace(attrs={"method": "nuts"}), "data_check": checked(), "mark": "",
     }  # fmt: skip
     return SimpleNamespace(**given | more)
 
@@ -170,7 +170,7 @@ def test_the_weakest_rater_is_the_lowest_and_the_largest_error_is_named_second()
         r"The largest error: c answers 0 for 59% of the items with l = 1; .* 13%", text
     )
     assert text.endswith("d also errs more than average.")
-    assert next_step(material(talks=errors), []).startswith("Discuss the errors of c;")
+    assert next_step(material(talks=errors), []).startswith("Look at the errors of c;")
     unsure = [error("c", "l", 0.59, 0.13, probability=0.95)]
     assert "largest error" not in weakest_rater(material(standing=table, talks=unsure))
     # No rater is clearly weak in all, but one error is clear.
@@ -267,21 +267,76 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
     talk = error("b", "l", 0.4, 0.1)
     widths = pd.DataFrame({"binds": ["ratings"], "width": [1.0], "one_more_rating": [0.87]})
     doubt = Finding(weight=100.0, text="", section="convergence", code="laplace-rough")
-    found = material(talks=[talk], budget=True, widths=widths)
+    found = material(talks=[talk], **budget_of(widths))
     steps = next_step(found, []).split("; ")
     assert [bool(re.search(p, s)) for p, s in zip(("of b", "30 items", "4 ratings: .* 13%"), steps,
                                                   strict=True)] == [True] * 3  # fmt: skip
     text = next_step(found, [doubt])
-    assert text.startswith("See the box; discuss the errors of b; find the truth")
+    assert text.startswith("Fit again as the box says; look at the errors of b; find the truth")
     assert len(text.split()) <= MOST_WORDS
     text = next_step(found, [doubt], Remedy(command=f"assay run --truth {TRUTH_FILE}"))
     assert text.startswith("Run the command in the box; ")
     assert "truth" not in text
     clusters = widths.rename(columns={"one_more_rating": "ten_more_clusters"})
-    found = material(n_known=3, budget=True, widths=clusters.assign(binds="clusters"))
+    found = material(n_known=3, **budget_of(clusters.assign(binds="clusters")))
     assert "10 more clusters (about 40 ratings" in next_step(found, [])
-    nothing = material(n_known=3, budget=True, widths=widths.assign(one_more_rating=0.999))
+    nothing = material(n_known=3, **budget_of(widths.assign(one_more_rating=0.999)))
     assert next_step(nothing, []).startswith("Nothing: ")
+
+
+def budget_of(widths: pd.DataFrame, clusters: float = 0.0) -> dict[str, Any]:
+    """What the rows read of the effect of more data; ``clusters`` is their share of variance."""
+    return {
+        "budget": True,
+        "summaries": {"population": pd.DataFrame({"metric": ["m"], "mean": [0.5]})},
+        "width_of": lambda *_: widths,
+        "variance_of": lambda *_: pd.DataFrame({"variance": [1.0], "clusters": [clusters]}),
+    }
+
+
+@pytest.mark.parametrize(("share", "lower"), [(0.8, -0.1), (0.3, -0.1), (0.8, 0.1)])
+def test_an_open_comparison_that_clusters_blur_needs_clusters(share: float, lower: float) -> None:
+    pairs = pd.DataFrame(
+        {"metric": ["n", "m"], "a": "A", "b": "B", "better": "higher", "doubt": "",
+         "difference": 0.1, "difference_lower": [0.05, lower], "difference_upper": 0.2}
+    )  # fmt: skip
+    asked = []
+    widths = pd.DataFrame(
+        {"binds": ["ratings"], "width": [1.0], "one_more_rating": [0.8], "ten_more_clusters": [0.6]}
+    )
+
+    def width_of(*number: Any) -> pd.DataFrame:
+        asked.append(number)
+        return widths
+
+    ratings = material().ratings
+    ratings.systems = ["A", "B"]
+    more: dict[str, Any] = budget_of(widths, share) | {
+        "ratings": ratings, "order": ["A", "B"], "baseline": None, "talks": [error("b", "l", 1, 0)],
+        "comparison": SimpleNamespace(pairs=pairs), "titles": {"m": "M", "n": "N"},
+        "width_of": width_of,
+    }  # fmt: skip
+    text = next_step(material(**more), [])
+    # The number is that of the comparison that is open, else of the first.
+    assert set(asked) == {("m" if lower < 0 else "n", ("A", "B"))}
+    if share > 0.5 and lower < 0:
+        assert text.startswith("Rate 10 more clusters (about 40 ratings: interval 40% narrower);")
+    else:
+        assert "rate each item once more (4 ratings: interval 20% narrower)" in text
+        assert text.startswith("Look at")
+    # A fit that is not to be relied on has no effect of more data, and no errors to look at.
+    text = next_step(material(**more, mark="doubtful fit"), [])
+    assert text == "Find the truth of 30 items."
+
+
+def test_of_many_clusters_ten_more_are_not_the_advice() -> None:
+    ratings = material().ratings
+    ratings.items = pd.DataFrame({"cluster": range(4000)})
+    shrink = 1 - (4000 / 4010) ** 0.5
+    text, more = _get(material(ratings=ratings), "clusters", shrink)
+    assert text.startswith("rate 1000 more clusters")
+    # All parts of the variance shrink alike.
+    assert more == pytest.approx(1 - (4000 / 5000) ** 0.5)
 
 
 def test_page_one_says_how_to_give_a_direction_until_the_task_has_one() -> None:
@@ -293,13 +348,13 @@ def test_page_one_says_how_to_give_a_direction_until_the_task_has_one() -> None:
         fit = assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
         front = make_page(Material(fit=fit, budget=False, short=True)).front
         assert front is not None
-        found[better] = dict(front.sentences)
+        found[better] = dict(front.sentences) | {"note": " ".join(front.command_notes)}
     key = '`better = "higher"`'
-    assert key in found[""]["What to do next"]
-    assert len(found[""]["What to do next"].split()) <= MOST_WORDS
-    assert "names no good class" in found[""]["Not known"]
-    assert key not in found["higher"]["What to do next"]
-    assert "names no good class" not in found["higher"]["Not known"]
+    assert key in found[""]["note"]
+    assert "in the box" in found[""]["What to do next"]
+    assert "no class is named as the good one" in found[""]["Not known"]
+    assert key not in found["higher"]["note"]
+    assert "no class is named" not in found["higher"]["Not known"]
 
 
 def test_page_one_names_a_class_where_classes_have_no_order() -> None:
@@ -318,7 +373,8 @@ def test_page_one_warns_without_parameters_and_references() -> None:
         "(`draws=3500`)."
     )
     note = Note(rough, code="low-ess", numbers={"ess": 46.2, "limit": 400})
-    assert finding_on(note, 10).text == (
+    worst = SimpleNamespace(attrs={"diagnostics": '{"ess_min": 10}'})
+    assert finding_on(worst, note).text == (
         "Do not rely on this fit yet: The effective sample size is as low as 46. Below 400, the "
         "ends of intervals are imprecise. Take more draws (`draws=3500`)."
     )
@@ -327,7 +383,7 @@ def test_page_one_warns_without_parameters_and_references() -> None:
         "(largest 1.2345, logit_sd[group llm]). Take more draws (`draws=`)."
     )
     note = Note(apart, code="chains-disagree", numbers={"r_hat": 1.2345})
-    assert finding_on(note, 400).text.endswith(
+    assert finding_on(worst, note).text.endswith(
         "The chains disagree: the largest R-hat is 1.234, above 1.01. Take more draws (`draws=`)."
     )
 

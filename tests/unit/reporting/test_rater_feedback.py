@@ -91,9 +91,9 @@ def test_the_heading_says_that_there_may_be_more(
 
     few = len(talks(fit, ratings))
     assert 0 < few < MOST_TALKS
-    assert "Errors to discuss with raters:" in said()
+    assert "Errors to look at:" in said()
     monkeypatch.setattr("assay.reporting.raters.MOST_TALKS", few)
-    assert f"Errors to discuss with raters (the {few} with the most wrong answers):" in said()
+    assert f"Errors to look at (the {few} with the most wrong answers):" in said()
 
 
 def test_no_rater_is_surely_worse_and_a_numbered_rater_is_no_class() -> None:

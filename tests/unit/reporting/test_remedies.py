@@ -18,8 +18,9 @@ from assay.checks.findings import Check
 from assay.checks.findings import Finding as Checked
 from assay.data.ratings import LargerUnit, Ratings
 from assay.fits.view import FitView
+from assay.reporting.fit import convergence_section
 from assay.reporting.material import Material
-from assay.reporting.page import page_html
+from assay.reporting.page import Callout, page_html
 from assay.reporting.remedies import next_fit, reasons_of, remedy_of
 from assay.reporting.whole_run import Run
 from assay.reporting.writing import make_page
@@ -93,16 +94,19 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     )
     remedy = remedy_of(material)
     assert remedy is not None
-    given = options(remedy.command)
-    assert remedy.command.startswith("assay run study.csv ")
+    drafting, command = remedy.command.splitlines()
+    given = options(command)
+    assert drafting == "assay task init study.csv -o TASK.toml"
+    assert command.startswith("assay run study.csv ")
+    assert given["--task"] == "TASK.toml"
     assert "--cluster" not in given  # another cluster would change the question
     assert given["--prevalence"] == "dirichlet"
-    assert remedy.command.count("--prevalence") == 1
+    assert command.count("--prevalence") == 1
     assert given["--reference"] == "gold"
     assert given["--raters"] == "hierarchical + item_difficulty + system_bias"
     assert given["--truth"] == "TRUTH.csv"
     assert given["-o"] == "found-2"
-    assert "-q" in given or remedy.command.endswith("-q")
+    assert "-q" in given or command.endswith("-q")
     assert "30 items of each system" in remedy.notes[0]
     assert "ignores clusters: leave it out with `cluster='kind'`" in remedy.notes[1]
     said = reasons_of(material)
@@ -215,7 +219,7 @@ def test_page_one_shows_the_command_and_every_reason(doubted: Any) -> None:
     html = page_html(page)
     assert "--prevalence dirichlet" in html
     assert "TRUTH.csv" in html
-    assert "command in the box" in dict(front.sentences)["What to do next"]
+    assert "commands in the box" in dict(front.sentences)["What to do next"]
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -254,6 +258,128 @@ def test_a_run_does_not_repeat_what_its_model_has(doubted: Any) -> None:
     assert [note.code for note in Run(check=checked, fit=plain).warnings] == codes
     gold = doubted(spec={"reference": "gold", "prevalence": "dirichlet"}, known=40).view
     assert [note.code for note in Run(check=checked, fit=gold).warnings] == ["few-clusters"]
+
+
+@pytest.fixture
+def told(doubted: Any) -> Any:
+    """Make material of a fit that carries a warning with its whole text."""
+
+    def made(code: str, text: str, method: str = "nuts", **more: Any) -> Material:
+        material: Material = doubted(**more)
+        material.__dict__["lacks_direction"] = False
+        note = {"code": code, "level": "warning", "numbers": {}, "text": text}
+        material.view.tree.attrs |= {
+            "warnings": json.dumps([note]), "method": method,
+            "effort": json.dumps({"tune": 1000, "target_accept": 0.85}),
+            "diagnostics": json.dumps({"ess_min": 233.0, "ess_results": 233.0, "k_hat": 1.6}),
+        }  # fmt: skip
+        return material
+
+    return made
+
+
+MORE = "The effective sample size is as low as 233. Take more draws, in smaller steps"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "method", "wanted"),
+    [
+        ("laplace-wrong", "It fails: k-hat is 1.65. Use `method='nuts'`.", "laplace",
+         {"method": "nuts"}),
+        ("laplace-rough", "It is rough. Report a fit with `method='nuts'`.", "laplace",
+         {"method": "nuts"}),
+        ("low-ess", f"{MORE} (`draws=2500`, `target_accept=0.95`).", "nuts",
+         {"draws": 2500, "target_accept": 0.95}),
+        # Without a number, twice that of this fit, which has 30 draws.
+        ("chains-disagree", f"{MORE} (`draws=`, `tune=`, `target_accept=0.95`).", "nuts",
+         {"draws": 60, "tune": 2000, "target_accept": 0.95}),
+        ("divergences", "Take smaller steps (`target_accept=0.98`).", "nuts",
+         {"target_accept": 0.98}),
+        ("divergences", "Take larger steps (`target_accept=0.85`).", "nuts", {}),
+    ],
+)  # fmt: skip
+def test_the_command_has_what_a_warning_of_the_draws_asks_for(
+    told: Any, code: str, text: str, method: str, wanted: dict[str, Any]
+) -> None:
+    command = "assay run study.csv --method laplace --draws 50 --chains 1 -q"
+    material = told(code, text, method, command=command)
+    assert dict(next_fit(material).fitting) == wanted
+    remedy = remedy_of(material)
+    assert (remedy is not None) is bool(wanted)
+    if remedy is not None:
+        given = options(remedy.command)
+        assert {name: given[f"--{name.replace('_', '-')}"] for name in wanted} == {
+            name: str(value) for name, value in wanted.items()
+        }
+        # The draws of another method are no draws for this one.
+        assert ("--chains" in given) is ("method" not in wanted)
+        assert remedy.command.count("--method") == 1
+
+
+def test_another_mode_asks_for_truth_in_the_command(told: Any) -> None:
+    text = "Another posterior mode explains the answers. Give the truth of some items (`truth=`)."
+    assert next_fit(told("other-mode", text)).truth == "30 items"
+    assert next_fit(told("other-mode", text, known=40)).truth == ""
+    text = "Raters err together. Use the truth of 30 items or more (`reference='gold'`)."
+    planned = next_fit(told("groups-err-together", text))
+    assert (planned.fitting["reference"], planned.truth) == ("gold", "30 items")
+
+
+def test_numbers_of_a_fit_not_to_be_relied_on_are_marked(told: Any) -> None:
+    text = "Laplace's approximation fails here. Use `method='nuts'`."
+    page = make_page(told("laplace-wrong", text, "laplace"))
+    front = page.front
+    assert front is not None
+    assert front.table is not None
+    said = dict(front.sentences)
+    assert "not to be relied on" in said["Answer"]
+    assert said["Weakest rater"].endswith("This is not certain yet.")
+    assert said["What to do next"].startswith("Run the command in the box")
+    assert "look at" not in said["What to do next"]
+    assert all(row.cells[0].endswith("*") for row in front.table.rows)
+    assert "* may mislead" in front.picture.svg if front.picture else False
+    (section,) = [one for one in page.sections if one.key == "convergence"] or [None]
+    assert section is None or "Trust with care" not in str(section.blocks)
+
+
+def test_convergence_says_of_a_fit_what_page_one_says(told: Any) -> None:
+    text = "The chains disagree: R-hat is above 1.01. Take more draws (`draws=`)."
+    (first, *_) = convergence_section(told("chains-disagree", text, "laplace")).blocks
+    assert isinstance(first, Callout)
+    assert first.word == "Do not rely on this fit yet"
+    rough = f"{MORE} (`draws=2500`)."
+    (first, *_) = convergence_section(told("low-ess", rough, "laplace")).blocks
+    assert isinstance(first, Callout)
+    assert first.word == "Trust with care"
+    assert told("low-ess", rough).mark == ""
+
+
+def test_the_drafted_task_reads_the_file_as_the_run_did(doubted: Any) -> None:
+    typed = (
+        "assay run 'a b.csv' --wide 'Dr. A' 'Dr. B' --item Case --item Version -q --system Version "
+        "--method laplace --no-report --draws=50 --cluster=Case --task single -o out"
+    )
+    remedy = remedy_of(doubted(command=typed))
+    assert remedy is not None
+    drafting, command = remedy.command.splitlines()
+    assert shlex.split(drafting) == [
+        "assay", "task", "init", "a b.csv", "--wide", "Dr. A", "Dr. B", "--item", "Case", "--item",
+        "Version", "--system", "Version", "--cluster=Case", "-o", "TASK.toml",
+    ]  # fmt: skip
+    assert "--wide 'Dr. A' 'Dr. B' --item Case" in command
+    assert command.endswith("--task TASK.toml -o out-2")
+    assert "single" not in command
+    assert remedy.lead == "These commands name the good class."
+
+
+def test_the_usual_folder_of_a_run_is_not_written_over(told: Any) -> None:
+    text = "It fails. Use `method='nuts'`."
+    remedy = remedy_of(told("laplace-wrong", text, "laplace", command="assay run study.csv"))
+    assert remedy is not None
+    assert options(remedy.command)["-o"].endswith("-results-2")
+    fitted = remedy_of(told("laplace-wrong", text, "laplace", command="assay fit study.csv"))
+    assert fitted is not None
+    assert "-o" not in options(fitted.command)
 
 
 def test_known_truth_is_not_asked_for_again(doubted: Any) -> None:

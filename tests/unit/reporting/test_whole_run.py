@@ -13,7 +13,11 @@ from typer.testing import CliRunner
 import assay
 from assay._util.errors import UnknownNameError
 from assay.cli import app
+from assay.data.task import Label, Task
+from assay.evaluation import metrics_for
+from assay.reporting.material import Material
 from assay.reporting.whole_run import LABEL_DRAWS, Run, _effort
+from assay.reporting.writing import make_page
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +129,46 @@ def test_command_writes_its_files_and_says_where(lists, tmp_path, monkeypatch):
     told = json.loads(CliRunner().invoke(app, [*typed, "--baseline", "A"]).stdout)
     assert told["comparison"][0]["a"] == "B"
     assert told["files"]["fit.nc"] == str(Path("b") / "fit.nc")
+
+
+def test_no_file_of_an_earlier_run_stays_beside_a_fit(lists, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lists.to_csv("r.csv", index=False)
+    run = ["run", "r.csv", "--method", "em", "--no-report", "-o", "out"]
+    first = CliRunner().invoke(app, run)
+    assert "replaced" not in first.output
+    (tmp_path / "out" / "report.html").write_text("of the first run")
+    (tmp_path / "out" / "notes.txt").write_text("of the user")
+    lists.query("model == 'A'").to_csv("r.csv", index=False)
+    again = CliRunner().invoke(app, [*run, "--json"])
+    assert again.exit_code == 0, again.output
+    assert again.stderr.count("the earlier run in out is replaced") == 1
+    told = json.loads(again.stdout)
+    # Nor does a table stay that this run has no lines for.
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*told["files"], "notes.txt"}
+    assert "comparison.csv" not in told["files"]
+
+
+def test_the_share_of_two_classes_is_told_once():
+    def names(*classes, better=""):
+        task = Task(name="t", labels=(Label(name="l", classes=classes, better=better),))
+        return [one.name for one in metrics_for(task)]
+
+    assert names("safe", "unsafe") == ["prevalence[l=safe]"]
+    assert names("safe", "unsafe", better="unsafe") == ["prevalence[l=unsafe]"]
+    assert names("nein", "ja") == names("nein", "ja", better="nein") == ["prevalence[l=ja]"]
+    assert len(names("a", "b", "c")) == 3
+
+
+@pytest.mark.filterwarnings("ignore::assay.FitWarning")
+def test_page_one_of_two_classes_has_one_share_and_counts_it_once():
+    ratings = assay.simulate("single", n_items=60, n_systems=2, classes=["safe", "unsafe"], rng=1)
+    fit = assay.fit(ratings, method="map", draws=30, chains=1, starts=1, rng=1)
+    page = make_page(Material(fit=fit, budget=False))
+    (row,) = page.front.table.rows
+    assert row.cells[0] == "Share of label = safe"
+    (limits,) = [one for one in page.sections if one.key == "limits"]
+    assert "The largest of 2 estimates" in str(limits.blocks)
 
 
 def test_arguments_go_to_the_reader_and_to_the_fit(lists, tmp_path):

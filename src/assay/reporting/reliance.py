@@ -1,0 +1,30 @@
+"""Whether a fit is to be relied on: doubts about the draws concern every number of a report."""
+
+import json
+
+from assay._util.errors import Note
+from assay.checks.departures.report import MEANINGS, TEAMS
+from assay.checks.items import ALIKE
+from assay.display.notes import doubts
+from assay.fits.view import Fit
+from assay.inference.convergence import FEW_DRAWS
+from assay.inference.label_doubts import label_doubts
+
+DO_NOT_RELY = "Do not rely on this fit yet"
+DOUBTFUL = "doubtful fit: its warnings say why"
+"""Mark of all numbers of such a fit."""
+OF_DESIGN = {"double-sampling", TEAMS, ALIKE}
+"""Doubts about the design, whose numbers are marked or have a section of their own."""
+
+
+def is_rough(fit: Fit, doubt: Note) -> bool:
+    """Return whether a doubt is about imprecise ends of intervals alone."""
+    numbers = json.loads(fit.attrs.get("diagnostics", "null")) or {}
+    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
+    return doubt.code == "low-ess" and bool(least >= FEW_DRAWS)
+
+
+def doubts_of_draws(fit: Fit) -> list[Note]:
+    """Return the doubts that concern every number: those that mark only some are left out."""
+    some = {*MEANINGS, *OF_DESIGN, *(doubt.code for doubt in label_doubts(fit))}
+    return [note for note in doubts(fit) if note.code not in some and not is_rough(fit, note)]

@@ -1,6 +1,7 @@
 """Page one: what a reader learns in a minute, without scrolling."""
 
 import itertools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -166,6 +167,44 @@ def test_a_fit_that_misleads_says_so_on_page_one(two: xr.DataTree) -> None:
     tree.attrs = {**two.attrs, "warnings": '["The chains disagree."]'}
     cautions = front_of(tree, like=two).cautions
     assert any("The chains disagree." in text for text in cautions)
+
+
+def test_sentences_on_claims_of_such_a_fit_say_that_they_are_not_certain(two: xr.DataTree) -> None:
+    note = {"code": "chains-disagree", "level": "warning", "numbers": {}, "text": "They disagree."}
+    tree = two.copy()
+    tree.attrs = {**two.attrs, "warnings": json.dumps([note])}
+    claims = ("B > A on precision_at_k[relevant]",)
+    said = dict(front_of(tree, like=two, claims=claims).sentences)
+    assert said["Answer"].startswith("Supported: B > A")
+    assert said["Answer"].endswith("This is not certain yet.")
+    assert "not certain" not in str(front_of(two, claims=claims).sentences)
+
+
+def test_the_answer_without_systems_has_the_mark_of_its_number(alone: xr.DataTree) -> None:
+    found = {}
+    for codes in ([], ["laplace-wrong"]):
+        tree = alone.copy()
+        notes = [{"code": one, "level": "warning", "numbers": {}, "text": "It."} for one in codes]
+        tree.attrs = {**alone.attrs, "warnings": json.dumps(notes)}
+        found[bool(codes)] = dict(front_of(tree).sentences)
+    assert re.search(r"\d\) \*, 95% interval", found[True]["Answer"])
+    assert "*" not in found[False]["Answer"]
+    assert found[True]["How sure"].endswith("This is not certain yet.")
+    assert "not certain" not in str(found[False])
+
+
+def test_page_one_says_what_is_clear(two: xr.DataTree) -> None:
+    assert front_of(two).data.endswith("Clear: P above 0.975 or below 0.025, else undecided.")
+
+
+def test_a_figure_of_some_metrics_says_so(many: Material, three: xr.DataTree) -> None:
+    front = make_page(many).front
+    assert front is not None
+    assert front.table is not None
+    assert "The figure shows 2 of 6 metrics." in front.table.note
+    shown = front_of(three).table
+    assert shown is not None
+    assert "The figure shows" not in shown.note
 
 
 def test_claims_are_the_question_if_there_are_any(two: xr.DataTree) -> None:

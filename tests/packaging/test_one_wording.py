@@ -20,7 +20,6 @@ WITH_WORDINGS = {
     "modelling/test_elicitation.py": "likewise",
     "modelling/test_priors.py": "likewise",
     "reporting/test_advice.py": "what a report cuts from a warning of a fit",
-    "reporting/test_fit.py": "which lead a warning gets in a report",
 }
 """Tests that have words of messages, and why."""
 

@@ -96,7 +96,8 @@ def _cautions(
     if marks := _marks(material, reasons):
         said.append(shortest(f"Numbers with * support no conclusion: {marks}.", MARKED))
     shown = 2 if len(said) == 2 and not reasons else 1
-    told = said[:shown] or [f"{DO_NOT_RELY}."] * bool(reasons)
+    # Alike clusters matter for conclusions about new units alone.
+    told = said[:shown] or [f"{DO_NOT_RELY}."] * bool(reasons.keys() - {ALIKE})
     told += reasons.values()
     marked = (reasons or material.mark) and _doubts_shown(material)
     told += ["The numbers with * depend on this."] * bool(marked)

@@ -123,7 +123,10 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
 def test_alike_clusters_alone_have_no_command_but_a_condition(doubted: Any) -> None:
     unit = LargerUnit(column="kind", units=18, p=0.001)
     material = doubted(codes=["alike-clusters"], units=[unit])
-    assert remedy_of(material) is None
+    remedy = remedy_of(material)  # what is left names the good class
+    assert remedy is not None
+    assert "--cluster" not in remedy.command
+    assert remedy.lead == "These commands name the good class."
     front = make_page(material).front
     assert front is not None
     assert not any("Do not rely" in text for text in front.cautions)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 SHOWN_LINES = 10
+SHORT = 8
+"""Length of words that never break: a name such as system_1."""
 PARTS = re.compile(r"(?<=\w)[_/\[=](?=\w)|(?<=[a-z]{3})(?=[A-Z])|(?<=\w)(?=@[\w-]+\.)")
 """Where the parts of a name meet."""
 ENDS = re.compile(r"\([^()\s]+ to [^()\s]+\)")
@@ -44,11 +46,16 @@ def summary_html(summary: str, items: Sequence[str], parts: Sequence[str]) -> st
 
 
 def foldable(name: str) -> "Markup":
-    """Escape a name, with line breaks allowed where its parts meet: signs, capitals, a host."""
+    """Escape a name; long words may break where their parts meet: signs, capitals, a host."""
     from markupsafe import Markup, escape
 
     # Escaping adds none of these signs.
-    return Markup(PARTS.sub(r"\g<0><wbr>", str(escape(name))))
+    return Markup(
+        " ".join(
+            PARTS.sub(r"\g<0><wbr>", str(escape(word))) if len(word) > SHORT else str(escape(word))
+            for word in name.split(" ")
+        )
+    )
 
 
 def coded(text: str) -> "Markup":

@@ -93,8 +93,7 @@ def _standing(material: Material, line: dict[str, Any], errors: Sequence[Talk]) 
     if line["p_worse"] > _clear(material):
         return f"{_first(line['rater'])} is {right}, {worse}."
     weak = "No rater is clearly weak. " * (not errors)
-    said = f"{weak}The lowest is {line['rater']}, {right}; {worse}"
-    return f"{said} (clear above {_clear(material):g})."
+    return f"{weak}The lowest is {line['rater']}, {right}; {worse}."
 
 
 def _others(

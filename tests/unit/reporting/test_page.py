@@ -27,6 +27,7 @@ def test_cells_are_rounded_named_and_printable():
 def test_names_break_after_signs_and_are_escaped():
     assert str(foldable("prevalence[tone=a<b]")) == "prevalence[<wbr>tone=<wbr>a&lt;b]"
     # Two names stand as wide as their longest part, and an address folds before its host.
+    assert str(foldable("system_2 − system_1")) == "system_2 − system_1"
     assert str(foldable("LegacyTree")) == "Legacy<wbr>Tree"
     assert str(foldable("b.kaya@uni-x.de")) == "b.kaya<wbr>@uni-x.de"
     assert str(foldable("nDCG@10")) == "nDCG@10"

@@ -113,9 +113,10 @@ def _otherwise(said: list[str], material: Material) -> list[Block]:
     """State where other approaches conclude otherwise, about the leading system first."""
     leading = f"{material.order[0]} "
     said = sorted(said, key=lambda text: leading not in text.partition(": ")[0] + " ")
-    left = len(said) - SHOWN_CHANGES
+    most = SHOWN_CHANGES // 2 if material.short else SHOWN_CHANGES
+    left = len(said) - most
     heading = "Other approaches lead to other conclusions:"
-    blocks: list[Block] = [*bullets(said[:SHOWN_CHANGES], heading)]
+    blocks: list[Block] = [*bullets(said[:most], heading)]
     if left > 0:
         where = "in the full report" if material.short else "under Other approaches"
         blocks.append(prose(f"{counted(left, 'more contrast')} with another conclusion: {where}."))

@@ -20,7 +20,7 @@ from assay.reporting.answers import shortest
 from assay.reporting.material import Material
 from assay.reporting.rater_feedback import Talk
 
-MOST_NAMES = 3
+MOST_NAMES = 2
 """Most raters who are named beside the weakest."""
 
 

@@ -16,6 +16,7 @@ SHORT = 8
 """Length of words that never break: a name such as system_1."""
 PARTS = re.compile(r"(?<=\w)[_/\[=](?=\w)|(?<=[a-z]{3})(?=[A-Z])|(?<=\w)(?=@[\w-]+\.)")
 """Where the parts of a name meet."""
+OPTION = re.compile(r"(?<!\S)--?[\w-]+")
 ENDS = re.compile(r"\([^()\s]+ to [^()\s]+\)")
 
 
@@ -66,6 +67,13 @@ def coded(text: str) -> "Markup":
     shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
              for n, part in enumerate(parts)]  # fmt: skip
     return Markup("".join(shown))
+
+
+def command_html(text: str) -> "Markup":
+    """Escape commands, with no line break within the name of an option."""
+    from markupsafe import Markup, escape
+
+    return Markup(OPTION.sub(r"<span>\g<0></span>", str(escape(text))))
 
 
 def cell_html(text: str) -> "Markup":

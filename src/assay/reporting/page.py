@@ -15,7 +15,7 @@ import pandas as pd
 from assay import __version__
 from assay._util.errors import Numbers, plain_numbers
 from assay._util.files import write_text
-from assay._util.html import coded
+from assay._util.html import coded, command_html
 from assay._util.text import printable
 from assay.display.table import Row, Table
 from assay.plots.style import COLOURS, figure_of
@@ -333,5 +333,5 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"coded": coded}
+    environment.filters |= {"coded": coded, "command": command_html}
     return environment.from_string(template).render(page=page, style=style, version=__version__)

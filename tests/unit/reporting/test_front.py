@@ -443,13 +443,20 @@ def test_the_same_conclusion_is_said_only_if_it_is_true_of_every_pair(
     assert "1 number is undefined" in text
 
 
-def test_other_conclusions_are_counted_beyond_the_first(many: Material) -> None:
+@pytest.mark.parametrize(
+    ("short", "shown", "where"),
+    [(True, 2, "in the full report"), (False, 5, "under Other approaches")],
+)
+def test_other_conclusions_are_counted_beyond_the_first(
+    many: Material, short: bool, shown: int, where: str
+) -> None:
+    many = replace(many, short=short)
     said = [f"m, {a} - {b}: x" for a, b in itertools.combinations(many.ratings.systems, 2)]
     items, rest = _otherwise(said, many)
     assert isinstance(items, Bullets)
-    assert len(items.items) == 5
+    assert len(items.items) == shown
     assert all(many.order[0] in text for text in items.items)
     assert isinstance(rest, Prose)
-    assert rest.paragraphs == ("10 more contrasts with another conclusion: in the full report.",)
-    assert len(_otherwise(said[:5], many)) == 1
+    assert rest.paragraphs == (f"{15 - shown} more contrasts with another conclusion: {where}.",)
+    assert len(_otherwise(said[:shown], many)) == 1
     assert _otherwise([], many) == []

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from report_pages import mode_of, simulated
 
-from assay._util.html import coded, foldable, with_minus
+from assay._util.html import coded, command_html, foldable, with_minus
 from assay.comparison.decisions import chance_said
 from assay.display.result_tables import by_metric
 from assay.display.table import cell_text
@@ -22,6 +22,12 @@ from assay.reporting.page import to_svg
 def test_cells_are_rounded_named_and_printable():
     cells = [cell_text(cell) for cell in (0.12345, float("nan"), "a\x1b", True)]
     assert cells == ["0.123", "undefined", "a?", "yes"]
+
+
+def test_the_name_of_an_option_stays_on_one_line() -> None:
+    found = str(command_html("assay run a-b.csv --target-accept 0.95 -o 'x & y'"))
+    assert "a-b.csv <span>--target-accept</span> 0.95 <span>-o</span>" in found
+    assert "&amp;" in found
 
 
 def test_names_break_after_signs_and_are_escaped():

@@ -220,7 +220,7 @@ def test_page_one_shows_the_command_and_every_reason(doubted: Any) -> None:
     assert front is not None
     assert all(text in front.cautions for text in reasons_of(material).values())
     html = page_html(page)
-    assert "--prevalence dirichlet" in html
+    assert "--prevalence</span> dirichlet" in html
     assert "TRUTH.csv" in html
     assert "commands in the box" in dict(front.sentences)["What to do next"]
 

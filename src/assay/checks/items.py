@@ -284,8 +284,15 @@ def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
         f"Clusters with one value of {unit.column} are alike beyond chance ({unit.units} values, "
         f"p = {max(unit.p, 0.001):.3f}). If the conclusion is about new values of {unit.column}, "
         f"not these {unit.units}, population intervals are too narrow. In that case read the "
-        f"ratings with {as_cluster(ratings, unit)}, and check again"
+        f"ratings with {as_cluster(ratings, unit)}, and check again{for_these_alone(ratings, unit)}"
     )
+
+
+def for_these_alone(ratings: Ratings, unit: LargerUnit) -> str:
+    """Say how to read the ratings if the units are a fixed set; empty if there are strata."""
+    if (ratings.items["stratum"] != "").any():
+        return ""
+    return f". If only these {unit.units} count, read with `stratum={unit.column!r}`"
 
 
 def as_cluster(ratings: Ratings, unit: LargerUnit) -> str:

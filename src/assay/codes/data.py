@@ -12,7 +12,7 @@ DATA = {
     "alike-clusters": (
         "Clusters with one value of an unused column, such as a topic, are alike beyond chance. "
         "If conclusions are about new values of it, population intervals are too narrow: name the "
-        "column as the cluster. A fixed set of values needs nothing."
+        "column as the cluster. If its values are a fixed set, name it as the stratum."
     ),
     "ambiguous-column": (
         "More than one column could have a role. If the choice is wrong, name the right column."

@@ -14,7 +14,7 @@ from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
 from assay.checks.departures.search import Departure, search
-from assay.checks.items import ALIKE, as_cluster
+from assay.checks.items import ALIKE, as_cluster, for_these_alone
 from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
@@ -39,8 +39,7 @@ SHOWN = "rater "
 """Start of a shown name that is no name of the source."""
 WHICH_RIGHT = "depends on which raters are right"
 REASONS = {
-    ALIKE: "For new values of {column}, not these {values}, intervals are too narrow, since "
-    "clusters{gloss} of one value are alike: use {cluster}.",
+    ALIKE: "Clusters{gloss} of one {column} are alike: use {cluster} if new values count{alone}.",
     TEAMS: "The systems share no raters, so a difference may come from the raters.",
     "duplicated-items": "Some items may be listed twice, so their answers count twice: see the "
     "table equal_items of `assay check`.",
@@ -114,7 +113,7 @@ def reasons_of(material: Material) -> dict[str, str]:
     found, said = _departures(material), dict[str, str]()
     ratings = material.ratings
     units = [unit for unit in ratings.accounting.larger_units if unit.matters]
-    about = dict(zip(("column", "values", "cluster"), _unit_words(ratings, units), strict=True))
+    about = _unit_words(ratings, units)
     for note in doubts(material.view):
         if note.code in REASONS:
             one = found.get(note.code)
@@ -129,12 +128,17 @@ def reasons_of(material: Material) -> dict[str, str]:
     return said
 
 
-def _unit_words(ratings: Ratings, units: Sequence[LargerUnit]) -> tuple[str, str, str]:
-    """Name the column whose clusters are alike, its number of values, and how to read it."""
+def _unit_words(ratings: Ratings, units: Sequence[LargerUnit]) -> dict[str, str]:
+    """Name the column whose clusters are alike, and how to read it."""
     if not units:
-        return "a larger unit", "ones", "it as the cluster"
+        return {"column": "larger unit", "cluster": "it as the cluster", "alone": ""}
     first = units[0]
-    return some([unit.column for unit in units], 1), str(first.units), as_cluster(ratings, first)
+    alone = f", or `stratum={first.column!r}` if only these {first.units} do"
+    return {
+        "column": some([unit.column for unit in units], 1),
+        "cluster": as_cluster(ratings, first),
+        "alone": alone * bool(for_these_alone(ratings, first)),
+    }
 
 
 def _involved(one: Departure | None) -> str:

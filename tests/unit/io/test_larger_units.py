@@ -57,6 +57,10 @@ def test_alike_clusters_are_a_warning_and_its_advice_is_right() -> None:
     named = read(topics(1, sd=1.0), cluster="topic")
     assert named.items["cluster"].nunique() == TOPICS
     assert not codes(named) & {"alike-clusters", "larger-units"}
+    assert text.endswith(f"If only these {TOPICS} count, read with `stratum='topic'`")
+    fixed = read(topics(1, sd=1.0), stratum="topic")
+    assert fixed.items["stratum"].nunique() == TOPICS
+    assert not codes(fixed) & {"alike-clusters", "larger-units"}
 
 
 def test_p_values_are_spread_evenly_where_clusters_are_not_alike() -> None:

@@ -113,7 +113,9 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert list(said) == [
         "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"
     ]  # fmt: skip
-    assert said["alike-clusters"].startswith("For new values of kind, not these 18, ")
+    assert said["alike-clusters"].endswith(
+        "if new values count, or `stratum='kind'` if only these 18 do."
+    )
     assert "`cluster='kind'`" in said["alike-clusters"]
     assert "rater_1 and rater_2" in said["dependent-raters"]
     assert sum("belong together" in text for text in said.values()) == 1

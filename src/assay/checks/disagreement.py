@@ -56,11 +56,14 @@ class _Exchange(NamedTuple):
 def check_exchanged_classes(ratings: Ratings) -> Part:
     """Report raters who give each other's names to classes, beyond those of opposite pairs."""
     lines: list[str] = []
+    found_on = {n: _exchanges(ratings, n) for n in range(len(ratings.task.labels))}
+    if not any(found_on.values()):
+        return Part()
     told = {
         (pair.label, rater) for pair in opposite_pairs(ratings) for rater in (pair.one, pair.other)
     }
     for n, label in enumerate(ratings.task.labels):
-        for found in _exchanges(ratings, n):
+        for found in found_on[n]:
             if (n, found.rater) in told:
                 continue
             swapped = " and ".join(

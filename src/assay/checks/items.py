@@ -280,19 +280,21 @@ def describe_larger_unit(ratings: Ratings, unit: LargerUnit) -> Finding:
 
 def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
     """Say that clusters of one unit are alike, what it means, and how to read the ratings."""
+    stratum = as_stratum(ratings, unit)
+    alone = f". If only these {unit.units} count, read with {stratum}" * bool(stratum)
     return (
         f"Clusters with one value of {unit.column} are alike beyond chance ({unit.units} values, "
         f"p = {max(unit.p, 0.001):.3f}). If the conclusion is about new values of {unit.column}, "
         f"not these {unit.units}, population intervals are too narrow. In that case read the "
-        f"ratings with {as_cluster(ratings, unit)}, and check again{for_these_alone(ratings, unit)}"
+        f"ratings with {as_cluster(ratings, unit)}, and check again{alone}"
     )
 
 
-def for_these_alone(ratings: Ratings, unit: LargerUnit) -> str:
-    """Say how to read the ratings if the units are a fixed set; empty if there are strata."""
+def as_stratum(ratings: Ratings, unit: LargerUnit) -> str:
+    """Write the argument with which a column is a fixed set of units; empty if there are strata."""
     if (ratings.items["stratum"] != "").any():
         return ""
-    return f". If only these {unit.units} count, read with `stratum={unit.column!r}`"
+    return f"`stratum={unit.column!r}`"
 
 
 def as_cluster(ratings: Ratings, unit: LargerUnit) -> str:

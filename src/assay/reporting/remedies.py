@@ -14,7 +14,7 @@ from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
 from assay.checks.departures.search import Departure, search
-from assay.checks.items import ALIKE, as_cluster, for_these_alone
+from assay.checks.items import ALIKE, as_cluster, as_stratum
 from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
@@ -111,9 +111,7 @@ class Remedy:
 def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
     found, said = _departures(material), dict[str, str]()
-    ratings = material.ratings
-    units = [unit for unit in ratings.accounting.larger_units if unit.matters]
-    about = _unit_words(ratings, units)
+    about = _unit_words(material.ratings)
     for note in doubts(material.view):
         if note.code in REASONS:
             one = found.get(note.code)
@@ -128,16 +126,21 @@ def reasons_of(material: Material) -> dict[str, str]:
     return said
 
 
-def _unit_words(ratings: Ratings, units: Sequence[LargerUnit]) -> dict[str, str]:
+def _alike_units(ratings: Ratings) -> list[LargerUnit]:
+    return [unit for unit in ratings.accounting.larger_units if unit.matters]
+
+
+def _unit_words(ratings: Ratings) -> dict[str, str]:
     """Name the column whose clusters are alike, and how to read it."""
+    units = _alike_units(ratings)
     if not units:
         return {"column": "larger unit", "cluster": "it as the cluster", "alone": ""}
     first = units[0]
-    alone = f", or `stratum={first.column!r}` if only these {first.units} do"
+    stratum = as_stratum(ratings, first)
     return {
         "column": some([unit.column for unit in units], 1),
         "cluster": as_cluster(ratings, first),
-        "alone": alone * bool(for_these_alone(ratings, first)),
+        "alone": f", or {stratum} if only these {first.units} do" * bool(stratum),
     }
 
 
@@ -166,7 +169,7 @@ def remedy_of(material: Material) -> Remedy | None:
     notes, lead = list[str](), Remedy.lead
     if planned.truth:
         notes.append(_truth_said(material, words, planned.truth))
-    units = [unit for unit in material.ratings.accounting.larger_units if unit.matters]
+    units = _alike_units(material.ratings)
     if units and planned.fitting.get("prevalence") == "dirichlet":
         other = as_cluster(material.ratings, units[0])
         notes.append(f"`prevalence='dirichlet'` ignores clusters: leave it out with {other}.")

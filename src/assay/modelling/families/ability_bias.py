@@ -146,7 +146,6 @@ class AbilityBias(Family):
                 width=layout.width,
                 rows=np.flatnonzero(told),
                 right=np.array(layout.true_classes)[told],
-                classes=layout.row_classes[told],
                 weight=np.stack(by_label)[labels[told]],
                 log_confusion=self._average,
                 parameters=[p for p in self.parameters() if p.name in GROUP_CONFUSIONS],

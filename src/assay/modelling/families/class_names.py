@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay._util.arrays import NEVER, TINY, logsumexp, merge_axes
+from assay._util.arrays import TINY, logsumexp, merge_axes
 from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
 from assay.modelling.parameters import Parameter
@@ -35,7 +35,7 @@ class ClassNamesPrior:
 
     width : number of columns of the confusions
     rows : the asked row of each class (class,)
-    right, classes : its right answer, and how many its label has (class,)
+    right : its right answer (class,)
     weight : share of each group in the crowd that says what is true (class, group)
     log_confusion : that of each group's average rater, (..., group, asked row, class)
     parameters : those that it depends on
@@ -44,7 +44,6 @@ class ClassNamesPrior:
     width: int
     rows: Ints
     right: Ints
-    classes: Ints
     weight: Floats
     log_confusion: Callable[[Mapping[str, Any], Any], Any]
     parameters: Sequence[Parameter]
@@ -57,9 +56,8 @@ class ClassNamesPrior:
         by_group = by_group[..., self.rows[:, None] * self.width + answers, :]
         share = self.weight / self.weight.sum(axis=1, keepdims=True)
         logs = logsumexp(by_group + np.log(share + TINY)[:, None], xp) * SHARPNESS
-        padding = NEVER * (answers >= self.classes[:, None])
         right = logs[..., np.arange(len(self.rows)), self.right]
-        return right - logsumexp(logs + padding, xp)
+        return right - logsumexp(logs, xp)  # padding is never said
 
     def redraw(self, values: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, Floats]:
         """Draw the parameters anew until this prior accepts them.

@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Part, findings_on
+from assay.data.majority_vote import count_of_others, single_winner
 from assay.data.overlap import RaterPairs, opposite_pairs, rater_pairs
 from assay.data.ratings import Ratings
 
@@ -116,15 +117,10 @@ def _against_others(ratings: Ratings, label: int) -> Floats:
     """Count answers by what most others say of the item, (rater, majority, answer)."""
     classes, raters = len(ratings.task.labels[label].classes), len(ratings.raters)
     told = np.flatnonzero((ratings.replicate == 0) & (ratings.answers[:, label] >= 0))
-    item, said = ratings.item[told], ratings.answers[told, label].astype(np.int64)
-    votes = np.zeros((len(ratings.items), classes), np.int64)
-    np.add.at(votes, (item, said), 1)
-    others = votes[item]
-    others[np.arange(len(item)), said] -= 1
-    ordered = np.sort(others, axis=1)
-    clear = ordered[:, -1] > ordered[:, -2]
-    cell = (ratings.rater[told] * classes + others.argmax(axis=1)) * classes + said
-    counts = np.bincount(cell[clear], minlength=raters * classes**2)
+    item, said = ratings.item[told], ratings.answers[told, label]
+    most = single_winner(count_of_others(item, said, len(ratings.items), classes))
+    cell = (ratings.rater[told] * classes + most) * classes + said
+    counts = np.bincount(cell[most >= 0], minlength=raters * classes**2)
     return counts.reshape(raters, classes, classes).astype(float)
 
 

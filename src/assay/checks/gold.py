@@ -10,6 +10,7 @@ from assay._util.text import counted
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.gold import contradiction, possible_states
+from assay.data.majority_vote import count_answers
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import (
     AUDITED_RIGHT,
@@ -162,9 +163,8 @@ def _names(task: Task) -> list[str]:
 def _values(ratings: Ratings) -> Iterator[Floats]:
     """Yield the compared values of each item, (item,), NaN where it has none."""
     for n, label in enumerate(ratings.task.labels):
-        answered = ratings.answers[:, n] >= 0
-        counts = np.zeros((len(ratings.items), len(label.classes)))
-        np.add.at(counts, (ratings.item[answered], ratings.answers[answered, n]), 1)
+        answers, classes = ratings.answers[:, n], len(label.classes)
+        counts = count_answers(ratings.item, answers, len(ratings.items), classes)
         total = counts.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             yield 1 - (counts * (counts - 1)).sum(axis=1) / (total * (total - 1))

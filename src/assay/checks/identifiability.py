@@ -9,6 +9,7 @@ from assay.checks.departures.search import search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
+from assay.data.majority_vote import rater_votes
 from assay.data.overlap import (
     LAYER_ITEMS,
     MIN_GROUPS,
@@ -106,17 +107,14 @@ def class_table(ratings: Ratings, telling: Bools) -> pd.DataFrame:
     """Return the number of telling items that are mostly of each ``class`` of each ``label``."""
     lines = []
     for column, label in enumerate(ratings.task.labels):
-        answers = ratings.answers[:, column]
-        rows = np.flatnonzero(answers >= 0)
-        votes = np.zeros((len(ratings.items), len(label.classes)), np.int64)
-        np.add.at(votes, (ratings.item[rows], answers[rows]), 1)
+        votes = rater_votes(ratings, ratings.answers[:, column], len(label.classes))
+        answered = bool(votes.any())
         truth = ratings.truth[:, column]
         known = np.flatnonzero(truth >= 0)
         votes[known] = 0
         votes[known, truth[known]] = 1
-        mostly = (votes > 0) & (2 * votes >= votes.sum(axis=1, keepdims=True))
+        mostly = (votes > 0) & (2 * votes >= votes.sum(axis=1, keepdims=True).round())
         counts = mostly[telling].sum(axis=0)
-        answered = len(rows) > 0
         lines += [
             {"label": label.name, "class": name, "items": int(n), "answered": answered}
             for name, n in zip(label.classes, counts, strict=True)

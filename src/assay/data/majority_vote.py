@@ -1,9 +1,13 @@
-"""Majority vote, label by label. All votes of the package are taken here."""
+"""Answers and votes by item and class, and the majority, label by label.
+
+A rater has one vote on an item, however often they rate it: replicates share it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay._util.grouping import unique_rows
 from assay._util.typing import Bools, Floats, Ints
@@ -11,6 +15,48 @@ from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors, label_order
 from assay.data.task import Task
+
+Codes = NDArray[np.integer]
+
+
+def count_answers(item: Ints, answers: Codes, items: int, classes: int) -> Ints:
+    """Count answers by item, (item, class); negative answers are missing."""
+    told = answers >= 0
+    cell = item[told] * classes + answers[told]
+    return np.bincount(cell, minlength=items * classes).reshape(items, classes)
+
+
+def count_of_others(item: Ints, answers: Codes, items: int, classes: int) -> Ints:
+    """Count the other answers to the item of each answer, (answer, class)."""
+    others = count_answers(item, answers, items, classes)[item]
+    told = np.flatnonzero(answers >= 0)
+    others[told, answers[told]] -= 1
+    return others
+
+
+def single_winner(counts: Ints) -> Ints:
+    """Return the most frequent class of each row; ``MISSING`` at a tie, and without answers."""
+    top = counts.max(axis=1, keepdims=True)
+    single = (top[:, 0] > 0) & ((counts == top).sum(axis=1) == 1)
+    return np.where(single, counts.argmax(axis=1), MISSING)
+
+
+def rater_votes(ratings: Ratings, answers: Codes, classes: int) -> Floats:
+    """Count raters by item and answer to a label, (item, class); negative answers are missing.
+
+    A rater with several answers to an item has a share of one vote for each of them. Counts are
+    rounded to nine digits, so that votes of equal shares tie exactly.
+    """
+    size = len(ratings.items)
+    if not ratings.replicate.any():
+        return count_answers(ratings.item, answers, size, classes).astype(float)
+    told, raters = np.flatnonzero(answers >= 0), len(ratings.raters)
+    both = ratings.item[told] * raters + ratings.rater[told]
+    pair, place = np.unique(both, return_inverse=True)
+    own = count_answers(place, answers[told], len(pair), classes)
+    votes = np.zeros((size, classes))
+    np.add.at(votes, pair // raters, own / own.sum(axis=1, keepdims=True))
+    return votes.round(9)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,7 +94,7 @@ class Votes:
 
 
 def majority_votes(ratings: Ratings) -> Votes:
-    """Return the most frequent answer to each label; tied classes have equal shares.
+    """Return the class with most votes on each label; tied classes have equal shares.
 
     ``NOT_ASKED`` where the winners of earlier labels close the gate; ``MISSING`` without votes on
     the label or its gate. A rater whose own answers closed a question has no vote on it. Gates are
@@ -59,7 +105,8 @@ def majority_votes(ratings: Ratings) -> Votes:
     item, share = np.arange(items), np.ones(items)
     labels = np.full((items, len(task.labels)), MISSING, np.int16)
     for column in label_order(task):
-        best = _most_frequent(ratings, column)
+        counts = rater_votes(ratings, ratings.answers[:, column], len(task.labels[column].classes))
+        best = (counts > 0) & (counts == counts.max(axis=1, keepdims=True))
         opened, unknown = _gate(task, column, labels)
         asked = opened & ~unknown
         count = np.where(asked, best.sum(axis=1)[item], 1).clip(1)
@@ -105,13 +152,3 @@ def _gate(task: Task, column: int, labels: Vectors) -> tuple[Bools, Bools]:
     before = {name: labels[:, task.label_names.index(name)] for name in gate.labels}
     unknown = np.any([codes == MISSING for codes in before.values()], axis=0)
     return np.asarray(gate(before), bool), np.asarray(unknown, bool)
-
-
-def _most_frequent(ratings: Ratings, column: int) -> Bools:
-    """Return the most frequent answers to a label, (item, class)."""
-    answers = ratings.answers[:, column]
-    given = np.flatnonzero(answers >= 0)
-    size = len(ratings.items), len(ratings.task.labels[column].classes)
-    cell = ratings.item[given] * size[1] + answers[given]
-    votes = np.bincount(cell, minlength=size[0] * size[1]).reshape(size)
-    return np.asarray((votes > 0) & (votes == votes.max(axis=1, keepdims=True)))

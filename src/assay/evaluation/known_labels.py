@@ -88,11 +88,12 @@ def majority_metrics(
 ) -> pd.DataFrame:
     """Return metrics of the majority vote with cluster bootstrap intervals, a line per system.
 
-    Each of several tied classes counts with an equal share; a metric that needs one class of each
-    item is averaged over the choices. The intervals omit labelling error; ``undefined`` is the
-    share of samples in which the metric is. Clusters are drawn with replacement within strata, the
-    same for all systems: one fewer than a stratum has, each counting more, so that means of few
-    clusters vary as in sampling (Rao and Wu 1988). Panels count their design weight.
+    A rater has one vote on an item, which repeated ratings share. Each of several tied classes
+    counts with an equal share; a metric that needs one class of each item is averaged over the
+    choices. The intervals omit labelling error; ``undefined`` is the share of samples in which the
+    metric is. Clusters are drawn with replacement within strata, the same for all systems: one
+    fewer than a stratum has, each counting more, so that means of few clusters vary as in sampling
+    (Rao and Wu 1988). Panels count their design weight.
 
     References
     ----------

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.sums import Sums
 from assay._util.typing import Bools, Floats, Ints
-from assay.data.ratings import Ratings
+from assay.data.majority_vote import rater_votes
+from assay.data.states import MISSING
 from assay.modelling.structure import Structure
 
 VOTES = 3
@@ -67,14 +67,12 @@ def label_sums(structure: Structure, probabilities: Floats) -> list[LabelSums]:
     for n, label in enumerate(ratings.task.labels):
         classes, said = len(label.classes), ratings.answers[:, n]
         held = probabilities @ (states[:, n, None] == np.arange(classes))
-        votes = label_votes(ratings, said, classes)
-        of_group = np.zeros_like(votes)
-        told = mine & (said >= 0)
-        np.add.at(of_group, (ratings.item[told], said[told]), 1)
-        total, most = votes.sum(axis=1), votes.max(axis=1)
+        votes = rater_votes(ratings, said, classes)
+        of_group = rater_votes(ratings, np.where(mine, said, MISSING), classes)
+        total, most = votes.sum(axis=1).round(), votes.max(axis=1)
         alike = (most >= VOTES) & (most == total) & (ratings.truth[:, n] < 0)
         top = of_group.max(axis=1)
-        clear = (top >= CONSENSUS_VOTES) & (top > of_group.sum(axis=1) / 2)
+        clear = (top >= CONSENSUS_VOTES) & (2 * top > of_group.sum(axis=1).round())
         rated = total > 0
         found.append(
             LabelSums(
@@ -91,21 +89,7 @@ def label_sums(structure: Structure, probabilities: Floats) -> list[LabelSums]:
     return found
 
 
-def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
-    """Count raters by item and answer to a label, (item, class).
-
-    Repeated answers of a rater count once; negative answers are missing.
-    """
-    told = np.flatnonzero(answers >= 0)
-    if ratings.replicate.any():
-        pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
-        told = told[np.unique(pair * classes + answers[told], return_index=True)[1]]
-    cell = ratings.item[told] * classes + answers[told]
-    size = len(ratings.items), classes
-    return np.bincount(cell, minlength=size[0] * classes).reshape(size)
-
-
-def _agreed(chosen: Bools, votes: Ints, held: Floats) -> Floats:
+def _agreed(chosen: Bools, votes: Floats, held: Floats) -> Floats:
     """Count chosen items by their commonest answer, and those of that class by the fit."""
     items = np.flatnonzero(chosen)
     said = votes[items].argmax(axis=1)

@@ -14,15 +14,20 @@ from assay._util.errors import ModelError
 from assay._util.intervals import interval_ends
 from assay._util.random import generator_of
 from assay._util.text import UNDEFINED, interval, mark_of, percent, probability
-from assay._util.typing import Floats, Ints
-from assay.data.majority_vote import close_gates, majority_labels
+from assay._util.typing import Floats
+from assay.data.majority_vote import (
+    close_gates,
+    count_of_others,
+    majority_labels,
+    single_winner,
+)
 from assay.data.overlap import FirstRatings, build_design
 from assay.data.ratings import (
     SOME_WRONG,
     Ratings,
     take_ratings,
 )
-from assay.data.states import MISSING, Vectors
+from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.display.notes import estimand_words, ties_said
 from assay.evaluation import majority_metrics, metrics
@@ -49,14 +54,20 @@ def consensus_table(
     """
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
     given = ratings.answers[design.first]
-    others = close_gates(ratings.task, _of_others(given, design.item, len(design.cluster)))
+    others = [
+        single_winner(
+            count_of_others(design.item, given[:, n], len(ratings.items), len(label.classes))
+        )
+        for n, label in enumerate(ratings.task.labels)
+    ]
+    of_others = close_gates(ratings.task, np.column_stack(others).astype(np.int16))
     times = times_drawn(design.stratum, draws, rng)
     lines = []
     for place, label in enumerate(ratings.task.label_names):
         answers = given[:, place]
         for name, consensus in (
             ("f1_consensus", votes[design.item, place]),
-            ("f1_others", others[:, place]),
+            ("f1_others", of_others[:, place]),
         ):
             counts = _by_cluster(answers, consensus, design)
             both = (answers >= 0) & (consensus >= 0)
@@ -74,21 +85,6 @@ def consensus_table(
                 }
             )
     return pd.DataFrame(lines)
-
-
-def _of_others(answers: Vectors, item: Ints, items: int) -> Vectors:
-    """Return the most frequent answer of the other raters of each row; missing at a tie."""
-    winners = np.full(answers.shape, MISSING, np.int16)
-    for column, own in enumerate(answers.T):
-        given = np.flatnonzero(own >= 0)
-        counts = np.zeros((items, int(own.max(initial=0)) + 1), np.int64)
-        np.add.at(counts, (item[given], own[given]), 1)
-        others = counts[item]
-        others[given, own[given]] -= 1
-        top = others.max(axis=1)
-        single = (top > 0) & ((others == top[:, None]).sum(axis=1) == 1)
-        winners[single, column] = others.argmax(axis=1)[single]
-    return winners
 
 
 def _by_cluster(answers: Codes, consensus: Codes, design: FirstRatings) -> Floats:

@@ -10,6 +10,7 @@ import pandas as pd
 from assay._util.intervals import interval_ends, require_level
 from assay._util.typing import Bools, Floats, Ints
 from assay._util.validation import require_count
+from assay.data.majority_vote import rater_votes
 from assay.data.overlap import (
     FirstRatings,
     GroupPairs,
@@ -22,7 +23,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors, vector_name
 from assay.fits.predict import predict_answers
 from assay.fits.view import Fit, FitView
-from assay.inference.class_drift import VOTES, label_votes
+from assay.inference.class_drift import VOTES
 from assay.raters.agreements.coefficients import WHOLE, column_names
 from assay.raters.agreements.within_raters import replicated_statistics
 from assay.validation.independence import MOST_REPLICATES, independence_lines
@@ -198,12 +199,12 @@ def _first(every: Iterable[Vectors], count: int, kept: list[Vectors]) -> Iterato
 def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
     """Return the share of unanimous items by class, for each label in turn; NaN without items.
 
-    Only items with three answers or more count, and a rater's repeated answer counts once.
+    Only items with three raters or more count; a rater's repeated answers share one vote.
     """
     found = []
     for n, label in enumerate(ratings.task.labels):
-        votes = label_votes(ratings, answers[:, n], len(label.classes))
-        asked = votes.sum(axis=1)
+        votes = rater_votes(ratings, answers[:, n], len(label.classes))
+        asked = votes.sum(axis=1).round()
         enough = asked >= VOTES
         alike = (votes[enough] == asked[enough, None]).sum(axis=0)
         found.append(alike / enough.sum() if enough.any() else np.full(len(label.classes), np.nan))

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,17 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, ModelError
-from assay.data.majority_vote import majority_labels, majority_votes
+from assay.data.majority_vote import (
+    count_of_others,
+    majority_labels,
+    majority_votes,
+    rater_votes,
+    single_winner,
+)
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING
+from assay.data.task import Label
 from assay.data.task_files import load_task
 from assay.evaluation import majority_metrics, metrics_of_labels
 
@@ -87,6 +95,64 @@ def test_tied_classes_have_equal_shares():
     assert votes.labels.ravel().tolist() == [0, 1]
     assert votes.share.tolist() == [0.5, 0.5]
     assert majority_labels(ratings_of("relevance", [0] * 5, answers)).tolist() == [[MISSING]]
+
+
+def replicated(said, classes):
+    """Ratings of one label from (item, rater, answer); raters may answer an item again."""
+    frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    frame["replicate"] = frame.groupby(["item", "rater"]).cumcount()
+    task = replace(load_task("single"), labels=(Label(name="label", classes=tuple(classes)),))
+    return assay.read_ratings(frame, task=task)
+
+
+def test_a_rater_has_one_vote_however_often_they_rate_an_item():
+    # Two raters say a; the third says b three times, which is one vote.
+    said = [(1, "r1", "a"), (1, "r2", "a"), *[(1, "r3", "b")] * 3]
+    # One of two raters wavers: 4/3 votes for a, 2/3 for b.
+    said += [(2, "r1", "a"), *((2, "r2", c) for c in "abb")]
+    # Their shares tie: 1 + 1/6 + 5/6 votes against as many.
+    said += [(3, "r1", "a"), (3, "r2", "b"), *((3, "r3", c) for c in "abbbbb")]
+    said += [(3, "r4", c) for c in "aaaaab"]
+    ratings = replicated(said, "ab")
+    votes = rater_votes(ratings, ratings.answers[:, 0], 2)
+    np.testing.assert_allclose(votes, [[2, 1], [4 / 3, 2 / 3], [2, 2]], atol=1e-9)
+    assert majority_labels(ratings)[:, 0].tolist() == [0, 0, MISSING]
+    lines = majority_votes(ratings)
+    assert lines.share.tolist() == [1, 1, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_of_replicates_are_those_of_exact_fractions(seed):
+    rng = np.random.default_rng(seed)
+    said = [
+        (int(item), f"r{rater}", "abc"[rng.integers(3)])
+        for item in range(40) for rater in range(4) for _ in range(rng.integers(1, 8))
+    ]  # fmt: skip
+    ratings = replicated(said, "abc")
+    exact = [[Fraction(0)] * 3 for _ in range(40)]
+    often = Counter((item, rater) for item, rater, _ in said)
+    for item, rater, answer in said:
+        exact[item]["abc".index(answer)] += Fraction(1, often[item, rater])
+    order = [int(name) for name in ratings.items.index]
+    votes = rater_votes(ratings, ratings.answers[:, 0], 3)
+    np.testing.assert_allclose(votes, np.array(exact, float)[order], atol=1e-9)
+    winners = [exact[n].index(max(exact[n])) for n in order]
+    single = [exact[n].count(max(exact[n])) == 1 for n in order]
+    expected = np.where(single, winners, MISSING).tolist()
+    assert majority_labels(ratings)[:, 0].tolist() == expected
+    mixed = replicated([said[n] for n in rng.permutation(len(said))], "abc")
+    place = mixed.items.index.get_indexer(ratings.items.index)
+    again = rater_votes(mixed, mixed.answers[:, 0], 3)[place]
+    np.testing.assert_array_equal(again, votes)
+
+
+def test_the_others_of_an_answer_leave_it_out():
+    item, answers = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([1, 1, 0, 0, MISSING, 2, 1])
+    others = count_of_others(item, answers, 4, 3)
+    assert others.tolist() == [
+        [1, 1, 0], [1, 1, 0], [0, 2, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    ]  # fmt: skip
+    assert single_winner(others).tolist() == [MISSING, MISSING, 1, MISSING, 0, 1, 2]
 
 
 def test_a_tie_counts_in_equal_parts_whatever_the_order_of_the_rows():

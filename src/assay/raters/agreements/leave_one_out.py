@@ -7,6 +7,7 @@ from scipy.special import stdtrit
 from assay._util.arrays import divided
 from assay._util.intervals import require_level, tails
 from assay._util.typing import Floats, Ints
+from assay.data.majority_vote import count_of_others
 from assay.data.ratings import Ratings, require_ratings
 
 COLUMNS = (
@@ -96,11 +97,10 @@ def _of_label(
     given = ratings.answers[first, label] >= 0
     rows, cluster = first[given], cluster[given]
     item, rater, answer = ratings.item[rows], ratings.rater[rows], ratings.answers[rows, label]
-    votes = np.zeros((len(ratings.items), len(ratings.task.labels[label].classes)))
-    np.add.at(votes, (item, answer), 1.0)
-    others = votes[item].sum(axis=1) - 1
-    shared = others > 0
-    alike = (votes[item, answer][shared] - 1) / others[shared]
+    classes = len(ratings.task.labels[label].classes)
+    others = count_of_others(item, answer, len(ratings.items), classes)
+    shared = others.any(axis=1)
+    alike = (others[np.arange(len(rows)), answer] / others.sum(axis=1).clip(1))[shared]
     count, mean, lower, upper = _clustered(
         alike, rater[shared], cluster[shared], len(ratings.raters), level
     )

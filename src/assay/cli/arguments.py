@@ -1,7 +1,6 @@
 """Python arguments in messages, rewritten as options of the command line."""
 
 import ast
-import re
 import shlex
 import warnings
 from collections.abc import Iterator
@@ -18,11 +17,6 @@ SEVERAL = ("--wide", "--wide-items", "--counts")
 """Options that take all values up to the next option."""
 OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
 """Arguments whose option has another name."""
-
-
-def is_option(word: str) -> bool:
-    """Whether a word is an option: not a number, not ``-`` for standard input."""
-    return re.match(r"--?[A-Za-z]", word) is not None
 
 
 def in_options(text: str) -> str:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from assay._util.typed_options import is_option
 from assay.cli.application import app
-from assay.cli.arguments import SEVERAL, is_option
+from assay.cli.arguments import SEVERAL
 from assay.cli.garbage import collect_rarely
 from assay.cli.shell import TYPED, TYPED_SOURCES, in_words
 

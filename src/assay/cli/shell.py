@@ -13,7 +13,8 @@ import typer
 from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, going_on
 from assay._util.plain_text import in_message
 from assay._util.progress import interruptible, waiting
-from assay.cli.arguments import in_options, is_option, values_of
+from assay._util.typed_options import typed_options
+from assay.cli.arguments import in_options, values_of
 
 if TYPE_CHECKING:
     from assay.data.ratings import Accounting
@@ -152,19 +153,8 @@ def _with_source(words: Sequence[str], source: str) -> list[str]:
 
 def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
     """Remove options and their values from a command."""
-    kept: list[str] = []
-    values = 0.0
-    for word in words:
-        name, equals, _ = word.partition("=")
-        if is_option(word):
-            values = 0 if equals or name not in names else values_of(name)
-            dropped = name in names
-        else:
-            dropped = values > 0
-            values -= dropped
-        if not dropped:
-            kept.append(word)
-    return kept
+    parts = typed_options(words, values_of)
+    return [word for name, part in parts if name not in names for word in part]
 
 
 def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:

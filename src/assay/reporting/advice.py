@@ -12,8 +12,9 @@ from assay.modelling.spec import is_consensus
 from assay.reporting.answers import MOST_WORDS, largest_line, main_line
 from assay.reporting.material import Material
 from assay.reporting.metrics import COLUMNS
+from assay.reporting.next_command import TRUTH_FILE
 from assay.reporting.page import Finding
-from assay.reporting.remedies import TRUTH_FILE, Remedy
+from assay.reporting.remedies import Remedy
 from assay.reporting.weak_raters import untold, worst_errors
 
 MARGIN = 0.01

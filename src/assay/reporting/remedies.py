@@ -2,10 +2,8 @@
 
 import json
 import re
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from inspect import signature
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -22,19 +20,24 @@ from assay.display.notes import doubts
 from assay.inference.data_doubts import has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
-from assay.io import read_ratings
-from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
+from assay.modelling.spec import GOLD, formula_for, recipe_of
 from assay.reporting.material import Material
+from assay.reporting.next_command import (
+    TASK_FILE,
+    TRUTH_FILE,
+    NextFit,
+    called_again,
+    drafting,
+    typed_again,
+    value_of,
+    words_of,
+)
 
 TOO_CERTAIN = "so the labels are too certain"
 GLOSS = " (items that belong together)"
 """What a cluster is, where it is named first."""
 SAMPLING = ("draws", "tune", "target_accept")
 """Arguments of the sampler that doubts about its draws name, each with a value or without."""
-FLAGS = {"--json", "--keep-interrupted", "--no-report", "--quiet", "--report", "--strict", "-q"}
-"""Options without a value, of the commands that fit."""
-OF_OTHERS = ("draws", "tune", "chains")
-"""Arguments that are not kept where another method is the remedy."""
 SHOWN = "rater "
 """Start of a shown name that is no name of the source."""
 WHICH_RIGHT = "depends on which raters are right"
@@ -76,27 +79,10 @@ BRIEFLY = {
 INCLUDED = " The intervals include this."
 FOLLOWS = f"{{who}} follows the other raters but counts as independent, {TOO_CERTAIN}."
 """The reason where one rater depends on all others."""
-TRUTH_FILE, TASK_FILE = "TRUTH.csv", "TASK.toml"
-"""Files in a command that the reader has yet to make."""
 CLASS_ITEMS = {"class-drift": DRIFT_TRUTH, "empty-class": CLASS_TRUTH, "scores-alone": CLASS_TRUTH}
 """Items whose truth says what a class means, by the code of the doubt."""
 PERCEPTION = "perception"
 """The layer that a reference brings."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NextFit:
-    """Arguments of a fit without the reasons against this one.
-
-    reading, fitting : arguments of ``read_ratings`` and of ``fit`` that change
-    truth : the items whose truth it needs; empty if none are needed
-    direct : what to write into the task file so that a system can be best; empty if it can be
-    """
-
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    fitting: Mapping[str, Any] = field(default_factory=dict)
-    truth: str = ""
-    direct: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +149,9 @@ def remedy_of(material: Material) -> Remedy | None:
     if not asked and not planned.direct:
         return None
     typed = str(material.view.attrs.get("command") or "")
-    words = _words(typed)
+    words = words_of(typed)
     stem = PurePath(material.ratings.accounting.source).name.partition(".")[0]
-    command = _typed(words, planned, stem) if words else _called(material, planned)
+    command = typed_again(words, planned, stem) if words else called_again(material, planned)
     notes, lead = list[str](), Remedy.lead
     if planned.truth:
         notes.append(_truth_said(material, words, planned.truth))
@@ -174,11 +160,11 @@ def remedy_of(material: Material) -> Remedy | None:
         other = as_cluster(material.ratings, units[0])
         notes.append(f"`prevalence='dirichlet'` ignores clusters: leave it out with {other}.")
     if planned.direct:
-        given = _value_of(words, "--task")
+        given = value_of(words, "--task")
         if given.endswith(".toml"):
             notes.append(f"In {without_folders(given)}, set {planned.direct} first.")
         elif words:
-            command = f"{_drafting(words)}\n{command}"
+            command = f"{drafting(words)}\n{command}"
             lead = f"These commands {'hold the remedies' if asked else 'name the good class'}."
             notes.append(f"Before the second one, set {planned.direct} in {TASK_FILE}.")
         else:
@@ -195,23 +181,6 @@ def _truth_said(material: Material, words: Sequence[str], items: str) -> str:
         f"{TRUTH_FILE} has the columns item {columns}: the truth of {items}, drawn at random from "
         f"{listed}."
     )
-
-
-def _drafting(words: Sequence[str]) -> str:
-    """Write the command that drafts the task file: the files and how a command reads them."""
-    taken = {_flag(name) for name in signature(read_ratings).parameters} | {"--word"}
-    kept, skipped = list[str](), False
-    for word in words[2:]:
-        name, equals, _ = word.partition("=")
-        if re.match(r"--?[A-Za-z]", word):
-            skipped = name not in taken - {"--task"}
-            kept += [] if skipped else [word]
-            skipped = skipped and not equals and name not in FLAGS
-        elif skipped:
-            skipped = False
-        else:
-            kept.append(word)
-    return without_folders(shlex.join(["assay", "task", "init", *kept, "-o", TASK_FILE]))
 
 
 def next_fit(material: Material) -> NextFit:
@@ -323,86 +292,3 @@ def _by_own_name(copies: Mapping[str, str], material: Material) -> dict[str, str
     """Return copies by the raters' names in the source, whatever displays call them."""
     own = {shown: name for name, shown in material.rater_names.items()}
     return {own.get(copier, copier): own.get(source, source) for copier, source in copies.items()}
-
-
-def _words(command: str) -> list[str]:
-    """Return the words of a command that reads ratings and fits a model; empty for others."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return []
-    fits = words[:1] == ["assay"] and words[1:2] in (["run"], ["fit"])
-    return words if fits else []
-
-
-def _value_of(words: Sequence[str], *names: str) -> str:
-    """Return the value of an option in a command; empty without it."""
-    for place, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in names:
-            return value if equals else "".join(words[place + 1 : place + 2])
-    return ""
-
-
-def _typed(words: Sequence[str], planned: NextFit, stem: str) -> str:
-    """Write the command of a fit again, with other options; ``stem`` names its usual folder."""
-    changed = {**planned.reading, **planned.fitting}
-    if planned.direct and not _value_of(words, "--task").endswith(".toml"):
-        changed["task"] = TASK_FILE
-    gone = OF_OTHERS if "method" in changed else ()
-    dropped = {_flag(name) for name in [*changed, *gone]}
-    output = _value_of(words, "-o", "--output") or (f"{stem}-results" * (words[1] == "run"))
-    dropped |= {"-o", "--output"} if output else set()
-    kept = list(_without(words, dropped))
-    options = [part for name, value in changed.items() for part in _option(name, value)]
-    options += ["-o", _next_name(output)] if output else []
-    return without_folders(shlex.join([*kept, *options]))
-
-
-def _without(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
-    """Leave options with one value each out of a command."""
-    skipped = False
-    for word in words:
-        name, equals, _ = word.partition("=")
-        if skipped or name in names:
-            skipped = not skipped and not equals
-        else:
-            yield word
-
-
-def _option(name: str, value: Any) -> list[str]:
-    """Write an argument as options; lists and mappings repeat the option."""
-    if isinstance(value, Mapping):
-        value = ["=".join((str(key), str(one))) for key, one in value.items()]
-    values = value if isinstance(value, list) else [value]
-    return [part for one in values for part in (_flag(name), str(one))]
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _next_name(path: str) -> str:
-    """Name the output of the next fit, so that this one stays."""
-    name = PurePath(path)
-    return f"{name.with_suffix('')}-2{name.suffix}"
-
-
-def _called(material: Material, planned: NextFit) -> str:
-    """Write the fit as Python, where no command made this one."""
-    spec, lines = material.view.spec, []
-    accounting = material.ratings.accounting
-    source = repr(without_folders(accounting.source) if accounting.sha256 else "ratings.csv")
-    reading = dict(planned.reading) | ({"task": TASK_FILE} if planned.direct else {})
-    if reading:
-        lines.append(f"ratings = assay.read_ratings({_arguments(source, reading)})")
-    own = {"raters": spec.raters, "prevalence": spec.prevalence, "reference": spec.reference}
-    plain = {"raters": recipe_of(material.ratings, None), "prevalence": Spec().prevalence}
-    fitting = {k: v for k, v in own.items() if v is not None and v != plain.get(k)}
-    fitting |= planned.fitting
-    lines.append(f"fit = assay.fit({_arguments('ratings', fitting)})")
-    return "\n".join(lines)
-
-
-def _arguments(first: str, given: Mapping[str, Any]) -> str:
-    return ", ".join([first, *(f"{name}={value!r}" for name, value in given.items())])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.cli.arguments import OTHER_NAMES, in_options, is_option, option_of, values_of
+from assay.cli.arguments import OTHER_NAMES, in_options, option_of, values_of
 from assay.cli.fitting_options import Fitting
 from assay.cli.reading_options import Reading
 
@@ -33,7 +33,7 @@ NO_ARGUMENTS = (
     "evaluation/prevalence.py", "inference/diagnostics.py", "io/files/delimited.py",
     "io/multi_select.py", "io/wide_tables.py", "modelling/confusion.py",
     "modelling/families/joint.py", "modelling/formula_trees.py", "modelling/layers/halo.py",
-    "reporting/data.py", "reporting/remedies.py",
+    "reporting/data.py", "reporting/next_command.py",
 )  # fmt: skip
 """Files with texts that set something equal that is no argument, such as a label and its class."""
 
@@ -127,16 +127,6 @@ def test_options_stand_for_arguments_of_the_functions() -> None:
 )
 def test_values_are_written_as_they_are_typed(text: str, said: str) -> None:
     assert in_options(text) == said
-
-
-def test_numbers_and_standard_input_are_no_options() -> None:
-    assert [is_option(word) for word in ("--item", "-o", "-1", "-", "item")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
 
 
 def test_options_take_as_many_values_as_they_define() -> None:

@@ -9,12 +9,12 @@ from assay._util.errors import FitError
 from assay._util.files import require_place, write_table
 from assay._util.progress import waiting
 from assay.cli.application import app
-from assay.cli.judge_command import Judging, require_table, run_model
+from assay.cli.judge_command import Judging, run_model
 from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
 from assay.cli.options import FitFile, Json, Level, Quiet, Seed, Strict, Table
 from assay.cli.program import command
 from assay.cli.shell import end_with, open_fit, say, show
-from assay.cli.tables import deliver
+from assay.cli.tables import deliver, require_table
 
 diras = typer.Typer(
     no_args_is_help=True, help="Sample pairs of query and document, and let models rate them."
@@ -32,10 +32,7 @@ def _column(what: str) -> Any:
 def sample(
     documents: Annotated[Path, typer.Argument(help="Documents: CSV, JSON lines, Parquet, ...")],
     queries: Annotated[Path, typer.Argument(help="Queries, likewise.")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json."),
-    ] = None,
+    output: Table = None,
     per_query: Annotated[int, typer.Option(min=2, help="Pairs drawn for each query.")] = 60,
     top: Annotated[
         int,
@@ -92,7 +89,7 @@ def sample(
             per_query=per_query, queries_per_stratum=queries_per_stratum, **given,
         )  # fmt: skip
         if pool is not None:
-            require_table(pool)
+            require_table(pool, example="ratings.csv")
             write_table(rank_documents(documents, queries, **given), pool)
 
     table = frame_table("Pairs to rate", strata_of(pairs))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay._util.errors import FitError
-from assay._util.files import TABLE_SUFFIXES, require_place, write_table
+from assay._util.files import write_table
 from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
 from assay.cli.options import Json, Quiet, Strict, pairs
 from assay.cli.program import command
 from assay.cli.shell import DOUBTED, say, show
-from assay.cli.tables import deliver
+from assay.cli.tables import deliver, require_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +107,8 @@ def run_model(
         return
     output = judging.output
     if output is not None:
-        require_table(output)
+        # Before any request is paid for.
+        require_table(output, example="ratings.csv")
     say_plan(plan)
     found = ask_model(items, task, **given)
     say_notes_of(found.notes)
@@ -123,15 +124,6 @@ def run_model(
         raise FitError("No item has a rating.", code="no-model-ratings")
     if strict and found.notes:
         raise typer.Exit(DOUBTED)
-
-
-def require_table(path: Path) -> None:
-    """Refuse an output that cannot be written before any request is paid for."""
-    if path.suffix not in TABLE_SUFFIXES:
-        raise typer.BadParameter(
-            f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
-        )
-    require_place(path, example="ratings.csv")
 
 
 def counts_of(found: "ModelAnswers") -> "pd.DataFrame":

@@ -8,7 +8,7 @@ import typer
 from assay._util.errors import FitError
 from assay._util.progress import waiting
 from assay.cli.diras_commands import diras
-from assay.cli.options import Json, Quiet, Seed
+from assay.cli.options import Json, Quiet, Seed, Table
 from assay.cli.program import command
 from assay.cli.shell import open_fit, say
 from assay.cli.tables import deliver
@@ -38,10 +38,7 @@ def train(
     items: Pairs,
     teacher: TeacherFile,
     score: Annotated[Path, typer.Option(help="Pairs to score, of these and other queries.")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json."),
-    ] = None,
+    output: Table = None,
     definitions: Definitions = None,
     numbers: Annotated[
         list[str] | None,

@@ -44,13 +44,18 @@ def records_of(frame: "pd.DataFrame") -> str:
     return frame.to_json(orient="records", double_precision=15)
 
 
-def _write(frame: "pd.DataFrame", path: Path, shown: "Callable[[], Sequence[Table | str]]") -> str:
-    """Write a table, and return what was written."""
+def require_table(path: Path, *, example: str) -> None:
+    """Refuse an output that cannot be written; the example is such a file in the folder."""
     if path.suffix not in TABLE_SUFFIXES:
         raise typer.BadParameter(
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
         )
-    require_place(path, example="table.csv")
+    require_place(path, example=example)
+
+
+def _write(frame: "pd.DataFrame", path: Path, shown: "Callable[[], Sequence[Table | str]]") -> str:
+    """Write a table, and return what was written."""
+    require_table(path, example="table.csv")
     if path.suffix in SHOWN_SUFFIXES:
         from assay.display.table import Table, write_shown
 

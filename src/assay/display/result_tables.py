@@ -217,12 +217,9 @@ def ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
         "p_best": "P(best)",
         "expected_loss": "Expected loss of choosing it",
     }
-    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
-    if len(ranked) < len(systems):
-        note += " Metrics without a better direction have no best system."
     return table_of(
         "ranks", "Which system is best", words, shown, under="metric",
-        note=note, marks=marks, export=systems,
+        note=_note_of_ranks(systems), marks=marks, export=systems,
     )  # fmt: skip
 
 
@@ -235,17 +232,22 @@ def best_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
             for line in lines_of(ranked)
         ]
     ).pivot_table(index="system", columns="metric", values="told", aggfunc="first", sort=False)
-    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
-    if len(ranked) < len(systems):
-        note += " Metrics without a better direction have no best system."
     return table_of(
         "ranks",
         "P(best), with the expected loss of choosing the system in brackets",
         cells.reset_index(),
         {"system": "System"} | {name: titles[name] for name in cells.columns},
-        note=note,
+        note=_note_of_ranks(systems),
         export=systems,
     )
+
+
+def _note_of_ranks(systems: pd.DataFrame) -> str:
+    ranked = systems[systems["better"] != "neither"]
+    note = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
+    if len(ranked) < len(systems):
+        note += " Metrics without a better direction have no best system."
+    return note
 
 
 def comparison_tables(found: Comparison, draws: float | None = None) -> list[Table]:

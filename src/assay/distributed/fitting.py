@@ -20,8 +20,9 @@ from assay._util.progress import waiting
 from assay._util.random import seed_of
 from assay.data.task import Task
 from assay.distributed.holding import Held, hold_dataset
+from assay.distributed.instruments import rating_count, sample_on_workers
 from assay.distributed.partitions import list_partitions
-from assay.distributed.skeleton import model_sample, take_sample
+from assay.distributed.skeleton import model_sample
 from assay.distributed.writing import write_fit
 from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.inference.density import make_density
@@ -31,7 +32,6 @@ from assay.inference.modes import Mode, labels_at, name_trades
 from assay.inference.partial_centring import find_centred_modes
 from assay.inference.precision import LARGE
 from assay.inference.settings import SamplerSettings, check_answers, check_counts
-from assay.inference.subsets import join_ratings
 from assay.modelling.priors import Priors
 from assay.modelling.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
 from assay.modelling.structure import refuse_idle
@@ -169,12 +169,9 @@ def seek_modes(
     held: Held, rng: np.random.Generator, seed: int, *, starts: int
 ) -> tuple[SpreadDensity, list[Mode]]:
     """Find modes on a sample of clusters from every partition, then on all data."""
-    executor, count = held.executor, len(held.numbered)
-    total = sum(fact.sizes["rating"] for fact in held.facts)
+    executor, total = held.executor, rating_count(held)
     share = 1.0 if total <= 2 * LARGE else LARGE / total
-    seeds = [(seed, n) for n in range(count)]
-    taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
-    sample = model_sample(join_ratings(taken), held.numbering)
+    sample = model_sample(sample_on_workers(held, share, seed), held.numbering)
     here, rough = find_centred_modes(
         sample, make_density(sample), rng, starts=starts, times=1 / share
     )

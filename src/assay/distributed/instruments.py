@@ -8,6 +8,7 @@ from assay.checks.departures.search import MOST_ROWS, SEED, Departure, search
 from assay.checks.double_sampling import DoubleSampling, find_design
 from assay.checks.gold import gold_sums, squares, unlike
 from assay.checks.items import checked_items, coverage
+from assay.data.ratings import Ratings
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import take_sample
 from assay.inference.data_counts import DataCounts
@@ -53,11 +54,16 @@ def departures_on_workers(held: Held) -> tuple[Departure, ...]:
 
     The search takes a sample of large data on one machine, too.
     """
-    executor, count = held.executor, len(held.numbered)
     share = min(1.0, SPARE * MOST_ROWS / rating_count(held))
-    seeds = [(SEED, n) for n in range(count)]
+    return search(sample_on_workers(held, share, SEED)).found
+
+
+def sample_on_workers(held: Held, share: float, seed: int) -> Ratings:
+    """Return the ratings of a random share of the clusters of every partition."""
+    executor, count = held.executor, len(held.numbered)
+    seeds = [(seed, n) for n in range(count)]
     taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
-    return search(join_ratings(taken)).found
+    return join_ratings(taken)
 
 
 def rating_count(held: Held) -> int:

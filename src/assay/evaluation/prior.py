@@ -14,7 +14,7 @@ from assay.evaluation.panels import By, panel_layout, weighable_metrics
 from assay.fits.latent_states import predict_states, running_prevalence
 from assay.modelling.priors import Priors
 from assay.modelling.spec import formula_for, make_spec, recipe_of
-from assay.modelling.structure import Structure, build_structure, refuse_idle
+from assay.modelling.structure import Structure, checked_structure
 
 
 def prior_metrics(
@@ -74,8 +74,8 @@ def prior_metrics(
     require_ratings("a model", ratings)
     raters = recipe_of(ratings, raters)
     formula = formula_for(ratings.items, formula, prevalence)
-    structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
-    refuse_idle(structure, priors)
+    spec = make_spec(raters, prevalence, None, priors, formula)
+    structure = checked_structure(ratings, spec, priors)
     return metrics_before(structure, metric=metric, by=by, draws=draws, rng=rng)
 
 

@@ -57,11 +57,9 @@ from assay.inference.stray_chains import without_stray_chains
 from assay.inference.to_datatree import assemble, attributes
 from assay.likelihood.compiling_ahead import compile_ahead
 from assay.likelihood.partition import cores
-from assay.modelling.copying import require_raters
-from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
 from assay.modelling.spec import GoldChosen, Replicates, formula_for, make_spec, recipe_of
-from assay.modelling.structure import Structure, build_structure, refuse_idle
+from assay.modelling.structure import Structure, checked_structure
 
 Run = tuple[Floats, dict[str, Any], list[Note]]
 """Draws (chain, draw, value), sampler statistics, and notes."""
@@ -235,10 +233,7 @@ def fit(
         raters, prevalence, reference, priors, formula, replicates, gold_chosen, copies
     )
     check_read(ratings, spec)
-    check_reference(ratings, reference)
-    require_raters(ratings, spec.copies)
-    structure = build_structure(ratings, spec)
-    refuse_idle(structure, priors)
+    structure = checked_structure(ratings, spec, priors)
     density = make_density(structure, threads=cores())
     seed = seed_of(rng)
     form = closed_form(structure) if method == "em" and executor is None else None

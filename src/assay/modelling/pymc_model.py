@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.data.ratings import Ratings, require_ratings
-from assay.modelling.copying import require_raters
-from assay.modelling.layers.reference import check_reference
 from assay.modelling.priors import Priors
 from assay.modelling.spec import Replicates, formula_for, make_spec, recipe_of
-from assay.modelling.structure import Structure, build_structure, refuse_idle
+from assay.modelling.structure import Structure, checked_structure
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -86,11 +84,7 @@ def build_model(
     raters = recipe_of(ratings, raters)
     formula = formula_for(ratings.items, formula, prevalence)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, copies=copies)
-    check_reference(ratings, reference)
-    require_raters(ratings, spec.copies)
-    structure = build_structure(ratings, spec)
-    refuse_idle(structure, priors)
-    return model_of(structure)
+    return model_of(checked_structure(ratings, spec, priors))
 
 
 def model_of(structure: Structure) -> "pm.Model":

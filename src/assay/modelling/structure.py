@@ -24,6 +24,7 @@ from assay.data.task_files import catalogue_entry
 from assay.likelihood.collapse import Pattern, collapse
 from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
+from assay.modelling.copying import require_raters
 from assay.modelling.families import default_priors
 from assay.modelling.families.family import JointPrior
 from assay.modelling.families.pool_lean import PoolLean
@@ -31,6 +32,7 @@ from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty
 from assay.modelling.layers.difficulty import DEGREES, KINDS
 from assay.modelling.layers.difficulty_nodes import node_count
 from assay.modelling.layers.hard_truth import MAX_STATES
+from assay.modelling.layers.reference import check_reference
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Covariates, Prevalence, build_design, prevalence_class
 from assay.modelling.prevalence import default_priors as prevalence_priors
@@ -411,6 +413,15 @@ def idle_priors(structure: Structure, names: Collection[str]) -> dict[str, str]:
     """Return the priors among ``names`` that the model does not use, with reasons."""
     used = used_priors(structure) if names else {}
     return {name: _reason(name, structure, used) for name in names if name not in used}
+
+
+def checked_structure(ratings: Ratings, spec: Spec, priors: Priors) -> Structure:
+    """Return the structure of a model of data that have all that its specification names."""
+    check_reference(ratings, spec.reference)
+    require_raters(ratings, spec.copies)
+    structure = build_structure(ratings, spec)
+    refuse_idle(structure, priors)
+    return structure
 
 
 def refuse_idle(structure: Structure, priors: Priors) -> None:

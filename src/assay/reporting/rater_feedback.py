@@ -80,9 +80,7 @@ def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     excess = excess[(excess["gap"] > LEAST_EXCESS) & (excess["probability"] > SURE)]
     excess = excess.merge(_asked(ratings, chance))
     excess = excess[~excess["label"].isin(list(doubts_by_label(view)))]
-    excess = excess.assign(wrong=excess["gap"] * excess["asked"])
-    excess = excess[excess["wrong"] >= LEAST_WRONG]
-    excess = excess.sort_values("wrong", ascending=False, kind="stable")
+    excess = _most_wrong(excess, "gap", least=LEAST_WRONG)
     table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 
@@ -97,9 +95,7 @@ def costliest_errors(fit: Fit, ratings: Ratings) -> pd.DataFrame:
     view = FitView.of(fit)
     chance = label_probabilities(view)
     errors = _errors(rater_reliability(view)).merge(_asked(ratings, chance))
-    errors = errors.assign(wrong=errors["rate"] * errors["asked"])
-    errors = errors[errors["wrong"] >= LEAST_EXPECTED]
-    errors = errors.sort_values("wrong", ascending=False, kind="stable")
+    errors = _most_wrong(errors, "rate", least=LEAST_EXPECTED)
     errors = errors.groupby("rater", sort=False).head(EXAMPLES).reset_index(drop=True)
     names = ("rater", "label", "true_class", "reported_class")
     items = [
@@ -107,6 +103,13 @@ def costliest_errors(fit: Fit, ratings: Ratings) -> pd.DataFrame:
         for line in lines_of(errors)
     ]
     return errors.assign(items=items)[[*names, "rate", "others", "wrong", "items"]]
+
+
+def _most_wrong(errors: pd.DataFrame, rate: str, *, least: float) -> pd.DataFrame:
+    """Return the errors with at least so many expected wrong answers, the costliest first."""
+    errors = errors.assign(wrong=errors[rate] * errors["asked"])
+    errors = errors[errors["wrong"] >= least]
+    return errors.sort_values("wrong", ascending=False, kind="stable")
 
 
 def _errors(reliability: xr.DataArray) -> pd.DataFrame:

@@ -71,6 +71,11 @@ class Source(ABC):
         return ()
 
     @property
+    def first_json(self) -> Sequence[Mapping[str, Any]]:
+        """The first records of JSON; none of other kinds."""
+        return self.first if self.kind == "json" else ()
+
+    @property
     def beginning(self) -> str:
         """The first characters of a text; else empty."""
         text: str = getattr(self, "text", "")

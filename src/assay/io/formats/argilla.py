@@ -17,9 +17,7 @@ AGENT = "suggestions"
 
 def detect(source: Source) -> str:
     """Claim records with fields, and responses or suggestions by question."""
-    if source.kind != "json":
-        return ""
-    for record in source.first:
+    for record in source.first_json:
         nested = isinstance(record.get("responses"), dict | list)
         if nested and isinstance(record.get("fields"), dict) and "suggestions" in record:
             return "records with `fields`, `responses` and `suggestions`"

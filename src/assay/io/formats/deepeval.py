@@ -22,9 +22,7 @@ ENDING = " [GEval]"
 
 def detect(source: Source) -> str:
     """Claim test cases with metric data."""
-    if source.kind != "json":
-        return ""
-    for record in source.first:
+    for record in source.first_json:
         if any(key in record for key in METRICS):
             return "test cases with `metricsData`"
         for key in CASES:

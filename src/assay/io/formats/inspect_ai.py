@@ -31,16 +31,15 @@ MOST_CHARACTERS = 100
 
 def detect(source: Source) -> str:
     """Claim logs with an evaluation and its samples."""
-    if source.kind == "json":
-        for record in source.first[:1]:
-            if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
-                return "a log with `eval`, `plan` and `samples`"
-            scores = record.get("scores")
-            scored = isinstance(scores, Mapping) and all(
-                isinstance(score, Mapping) and "value" in score for score in scores.values()
-            )
-            if "id" in record and "epoch" in record and scored:
-                return "samples with `id`, `epoch` and `scores`"
+    for record in source.first_json[:1]:
+        if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
+            return "a log with `eval`, `plan` and `samples`"
+        scores = record.get("scores")
+        scored = isinstance(scores, Mapping) and all(
+            isinstance(score, Mapping) and "value" in score for score in scores.values()
+        )
+        if "id" in record and "epoch" in record and scored:
+            return "samples with `id`, `epoch` and `scores`"
     if isinstance(source, FilesSource) and set(HEADERS) & set(source.files):
         return "a packed log with header.json or _journal"
     if isinstance(source, FolderSource):

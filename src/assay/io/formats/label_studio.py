@@ -25,9 +25,7 @@ GRADES = ("rating", "number")
 
 def detect(source: Source) -> str:
     """Claim JSON of tasks with data, and annotations or predictions."""
-    if source.kind != "json":
-        return ""
-    for record in source.first:
+    for record in source.first_json:
         held = [key for key in (*MADE, "predictions") if isinstance(record.get(key), list)]
         if held and isinstance(record.get("data"), dict):
             return f"tasks with `data` and `{held[0]}`"

@@ -20,7 +20,7 @@ MANY = 3
 
 def detect(source: Source) -> str:
     """Claim an object of objects with words and numbers only."""
-    if source.kind != "json" or len(source.first) != 1:
+    if len(source.first_json) != 1:
         return ""
     held = list(source.first[0].values())
     plain = all(

@@ -32,9 +32,9 @@ def detect(source: Source) -> str:
     """Claim tasks with Prodigy's hashes and answers."""
     found = ""
     for member in members_of(source):
-        first = member.source.first
+        first = member.source.first_json
         marked = [r for r in first if "answer" in r and {TASK, INPUT} & r.keys()]
-        if member.source.kind != "json" or not marked:
+        if not marked:
             return ""
         found = f"tasks with `{TASK if TASK in marked[0] else INPUT}` and `answer`"
     return found

@@ -23,9 +23,7 @@ FAIL, PASS = "no", "yes"
 
 def detect(source: Source) -> str:
     """Claim results that grade a provider's output."""
-    if source.kind != "json":
-        return ""
-    for record in source.first:
+    for record in source.first_json:
         if {"gradingResult", "testIdx"} <= record.keys() or {
             "gradingResult",
             "promptIdx",

@@ -40,7 +40,7 @@ class LabelSums(Sums):
     known : items of known truth (class,)
     rated : items with an answer
     items : expected items of each class among these (class,)
-    answers : expected number of raters' answers (column) to items of a class (row)
+    answers : expected votes (column) on items of a class (row); a rater has one an item
     said : share of the answers, summed over rated items (class,)
     unanimous : items without known truth whose raters, at least ``VOTES``, all say the class
         (class, 2): their number, and how many of them are of the class by the fit

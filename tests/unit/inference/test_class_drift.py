@@ -91,3 +91,21 @@ def test_without_a_reference_raters_may_be_wrong_together() -> None:
     structure, truth = with_reference(None)
     share = np.where(truth == 1, 0.2, 0.8)
     assert drifts(structure, np.stack([1 - share, share], axis=1)) == []
+
+
+def test_a_rater_who_answers_an_item_again_is_no_consensus() -> None:
+    """Item 0: two raters of the group. Item 1: one of them, twice. Item 2: one, of two minds."""
+    said = [
+        (0, "a", "yes"), (0, "b", "yes"), (1, "a", "yes"), (1, "a", "yes"), (2, "a", "yes"),
+        (2, "a", "no"), *((item, "x", "no") for item in range(3)),
+    ]  # fmt: skip
+    table = pd.DataFrame(said, columns=["item", "rater", "label"])
+    table["kind"] = np.where(table["rater"] == "x", "llm", "person")
+    table["replicate"] = table.groupby(["item", "rater"]).cumcount()
+    ratings = assay.read_ratings(table, task="single", group="kind")
+    raters = {"person": "hierarchical", "llm": "hierarchical"}
+    structure = build_structure(ratings, make_spec(raters, "dirichlet", "person"))
+    (found,) = label_sums(structure, np.tile([0.0, 1.0], (3, 1)))
+    assert found.consensus.tolist() == [[0, 0], [1, 1]]
+    assert found.reference_answers[1] == pytest.approx([0.5, 3.5])
+    assert found.said == pytest.approx([1 / 3 + 1 / 2 + 3 / 4, 2 / 3 + 1 / 2 + 1 / 4])

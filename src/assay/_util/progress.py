@@ -182,13 +182,19 @@ def _rate_column(unit: str) -> Any:
 
 
 @contextmanager
-def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None]:
-    """Show a bar over all chains; yield the function that updates it."""
+def progress_bar(
+    chains: int, total: int, *, show: bool, tune: int = 0
+) -> Iterator[Show | None]:
+    """Show a bar over all chains; yield the function that updates it.
+
+    ``total`` counts the draws of a chain with those of its warm-up, ``tune``.
+    """
     if not show:
         yield None
         return
     if _is_log():
-        _log(f"sampling {chains} x {total} draws")
+        after = f" after a warm-up of {tune}" if tune else ""
+        _log(f"sampling {chains} chains of {total - tune} draws{after}")
         yield _forecast(chains * total)
         return
     from rich.console import Console

@@ -4,7 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay._util.errors import AssayError, Problem, RatingsError
+from assay._util.text import counted
+from assay.data.ratings import UNNAMED
+from assay.io.arguments import BY_ROW
 
 MOST_STEPS = 4
 CHEAP = 20_000_000
@@ -30,15 +35,39 @@ def tried(
         if call == before:
             break
         try:
-            read(**call)
+            found = read(**call)
         except AssayError as again:
             known = {str(problem) for problem in problems}
             problems += [one for one in _problems(again) if str(one) not in known]
             more = again.go_on
             go_on |= {**more, **_joined_words(go_on, more)}
         else:
-            return RatingsError(problems, error.source, go_on=go_on)
+            wrong = _useless(found, go_on)
+            return RatingsError(
+                [*problems, *wrong], error.source, go_on={} if wrong else go_on
+            )
     return RatingsError(problems, error.source, go_on={})
+
+
+def _useless(ratings: Any, go_on: Mapping[str, Any]) -> list[Problem]:
+    """Return why guessed columns give ratings that say nothing of their raters; else nothing.
+
+    No item has two raters then, although the raters have names.
+    """
+    guessed = go_on.get("item") or go_on.get("counts")
+    rater = go_on.get("rater") != BY_ROW and set(ratings.raters["group"]) != {UNNAMED}
+    rated = np.unique(np.column_stack([ratings.item, ratings.rater]), axis=0)[:, 0]
+    if not guessed or not rater or len(ratings.raters) < 2 or len(np.unique(rated)) < len(rated):
+        return []
+    what = f"so read, none of {counted(len(ratings.items), 'item')} has two raters"
+    return [
+        Problem(
+            what=f"I cannot tell which columns are the item: {what}",
+            mend="name the columns that say what several raters rated with `item=`",
+            code="which-column",
+            numbers={"items": len(ratings.items)},
+        )
+    ]
 
 
 def _problems(error: AssayError) -> list[Problem]:

@@ -8,7 +8,6 @@ import typer
 
 from assay._util.errors import FitError, as_code
 from assay._util.files import require_place
-from assay._util.text import listed
 from assay.cli.application import app
 from assay.cli.arguments import in_options
 from assay.cli.options import Sources, source_of, stem_of
@@ -62,10 +61,7 @@ def init(
     ratings = reading.read(sources, draft.get("task"), labels=draft.get("labels"))
     say_notes(ratings.accounting)
     if left := draft.get("left"):
-        say(
-            f"note: labels with more classes are left out, as one model cannot hold all: "
-            f"{listed(left)}. --labels names others"
-        )
+        say(f"note: {left}. --labels names others")
     named = {"item": reading.item or []}
     named |= {"replicate": [BY_ROW]} if given["replicate"] == BY_ROW else {}
     text = task_text(ratings, path.stem, {role: names for role, names in named.items() if names})

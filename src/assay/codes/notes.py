@@ -65,6 +65,10 @@ NOTES = {
     ),
     "files-without-answer": "Some files of a folder of partitions have no rows, or no answer.",
     "foreign-words": "Answers in another language were read as no and yes.",
+    "fractions-as-classes": (
+        "Many different fractions were read as classes, as `labels=` names their column. If they "
+        "are scores, name it with `score=`."
+    ),
     "group-not-used": "Raters have several groups in a column, so it is not used.",
     "group-of-no-rater": (
         "`group=` names raters without ratings. Correct the names if they should match."

@@ -215,6 +215,10 @@ READING = {
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
     "unknown-sheet": "`sheet=` does not name a sheet with data. Name one that has data.",
+    "which-column": (
+        "Several columns could be the rater or the item. Name the right one with `rater=` or "
+        "`item=`."
+    ),
     "which-item": "Several columns could name the item. Name it with `item=`.",
     "wide-table": (
         "Each rater has a column. Give each answer a row of its own; the message shows the code."

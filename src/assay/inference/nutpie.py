@@ -142,7 +142,7 @@ def sample_nuts(
     lost: list[Path] = []
     stop = Event()
     with (
-        progress_bar(chains, effort.total, show=effort.progress) as show,
+        progress_bar(chains, effort.total, show=effort.progress, tune=effort.tune) as show,
         ThreadPoolExecutor(cores()) as pool,
     ):
         board = Board(chains, effort.total, show)
@@ -195,7 +195,7 @@ def sample_on_workers(
     given = executor.send(walk)
     parts = executor.map(sample_chain, [given] * chains, chain_seeds(seed, chains))
     found: list[Chain] = []
-    with progress_bar(chains, effort.total, show=effort.progress) as show:
+    with progress_bar(chains, effort.total, show=effort.progress, tune=effort.tune) as show:
         board = Board(chains, effort.total, show)
         for n, chain in enumerate(executor.each(parts)):
             board.tell({n: (effort.total, int(np.sum(chain.get("diverging", 0))))})

@@ -15,7 +15,7 @@ from assay.data.class_words import NUMBER, canonical
 from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
-from assay.io.cells import DECIMAL_COMMA, WRITTEN
+from assay.io.cells import DECIMAL_COMMA, WRITTEN, has_steps, negates
 from assay.io.names import CODES, EMPTY, GRADES, NO_ANSWER, squash, words_of
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
@@ -24,6 +24,8 @@ from assay.io.tables import Table
 WITHOUT_WORDS = {"classes": None}
 """Arguments to continue with if ``classes=`` is wrong."""
 Words = Mapping[str, Mapping[str, str]]
+MOST_UNSAID = 0.2
+"""Largest share of answers that may mean none beside a single class."""
 OPEN = "..."
 """Placeholder in proposals for a class that the user must fill in."""
 CODE = "-1"
@@ -181,6 +183,9 @@ def note_missing_words(
             )
             continue
         odd = [word for word in counts.index if word in words and _may_be_missing(word, words)]
+        odd = [word for word in odd if not negates(word, words)]
+        if len(words) == len(odd) + 1 and counts[odd].sum() > MOST_UNSAID * counts.sum():
+            continue  # what else would the other class be told from?
         if odd and len(words) > len(odd):
             shown = ", ".join(f"{word} ({counted(int(counts[word]), 'answer')})" for word in odd)
             ledger.note(
@@ -292,13 +297,6 @@ def words_with_points(
 
 WITHOUT_ORDER = {"ordered": None}
 """Arguments to continue with if ``ordered=`` cannot be obeyed."""
-HIGHEST, HIGHEST_OF_FEW_STEPS = 10, 100
-"""Highest number of a scale in small steps, and of one in steps of 5, 10, 20 or 25."""
-WIDEST_GAP = 2
-"""Largest gap of a scale, in steps, or in points if steps are fractions.
-
-Rare grades may be missing, but at the ends of whole numbers, 9 may stand for no answer.
-"""
 FEWEST_DISPUTES, FEWEST_CLASSES = 30, 5
 """Fewest disagreeing pairs of ratings, and fewest classes, that can show an order."""
 MOST_PERMUTED = 7
@@ -366,33 +364,6 @@ def _is_scale(
         return True
     fit = orders_that_fit(_disputes(item, codes, len(numbers)))
     return not words & CODES if fit is None else fit <= NEAR
-
-
-def has_steps(numbers: Sequence[float]) -> bool:
-    """Whether rising numbers are those of a scale: in equal steps, with few gaps, not high.
-
-    Examples
-    --------
-    >>> has_steps((1, 1.5, 2, 3)), has_steps((1, 2, 3, 4, 5)), has_steps((0, 25, 50, 75, 100))
-    (True, True, True)
-    >>> has_steps((1, 2, 3, 9)), has_steps((101, 102, 103)), has_steps((3, 17, 40))
-    (False, False, False)
-    """
-    hundredths = np.round(np.asarray(numbers, float) * 100)
-    if not np.allclose(hundredths, np.asarray(numbers, float) * 100):
-        return False
-    steps = np.diff(hundredths).astype(np.int64)
-    step = int(np.gcd.reduce(steps))
-    if not step or step % 5 or (hundredths[0] % step):
-        return False
-    highest = HIGHEST_OF_FEW_STEPS if step >= 500 else HIGHEST
-    lowest = -highest / 2 if numbers[0] < 0 else 0
-    if not (lowest <= numbers[0] and numbers[-1] <= highest):
-        return False
-    gaps = steps // step
-    if step < 100:
-        return bool(gaps.max() * step <= 100 * WIDEST_GAP)
-    return bool(gaps.max() <= WIDEST_GAP and gaps[0] == gaps[-1] == 1)
 
 
 def _disputes(item: Ints, codes: Ints, size: int) -> Floats:

@@ -13,12 +13,15 @@ import pandas as pd
 from assay._util.errors import as_code, nearest, suggest
 from assay._util.text import listed
 from assay._util.typing import Ints
+from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.arguments import Arguments, LabelsArg, names_in
+from assay.io.cells import are_decimals, as_scores
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
     has_few,
+    left_out,
     likely_answers,
     likely_columns,
     likely_key,
@@ -30,6 +33,7 @@ from assay.io.likely_columns import (
 from assay.io.list_cells import MOST_OPTIONS, joined_answers, lists_of
 from assay.io.names import (
     ANSWER_COLUMNS,
+    EMPTY,
     KEY_PARTS,
     MADE,
     QUESTION_COLUMNS,
@@ -53,11 +57,16 @@ from assay.io.reading_log import Ledger
 from assay.io.share_tables import number_column, share_columns
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
+from assay.io.told_columns import say_unclear, told_columns
 from assay.io.wide_tables import (
     MOSTLY,
     answer_columns,
     are_criteria,
+    are_systems,
     item_of,
+    report_classes,
+    report_one_hot,
+    report_systems,
     report_wide,
     rows_are_items,
 )
@@ -185,16 +194,19 @@ def require_answers(
             report_wide(several, ledger, [*taken, *found.columns])
             ledger.raise_problems()
         return
-    keys = [list(roles[role]) for role in ("item", "rater") if role in named]
-    rated = any(frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
-    if not rated and report_wide(task, ledger, taken):
-        ledger.raise_problems()
     free = _without_role(finder, [*taken, question_column(frame)])
     few = [c for c in free if has_few(frame[c])]
     known = {
         role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
         for role in ("item", "rater", "system")
     }
+    told = told_columns(frame, [*free, *known["system"]], known)
+    keys = [list(roles[role]) for role in ("item", "rater") if role in named]
+    rated = any(frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
+    if (report_one_hot(frame, ledger) if rated and one else report_classes(task, ledger)) or (
+        not rated and not told.named and not told.unclear and report_wide(task, ledger, taken)
+    ):
+        ledger.raise_problems()
     likely, said = {}, ""
     for name in task.label_names:
         ending = [c for c in free if squash(c).endswith(squash(name))]
@@ -202,6 +214,14 @@ def require_answers(
         ending = ending or [c for c in few if words_of(c) == words_of(name)[-1:]]
         if len(ending) == 1:
             likely[name] = ending[0]
+    if not likely and one and told.clear:
+        likely = {c: c for c in within_states(frame, told.answers)}
+        said = "; " * bool(left := left_out(told.answers, list(likely))) + left
+    if told.alone(list(likely)) and are_systems(list(likely), frame):
+        report_systems(list(likely), told.items[0], told.raters[0], ledger)
+        ledger.raise_problems()
+    if not likely and one and say_unclear(told, ledger):
+        ledger.raise_problems()
     if not likely and one:
         likely = _likely_one(free, few, task, frame, known)
     if not likely and one:
@@ -209,12 +229,15 @@ def require_answers(
         likely = {c: c for c in within_states(frame, others or few)}
     if not likely and one:
         likely, said = _unusual(free, taken, [known["item"], known["rater"]], frame)
+    scores = _scores_of(list(likely.values()), frame)
     # A column of all chosen options is left out where each of them has a column of its own.
     parts = {c: (f"{c}/", f"{c}___") for c in likely.values()}
     likely = {n: c for n, c in likely.items() if not any(o.startswith(parts[c]) for o in parts)}
     answers: LabelsArg = next(iter(likely.values())) if len(likely) == 1 and one else likely
     others_task = not likely and task.name != "single"
-    if likely:
+    if scores:
+        mend = f"its fractions are scores: {as_code({'score': scores['score']})}, if that is right"
+    elif likely:
         mend = f"name them: {as_code({'labels': answers})}, if that is right"
     else:
         mend = "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
@@ -231,8 +254,15 @@ def require_answers(
         f"{said}",
         where=f"columns: {listed(own_columns(finder.columns))}",
         mend=mend,
-        go_on={"labels": answers} if likely else {"task": None} if others_task else {},
+        go_on=scores if scores else {"labels": answers} if likely else {"task": None} if others_task else {},
     )
+
+
+def _scores_of(columns: Sequence[str], frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the arguments that read a column of many fractions as scores; else nothing."""
+    words = [str(w).strip() for c in columns for w in pd.unique(frame[c])] if len(columns) == 1 else []
+    given = [word for word in words if canonical(word) not in EMPTY]
+    return as_scores(frame[columns[0]]) if are_decimals(given) else {}
 
 
 def _unusual(
@@ -309,6 +339,7 @@ def _likely_one(
     """Return the likeliest column of one label; several if all of them vary within items."""
     finder = ColumnFinder(frame.columns)
     guess = likely_columns(frame, free, {k: v for k, v in named.items() if v})
+    few = [c for c in few if not names_rater(c) and not names_system(c)] or few
     known = {role: list(named[role]) for role in ("item", "rater")}
     if not known["item"] and "item" not in guess and known["rater"]:
         parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]

@@ -1,7 +1,7 @@
 """Decode cells as class codes, or as numbers within a range."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,7 +17,7 @@ from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
 from assay.data.task_files import MAX_NAME
 from assay.io.likely_columns import free_answers
-from assay.io.names import EMPTY, NO_ANSWER
+from assay.io.names import EMPTY, NEGATING, NEGATIONS, NO_ANSWER, words_of
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE
 
@@ -69,13 +69,14 @@ def _report_unknown(
         ledger.set_aside(np.isin(raw, unknown), "no class of its label")
         return
     words = [distinct[int(value)] for value in unknown]
-    meant = {word.strip(): _meant(word.casefold(), label) for word in words}
+    among = [*words, *label.classes]
+    meant = {word.strip(): _meant(word.casefold(), label, among) for word in words}
     told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
     go_on = {"classes": {label.name: meant}} if told else SET_ASIDE
     spelled = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
     allowed = f"{listed(label.classes, SHOWN)}{spelled}, or empty"
     short = [word for word in words[:SHOWN] if len(word) <= LONG]
-    pairs = ", ".join(f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in short)
+    pairs = ", ".join(f'"{w.strip()}": "{meant[w.strip()]}"' for w in short)
     said = f'`classes={{"{label.name}": {{{pairs}}}}}`'
     mend = f'say what the words mean, e.g. {said} ("" means no answer)' if short else ""
     for word, value in zip(words[:SHOWN], unknown, strict=False):
@@ -101,8 +102,38 @@ def _report_unknown(
         )
 
 
-def _meant(word: str, label: Label) -> str:
-    if canonical(word) in NO_ANSWER:
+def negates(word: str, words: Iterable[str]) -> bool:
+    """Whether a word is the negative of another one: of its positive, perhaps with one more word.
+
+    Examples
+    --------
+    >>> negates("trifft nicht zu", ["trifft zu"]), negates("does not apply", ["applies"])
+    (True, True)
+    >>> negates("unclear", ["clear"]), negates("not applicable", ["right", "wrong"])
+    (True, False)
+    """
+    mine = _stems(word)
+    said = {stem for stem in mine if stem not in NEGATIONS}
+    for other in words:
+        stems = set(_stems(other))
+        if other == word or stems & NEGATIONS:
+            continue
+        if said and len(said) < len(mine) and said <= stems:
+            if stems == said or (len(said) > 1 and len(stems) == len(said) + 1):
+                return True
+        if len(mine) == len(stems) == 1:
+            if any(mine[0] == f"{start}{next(iter(stems))}" for start in NEGATING):
+                return True
+    return False
+
+
+def _stems(text: str) -> list[str]:
+    """Return the words of a text without the ending of an English verb: applies, apply."""
+    return [re.sub(r"(?<=..)ies$", "y", word) for word in words_of(text)]
+
+
+def _meant(word: str, label: Label, among: Sequence[str]) -> str:
+    if canonical(word) in NO_ANSWER and not negates(word, map(str.casefold, among)):
         return ""
     loose = {name.casefold(): name for name in label.classes}
     held = [name for name in loose if re.search(rf"\b{re.escape(name)}\b", word)]
@@ -111,6 +142,13 @@ def _meant(word: str, label: Label) -> str:
     return loose[near[0]] if near else "..."
 
 
+HIGHEST, HIGHEST_OF_FEW_STEPS = 10, 100
+"""Highest number of a scale in small steps, and of one in steps of 5, 10, 20 or 25."""
+WIDEST_GAP = 2
+"""Largest gap of a scale, in steps, or in points if steps are fractions.
+
+Rare grades may be missing, but at the ends of whole numbers, 9 may stand for no answer.
+"""
 FEW_CLASSES = 12
 """Classes up to which it does not matter how often each is used."""
 
@@ -128,7 +166,8 @@ def classes_from_data(
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
-    once = not named and len(counts) > max(FEW_CLASSES, int(counts.sum()) / 2)
+    decimals = are_decimals(list(map(str, counts.index)))
+    once = not named and (decimals or len(counts) > max(FEW_CLASSES, int(counts.sum()) / 2))
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
     if numeric:
         _note_numbers(list(map(str, counts.index)), label, ledger)
@@ -144,7 +183,8 @@ def classes_from_data(
             "answers",
             where=f"column {columns[0].name}",
             allowed=f"classes that repeat, at most {MAX_CLASSES}, of at most {MAX_NAME} characters",
-            mend=f"name the column of classes with `labels=`, as free text is no class{which}",
+            mend="name the column of classes with `labels=`, as "
+            f"{'a fraction' if decimals else 'free text'} is no class{which}",
             go_on=go_on,
             numbers={"values": len(names), "most": MAX_CLASSES, "longest": longest},
         )
@@ -153,6 +193,15 @@ def classes_from_data(
     if no_before_yes(classes[::-1]):
         classes.reverse()
     _note_twice_binary(classes, label, ledger)
+    if decimals:
+        scores = as_scores(columns[0])
+        del scores["labels"]
+        ledger.note(
+            f"{len(names)} different fractions of {label.name} are read as classes; if they are "
+            f"scores, give {as_code(scores)} in the place of labels",
+            code="fractions-as-classes",
+            values=len(names),
+        )
     if len(classes) == 1:
         ledger.note(
             f"every answer to {label.name} is {classes[0]!r}, but a label needs two classes, "
@@ -161,6 +210,48 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def are_decimals(words: Sequence[str]) -> bool:
+    """Whether words are numbers with fractions, too many to be classes, and in no equal steps.
+
+    Examples
+    --------
+    >>> are_decimals([str(n / 2) for n in range(20)]), are_decimals([f"0.{n}7" for n in range(20)])
+    (False, True)
+    """
+    pointed = [word.replace(",", ".") for word in words]
+    if len(words) <= FEW_CLASSES or not all(map(NUMBER.fullmatch, pointed)):
+        return False
+    numbers = sorted(map(float, pointed))
+    return not all(map(float.is_integer, numbers)) and not has_steps(numbers)
+
+
+def has_steps(numbers: Sequence[float]) -> bool:
+    """Whether rising numbers are those of a scale: in equal steps, with few gaps, not high.
+
+    Examples
+    --------
+    >>> has_steps((1, 1.5, 2, 3)), has_steps((1, 2, 3, 4, 5)), has_steps((0, 25, 50, 75, 100))
+    (True, True, True)
+    >>> has_steps((1, 2, 3, 9)), has_steps((101, 102, 103)), has_steps((3, 17, 40))
+    (False, False, False)
+    """
+    hundredths = np.round(np.asarray(numbers, float) * 100)
+    if not np.allclose(hundredths, np.asarray(numbers, float) * 100):
+        return False
+    steps = np.diff(hundredths).astype(np.int64)
+    step = int(np.gcd.reduce(steps))
+    if not step or step % 5 or (hundredths[0] % step):
+        return False
+    highest = HIGHEST_OF_FEW_STEPS if step >= 500 else HIGHEST
+    lowest = -highest / 2 if numbers[0] < 0 else 0
+    if not (lowest <= numbers[0] and numbers[-1] <= highest):
+        return False
+    gaps = steps // step
+    if step < 100:
+        return bool(gaps.max() * step <= 100 * WIDEST_GAP)
+    return bool(gaps.max() <= WIDEST_GAP and gaps[0] == gaps[-1] == 1)
 
 
 def _instead(column: "pd.Series[str]", ledger: Ledger) -> dict[str, Any]:
@@ -172,10 +263,17 @@ def _instead(column: "pd.Series[str]", ledger: Ledger) -> dict[str, Any]:
     others = [name for name in free_answers(ledger.table.frame) if name != column.name]
     if others and (counted_up or not numeric):
         return {"labels": others[-1], "value": None}
-    if not numeric:
-        return {}
-    scale = (min(0, int(np.floor(numbers.min()))), max(1, int(np.ceil(numbers.max()))))
-    return {"labels": None, "score": str(column.name), "score_range": scale}
+    return as_scores(column) if numeric else {}
+
+
+def as_scores(column: "pd.Series[str]") -> dict[str, Any]:
+    """Return the arguments that read numbers as scores."""
+    cells = _pointed(column)[0]
+    numbers, filled = parse_numbers(cells)
+    given = numbers[filled]
+    scale = (min(0, int(np.floor(given.min()))), max(1, int(np.ceil(given.max()))))
+    found: dict[str, Any] = {"labels": None, "score": str(column.name)}
+    return found if scale == (0, 1) else {**found, "score_range": scale}
 
 
 def _as_people_count(name: str) -> tuple[list[str | int], str]:

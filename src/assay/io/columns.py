@@ -34,6 +34,7 @@ from assay.io.names import (
 )
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
+from assay.io.told_columns import say_unclear, told_columns
 
 MOST_VOTES = 1000
 """Numbers from which a column is hardly one of votes: years, times, identifiers."""
@@ -156,6 +157,8 @@ def require(
     if role == "item" and not guess:
         guess = _likely_key(roles, free, answers, frame, half)
     unnamed = role == "rater"
+    if role == "item" and guess and _once(guess, roles, found, answers, ledger):
+        return
     if unnamed and not guess:  # a column that is called like a rater, and whose values repeat
         called = [c for c in free if names_rater(c)]
         guess = next((c for c in called if 1 < frame[c].nunique() <= len(frame) / 2), "")
@@ -188,6 +191,37 @@ def require(
         role=role,
         go_on=go_on,
     )
+
+
+def _once(
+    guess: str | Sequence[str],
+    roles: Roles,
+    found: Mapping[str, str],
+    answers: Sequence[str],
+    ledger: Ledger,
+) -> bool:
+    """Add a problem, and return True, if no item of a guess would have two raters.
+
+    ``found`` are the guesses. Raters without names are no reason, since each row may be an item.
+    """
+    rater = [c for c in columns_of(roles, "rater") if c != NUMBERED] or names_in(found.get("rater"))
+    frame, key = ledger.table.frame, names_in(guess)
+    if not rater or frame[list(key)].drop_duplicates().shape[0] < len(frame.drop_duplicates()):
+        return False
+    free = [str(c) for c in frame.columns if c not in answers]
+    told = told_columns(frame, free, {"rater": rater, "answer": answers})
+    if say_unclear(told, ledger):
+        return True
+    ledger.problem(
+        "which-column",
+        f"I cannot tell which columns are the item: {listed(key)} would differ in each row, so "
+        f"that no item had two raters ({rater[0]})",
+        mend=f"name the columns that say what several raters rated with `item=`, or "
+        f"{as_code({'item': guess})} if each row is another item",
+        role="item",
+        numbers={"keys": 0},
+    )
+    return True
 
 
 def _likely_key(
@@ -251,7 +285,8 @@ def _likely(roles: Roles, answers: Sequence[str], ledger: Ledger) -> dict[str, s
     if (question := question_column(frame)) in free:
         free.remove(question)
         frame = frame[frame[question] == frame[question].value_counts().index[0]]
-    return likely_columns(frame, free, known)
+    told = told_columns(frame, free, known)
+    return told.guess() or likely_columns(frame, free, known)
 
 
 def roles_table(

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from assay._util.grouping import unique_rows
+from assay._util.text import listed
 from assay._util.typing import Ints
 from assay.data.class_words import NUMBER, canonical
-from assay.data.task import MAX_CLASSES
+from assay.data.task import MAX_CLASSES, Task
 from assay.data.task_files import MAX_NAME
 from assay.io.names import (
     ALL_KNOWN,
@@ -29,7 +30,8 @@ from assay.io.names import (
     words_in,
 )
 
-FIRST_ROWS = 2000
+FIRST_ROWS, MOST_ROWS = 2000, 20_000
+"""Rows that are looked at: for a first look, and for what is rare."""
 MOST_CLASSES = 12
 MOST_FREE = 12
 """Most columns tried for each of the three."""
@@ -41,7 +43,7 @@ MIN_SHARED = 2
 """Fewest ratings of an item, on average, for a key of columns that nothing else recommends."""
 LONGEST_NAME = 60
 """Characters beyond which most cells of a column are texts and no names."""
-MOST_STATES = 256
+MOST_STATES = Task.max_states
 """Combinations of classes up to which columns are proposed as labels together."""
 IDENTIFIER = re.compile(r"(?:^|[\W_])(?:id|nr|no|key)$|[a-z]I[dD]$", re.ASCII)
 """How names of columns end that identify something."""
@@ -65,6 +67,7 @@ def likely_columns(
     short = (c for c in named if sizes[c] > 1 and head[c].str.len().median() <= LONGEST_NAME)
     tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
+    answers = [c for c in answers if not names_rater(c) and not names_system(c)] or answers
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     systems = [
         *known.get("system", ()),
@@ -109,7 +112,7 @@ def likely_answers(
 
     Other columns describe the item or the rater.
     """
-    head = frame.head(FIRST_ROWS)
+    head = frame.head(MOST_ROWS)
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
     sizes = [len(unique_rows(*(codes[c] for c in key))[0]) for key in (item, rater)]
     return [
@@ -206,18 +209,27 @@ def _may_be_answer(column: str) -> bool:
     return name not in others and not name.endswith(("status", "state"))
 
 
-def within_states(
-    frame: pd.DataFrame, columns: Sequence[str], *, most: int = MOST_STATES
-) -> list[str]:
+def within_states(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return the columns of the fewest values that one model can hold as labels, in their order."""
     sizes = {c: max(2, frame[c].nunique()) for c in columns if not IDENTIFIER.search(c)}
     kept, states = set[str](), 1
     for column in sorted(sizes, key=lambda c: sizes[c]):
         states *= sizes[column]
-        if states > most:
+        if states > MOST_STATES:
             break
         kept.add(column)
     return [c for c in columns if c in kept]
+
+
+def left_out(columns: Sequence[str], kept: Sequence[str]) -> str:
+    """Say which columns are left out as labels; "" if none is."""
+    left = [c for c in columns if c not in kept]
+    if not left:
+        return ""
+    return (
+        f"one model cannot hold all {len(left) + len(kept)} labels, so that {len(kept)} are kept: "
+        f"the first of those with the fewest classes; left out: {listed(left)}"
+    )
 
 
 def are_numbers(column: "pd.Series[str]") -> bool:

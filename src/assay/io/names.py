@@ -6,8 +6,9 @@ Names of columns match ignoring case, spaces, dashes, dots and underscores.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -33,7 +34,10 @@ MADE = frozenset({NUMBERED, NUMBERED_GROUP})
 """The columns that the reader adds for raters without names, unlikely in real data."""
 KEY_PARTS = ("cluster", "system", "panel", "rank")
 """Roles whose columns may be part of an item's key."""
-ASKED = ("question", "question_id", "prompt", "user_input", "frage")
+ASKED = (
+    "question", "question_id", "prompt", "user_input", "frage", "pregunta", "domanda", "pergunta",
+    "vraag", "fråga", "spørgsmål", "pytanie",
+)  # fmt: skip
 """Names of questions: a cluster, if each item has one."""
 ANSWER_COLUMNS = tuple(WORDS["answer_columns"])
 QUESTION_COLUMNS = tuple(WORDS["question_columns"])
@@ -46,6 +50,8 @@ EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "t
 """Words in names of columns that are raters."""
 RATER_WORDS = PEOPLE | frozenset(WORDS["rater_words"])
 SYSTEM_WORDS = frozenset(WORDS["system_words"])
+ITEM_WORDS = frozenset(WORDS["item_words"])
+ASKING = frozenset(WORDS["asking"])
 LONGEST_ROLE = 3
 """Words beyond which a name is a question."""
 CRITERIA = frozenset(WORDS["criteria"])
@@ -74,7 +80,7 @@ def words_of(column: str) -> list[str]:
 
 
 def names_rater(column: str) -> bool:
-    """Whether a short name is that of a rater: who_rated, Rated by."""
+    """Whether a short name is that of a rater: who_rated, Rated by, Who?"""
     return _has_word(column, RATER_WORDS)
 
 
@@ -83,11 +89,38 @@ def names_system(column: str) -> bool:
     return _has_word(column, SYSTEM_WORDS) and not names_rater(column)
 
 
-def _has_word(column: str, known: Set[str]) -> bool:
-    """Whether a name that is no question has one of these words, also in camel case."""
-    words = words_of(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column))
-    found = known & {*words, *(word.removesuffix("s") for word in words)}
-    return bool(found) and len(words) <= LONGEST_ROLE and "?" not in column
+def names_item(column: str) -> bool:
+    """Whether a short name is that of an item: Q#, Frage-Nr."""
+    return _has_word(column, ITEM_WORDS) and not names_rater(column) and not names_system(column)
+
+
+@cache
+def _bare_words(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(without_accents, words))
+
+
+def _has_word(column: str, known: frozenset[str]) -> bool:
+    """Whether a short name has one of these words, also in camel case and without accents.
+
+    A question has nothing else but words that ask for it.
+    """
+    words = [without_accents(w) for w in words_of(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column))]
+    meant = _bare_words(known)
+    found = meant & {*words, *(word.removesuffix("s") for word in words)}
+    others = {*words} - found - _bare_words(ASKING)
+    return bool(found) and len(words) <= LONGEST_ROLE and not ("?" in column and others)
+
+
+def without_accents(text: str) -> str:
+    """Return text with the bare letters of those that have accents.
+
+    Examples
+    --------
+    >>> without_accents("évaluateur")
+    'evaluateur'
+    """
+    parts = unicodedata.normalize("NFD", text)
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
 def names_criterion(column: str) -> bool:
@@ -143,6 +176,8 @@ def is_called(column: str, names: Iterable[str]) -> bool:
 
 EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
 NO_ANSWER = frozenset(WORDS["no_answer"])
+NEGATIONS = frozenset(WORDS["negations"])
+NEGATING = tuple(WORDS["negating"])
 
 
 def words_in(column: "pd.Series[str]") -> set[str]:

@@ -70,10 +70,19 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
             if not person:
                 table, person = _with_numbers(table, "rater")
             roles = {"rater": (person,)}
-        found = _melted(table, columns, "item", task, given, roles=roles)
+        found = _melted(table, columns, _apart(table, given), task, given, roles=roles)
     return replace(
         found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes)
     )
+
+
+def _apart(table: Table, given: Arguments) -> str:
+    """Return the role of columns that ``wide_items=`` names: systems, if ``system=`` is their name.
+
+    No column of the table is called so then, and what is rated is named by other columns too.
+    """
+    named = isinstance(given.system, str) and table.finder.get(given.system) is None
+    return "system" if named and given.system else "item"
 
 
 def require_one_label(task: Task, given: Arguments) -> None:
@@ -130,7 +139,10 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         shared = [total.astype(np.int64) - shared[0], *shared]
     found = [_votes(table, c, columns) for c in columns] if shared is None else shared
     votes = np.column_stack(found)
-    table, roles = with_items(table, columns, given)
+    named = given.rater or ColumnFinder(_others(table, columns)).all_of(RECOGNISED["rater"])
+    by_name = bool(named) and votes.sum(axis=1).max(initial=0) <= 1
+    # Rows by named raters are ratings, and a number of each row names no item.
+    table, roles = (table, {}) if by_name else with_items(table, columns, given)
     classes = np.array(names, object)
     rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
     answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
@@ -145,9 +157,7 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
     long = replace(table, frame=frame, lines=table.lines[rows])
     options = {"labels": {task.label_names[0]: answer}}
     export = Export(table=long, roles=roles, options=options, title="counts", notes=(note,))
-    named = given.rater or ColumnFinder(frame.columns).all_of(RECOGNISED["rater"])
-    one_each = votes.sum(axis=1).max(initial=0) <= 1
-    return export if named and one_each else number_votes(export, given, task)
+    return export if by_name else number_votes(export, given, task)
 
 
 def _votes(table: Table, column: str, columns: Sequence[str]) -> Ints:
@@ -253,7 +263,8 @@ def _melted(
     meant = {canonical(word) for words in (given.classes or {}).values() for word in words}
     answer = task.label_names[0]
     rest = table.frame[_others(table, columns)]
-    named, said = free_name(role, rest), free_name(answer, rest)
+    own = given.system if role == "system" and isinstance(given.system, str) else role
+    named, said = free_name(own, rest), free_name(answer, rest)
     places = {(column, answer): column for column in columns}
     table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
     note = reader_note(

@@ -24,6 +24,7 @@ from assay.io.likely_columns import (
     MOST_CLASSES,
     are_numbers,
     has_few,
+    left_out,
     likely_columns,
     within_states,
 )
@@ -42,6 +43,8 @@ from assay.io.names import (
 )
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table, reader_note
+from assay.io.told_columns import Told, told_columns
+from assay.io.wide_tables import are_systems
 
 FALLBACK = "single"
 """Task of one label, with the classes of the data."""
@@ -246,18 +249,22 @@ def _questions_of(table: Table) -> tuple[str, list[Label]]:
     return "", []
 
 
-def _raters_and_systems(
+def _told(
     frame: pd.DataFrame, taken: Sequence[str], roles: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Return columns that are no answers: those of a rater or a system by their name and cells."""
+) -> tuple[Told, list[str]]:
+    """Return what the table tells of its columns, and those that are no answers by it."""
     finder, free = ColumnFinder(frame.columns), [str(c) for c in frame.columns if c not in taken]
     named = {
         role: finder.all_of(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
         for role in ("item", "rater")
     }
-    guess = likely_columns(frame, free, {r: columns for r, columns in named.items() if columns})
+    known = {role: columns for role, columns in named.items() if columns}
+    told = told_columns(frame, free, known)
+    if told.clear:
+        return told, [*told.items[0], *told.raters]
+    guess = likely_columns(frame, free, known)
     found = [c for role, c in guess.items() if role == "system" or names_rater(c)]
-    return [c for c in found if c not in (guess.get("item"), guess.get("answer"))]
+    return told, [c for c in found if c not in (guess.get("item"), guess.get("answer"))]
 
 
 def draft_arguments(
@@ -273,7 +280,7 @@ def draft_arguments(
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
     ``taken`` are columns that the caller names, ``roles`` the item and the rater among them.
-    Returns ``labels`` for several columns of answers, beside those that are ``left`` out as one
+    Returns ``labels`` for several columns of answers, and in ``left`` what is left out as one
     model cannot hold all; ``task`` for rows that answer one question each; empty if the export
     has a task, or if reading finds it.
     """
@@ -285,18 +292,22 @@ def draft_arguments(
     if len(asked) > 1:
         return {"task": Task(name="mine", labels=tuple(asked))}
     finder = table.finder
-    others = _raters_and_systems(table.frame, taken, roles)
+    told, others = _told(table.frame, taken, roles)
+    if told.unclear or (told.alone(told.answers) and are_systems(told.answers, table.frame)):
+        return {}  # reading says so
     taken = [*taken, *others]
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
     columns = _answer_columns_of(table, usual, taken)
     questions = question_columns(table.frame, taken)
     if len(columns) != 1 or columns[0] not in usual:
-        columns = questions
+        columns = [
+            c for c in questions
+            if not told.clear or c in told.answers or has_options(table.frame[c])
+        ]  # fmt: skip
     else:  # lists of chosen options are answers whatever their column is called
         columns += [c for c in questions if c not in columns and has_options(table.frame[c])]
     if (0 if others else 1) < len(columns) <= MOST_LABELS:
-        kept = within_states(table.frame, columns, most=Task.max_states)
-        left = [column for column in columns if column not in kept]
+        kept = within_states(table.frame, columns)
         labels_of = {"labels": {column: column for column in kept}}
-        return labels_of | ({"left": left} if left else {})
+        return labels_of | ({"left": left} if (left := left_out(columns, kept)) else {})
     return {}

@@ -165,6 +165,8 @@ FEWEST_COUNTED = 3
 """Fewest rows with equal sums that show counts of votes."""
 FEWEST_VARIED, STEADY = 8, 0.5
 """For unequal sums: fewest rows, and largest ratio of their variance to that of the columns."""
+MOST_WORDS = 3
+"""Words beyond which a name is a question, and no system."""
 SHOWN = 4
 MOSTLY = 0.9
 """Smallest share of distinct values for a column to identify rows."""
@@ -172,6 +174,8 @@ NUMBERS = re.compile(r"(\d+)")
 """Splits a name at its numbers."""
 GRID = re.compile(r"(.+?)\s*\[[^\[\]]+\]")
 """A question of a grid, with its row in brackets."""
+STEM = re.compile(r"(.+?)[\s_.:/\[-].*")
+"""The beginning that the names of classes share: is_abuse in is_abuse.1, is_abuse.-1."""
 MOST_NAMED = 12
 """Most columns that a proposed argument lists."""
 ITEM_PARTS = (*RECOGNISED["system"], *RECOGNISED["rank"])
@@ -256,12 +260,6 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    if (
-        report_shares(frame, ledger)
-        or _report_counts(frame, ledger)
-        or _report_one_hot(frame, ledger)
-    ):
-        return True
     grid = find_grid(frame, [str(c) for c in frame.columns if str(c) not in taken])
     beside = [str(c) for c in frame.columns if grid and str(c) not in grid.columns.values()]
     if is_form(beside) or person_of(beside):
@@ -282,6 +280,18 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     else:
         _report_shape(frame, columns, label, item, person, ledger)
     return True
+
+
+def report_classes(task: Task, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if columns seem to be the classes of one answer."""
+    if len(task.labels) != 1 or ledger.problems:
+        return False
+    frame = ledger.table.frame
+    return (
+        report_shares(frame, ledger)
+        or _report_counts(frame, ledger)
+        or report_one_hot(frame, ledger)
+    )
 
 
 def _are_rater_and_answer(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
@@ -408,6 +418,35 @@ def person_of(rest: Sequence[str]) -> str:
     return min(found, key=lambda c: bare(c) not in KNOWN["rater"], default="")
 
 
+def are_systems(columns: Sequence[str], frame: pd.DataFrame) -> bool:
+    """Whether columns beside item and rater may be systems: they share their few answers.
+
+    None has the name of a criterion or a question.
+    """
+    held = {frozenset(words_in(frame[c])) for c in columns}
+    called = any(names_criterion(c) or "?" in c or len(words_of(c)) > MOST_WORDS for c in columns)
+    return len(columns) >= FEWEST_COLUMNS and len(held) == 1 and not called
+
+
+def report_systems(
+    columns: Sequence[str], key: Sequence[str], rater: str, ledger: Ledger
+) -> None:
+    """Add the problem that columns seem to be systems; each may be a label too."""
+    name = "system"
+    while name in ledger.table.frame.columns:
+        name = f"{name}_"
+    reading: dict[str, Any] = {
+        "wide_items": list(columns), "item": [*key, name], "rater": rater, "system": name,
+    } | ({"cluster": key[0]} if len(key) == 1 else {})  # fmt: skip
+    seen = (
+        f"share their answers: {first_names(columns, SHOWN)}; a row seems to hold what one rater "
+        f"({rater}) says of each of several systems for one {listed(key)}"
+    )
+    labels = as_code({"labels": {c: c for c in columns}, "rater": rater})
+    mend = f"if they are systems, give {as_code(reading)}; if each is a label, {labels}"
+    _report(columns, seen, "the system, the answer", mend, reading, ledger)
+
+
 def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
     """Add a problem, and return True, if columns hold numbers of votes for each class."""
     columns = vote_columns(frame)
@@ -454,13 +493,10 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     return []
 
 
-def _report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
+def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
     """Add a problem, and return True, if each class has a column of 0 and 1."""
-    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
-    part = frame[flags].isin(["1", "true"])
-    if len(flags) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
-        return False
-    if not (part.sum(axis=1) == 1).all():
+    flags = _one_hot(frame)
+    if not flags:
         return False
     ledger.problem(
         "one-hot",
@@ -471,3 +507,19 @@ def _report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
         go_on={"counts": flags},
     )
     return True
+
+
+def _one_hot(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of 0 and 1 with a single 1 in each row: all such, or those of one stem."""
+    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
+    stems: dict[str, list[str]] = {"": flags}
+    for column in flags:
+        if sign := STEM.fullmatch(column):
+            stems.setdefault(sign[1], []).append(column)
+    for group in stems.values():
+        part = frame[group].isin(["1", "true"])
+        if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
+            continue
+        if (part.sum(axis=1) == 1).all():
+            return group
+    return []

@@ -129,7 +129,7 @@ def test_a_log_has_a_line_for_each_stage(monkeypatch) -> None:
 def test_a_log_says_once_how_long_sampling_takes(monkeypatch) -> None:
     log = log_of(monkeypatch)
     monkeypatch.setattr(progress, "BEFORE_FORECAST", 0.05)
-    with progress_bar(2, 50, show=True) as show:
+    with progress_bar(2, 50, show=True, tune=20) as show:
         show([(4, 0), (5, 0)])
         time.sleep(0.06)
         show([(4, 0), (5, 0)])  # a tenth of the draws tells the time of the others
@@ -137,7 +137,7 @@ def test_a_log_says_once_how_long_sampling_takes(monkeypatch) -> None:
         for done in range(10, 50, 10):
             show([(done, 0), (done, 0)])
     first, second = log.getvalue().splitlines()
-    assert first == "sampling 2 x 50 draws"
+    assert first == "sampling 2 chains of 30 draws after a warm-up of 20"
     assert re.fullmatch(r"sampling: about [01] s left", second)
 
 

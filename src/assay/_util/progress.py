@@ -182,9 +182,7 @@ def _rate_column(unit: str) -> Any:
 
 
 @contextmanager
-def progress_bar(
-    chains: int, total: int, *, show: bool, tune: int = 0
-) -> Iterator[Show | None]:
+def progress_bar(chains: int, total: int, *, show: bool, tune: int = 0) -> Iterator[Show | None]:
     """Show a bar over all chains; yield the function that updates it.
 
     ``total`` counts the draws of a chain with those of its warm-up, ``tune``.

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from assay._util.errors import AssayError, Problem, RatingsError
-from assay._util.text import counted
+from assay._util.errors import AssayError, Problem, RatingsError, as_code
+from assay._util.text import counted, listed
 from assay.data.ratings import UNNAMED
-from assay.io.arguments import BY_ROW
+from assay.io.arguments import BY_ROW, names_in
+from assay.io.names import names_rater
 
 MOST_STEPS = 4
 CHEAP = 20_000_000
@@ -43,17 +44,27 @@ def tried(
             go_on |= {**more, **_joined_words(go_on, more)}
         else:
             wrong = _useless(found, go_on)
-            return RatingsError(
-                [*problems, *wrong], error.source, go_on={} if wrong else go_on
-            )
+            return RatingsError([*problems, *wrong], error.source, go_on={} if wrong else go_on)
     return RatingsError(problems, error.source, go_on={})
 
 
 def _useless(ratings: Any, go_on: Mapping[str, Any]) -> list[Problem]:
     """Return why guessed columns give ratings that say nothing of their raters; else nothing.
 
-    No item has two raters then, although the raters have names.
+    No item has two raters then, although the raters have names; or a name of raters is a part of
+    the item, and the raters have none.
     """
+    parts = [c for c in names_in(go_on.get("item")) if isinstance(c, str) and names_rater(c)]
+    if parts and go_on.get("rater") == BY_ROW:
+        return [
+            Problem(
+                what=f"I cannot tell which column is the rater: {listed(parts)} is called so, but "
+                "would be a part of the item",
+                mend=f"{as_code({'rater': parts[0]})} if it says who gave the answers",
+                code="which-column",
+                numbers={"columns": len(parts)},
+            )
+        ]
     guessed = go_on.get("item") or go_on.get("counts")
     rater = go_on.get("rater") != BY_ROW and set(ratings.raters["group"]) != {UNNAMED}
     rated = np.unique(np.column_stack([ratings.item, ratings.rater]), axis=0)[:, 0]

@@ -36,7 +36,10 @@ def sample_nuts(
     z = np.random.default_rng(seed).standard_normal((chains, density.size))
     points = density.constrain(start.centre + start.scale * z)
     begin = [{name: value[chain] for name, value in points.items()} for chain in range(chains)]
-    with _silent(), progress_bar(chains, effort.total, show=effort.progress, tune=effort.tune) as show:
+    with (
+        _silent(),
+        progress_bar(chains, effort.total, show=effort.progress, tune=effort.tune) as show,
+    ):
         board = Board(chains, effort.total, show)
 
         def note(trace: Any, draw: Any) -> None:

@@ -254,13 +254,21 @@ def require_answers(
         f"{said}",
         where=f"columns: {listed(own_columns(finder.columns))}",
         mend=mend,
-        go_on=scores if scores else {"labels": answers} if likely else {"task": None} if others_task else {},
+        go_on=scores
+        if scores
+        else {"labels": answers}
+        if likely
+        else {"task": None}
+        if others_task
+        else {},
     )
 
 
 def _scores_of(columns: Sequence[str], frame: pd.DataFrame) -> dict[str, Any]:
     """Return the arguments that read a column of many fractions as scores; else nothing."""
-    words = [str(w).strip() for c in columns for w in pd.unique(frame[c])] if len(columns) == 1 else []
+    words = (
+        [str(w).strip() for c in columns for w in pd.unique(frame[c])] if len(columns) == 1 else []
+    )
     given = [word for word in words if canonical(word) not in EMPTY]
     return as_scores(frame[columns[0]]) if are_decimals(given) else {}
 

@@ -118,12 +118,16 @@ def negates(word: str, words: Iterable[str]) -> bool:
         stems = set(_stems(other))
         if other == word or stems & NEGATIONS:
             continue
-        if said and len(said) < len(mine) and said <= stems:
-            if stems == said or (len(said) > 1 and len(stems) == len(said) + 1):
-                return True
-        if len(mine) == len(stems) == 1:
-            if any(mine[0] == f"{start}{next(iter(stems))}" for start in NEGATING):
-                return True
+        more = len(stems) - len(said)
+        if (
+            said
+            and len(said) < len(mine)
+            and said <= stems
+            and (more == 0 or len(said) > more == 1)
+        ):
+            return True
+        if len(mine) == len(stems) == 1 and mine[0] in {start + min(stems) for start in NEGATING}:
+            return True
     return False
 
 

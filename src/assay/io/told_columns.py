@@ -118,14 +118,17 @@ def told_columns(
     than items, and some column varies as answers do. A column called like a rater is no part of an
     item beside another rater. ``known`` columns of item, rater and answer are taken as they are.
     """
+    if not MADE.isdisjoint(known.get("rater", ())):
+        return Told(sizes={})  # raters without names tell nothing
     head = frame.head(MOST_ROWS).drop_duplicates()
     usable = [c for c in free if c and _usable(c, head)]
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
-    usable = [c for c in usable if 1 < sizes[c]][: 2 * MOST_FREE]
+    usable = [c for c in usable if sizes[c] > 1][: 2 * MOST_FREE]
     answers = list(known.get("answer", ()))
     named = [c for role in ("item", "rater") for c in known.get(role, ())]
     kinds = {c: _kind(c, head[c]) for c in dict.fromkeys([*usable, *named])}
+    kinds |= dict.fromkeys(known.get("rater", ())[:1], "rater")
     raters = list(known.get("rater", ())[:1]) or [
         c for c in usable
         if 2 * sizes[c] <= len(head) and not names_criterion(c) and _short(head[c])
@@ -302,4 +305,3 @@ def say_unclear(told: Told, ledger: Ledger) -> bool:
         )
         return True
     return False
-

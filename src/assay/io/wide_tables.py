@@ -30,6 +30,7 @@ from assay.io.names import (
     is_called,
     names_criterion,
     names_question,
+    names_rater,
     names_system,
     squash,
     words_in,
@@ -345,10 +346,11 @@ def _report_shape(
     rest = [str(c) for c in frame.columns if c not in columns]
     form = is_form(rest)
     if not person and not form and are_criteria(columns):
-        reading = {"labels": {c: c for c in columns}, "rater": "row"}
+        rater = next((c for c in rest if names_rater(c)), "")
+        reading = {"labels": {c: c for c in columns}, "rater": rater or "row"}
         raters = as_code({"wide": list(columns)})
         shown = first_names(columns, SHOWN)
-        seen = f"look like criteria by which one rater judged each item: {shown}"
+        seen = f"look like criteria by which {rater or 'one rater'} judged each item: {shown}"
         mend = f"if each is a label, give {as_code(reading)}; if they are raters, {raters}"
         _report(columns, seen, "an answer to each criterion", mend, reading, ledger)
         return
@@ -428,9 +430,7 @@ def are_systems(columns: Sequence[str], frame: pd.DataFrame) -> bool:
     return len(columns) >= FEWEST_COLUMNS and len(held) == 1 and not called
 
 
-def report_systems(
-    columns: Sequence[str], key: Sequence[str], rater: str, ledger: Ledger
-) -> None:
+def report_systems(columns: Sequence[str], key: Sequence[str], rater: str, ledger: Ledger) -> None:
     """Add the problem that columns seem to be systems; each may be a label too."""
     name = "system"
     while name in ledger.table.frame.columns:

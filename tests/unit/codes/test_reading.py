@@ -414,6 +414,14 @@ KINDS = [
     Kind(code="no-rater", call=call(table(text=range(24)).drop(columns="rater")),
          mend=argument("rater"), right=shape(ITEMS, 2, 2 * ITEMS)),
     Kind(
+        code="which-column",
+        call=call(pd.DataFrame(
+            [(f"{n} x", a, b, "xy"[(n + len(a + b)) % 3 > 0]) for n in range(12)
+             for a in ("one", "three", "four") for b in ("i", "vii", "viii", "iix")],
+            columns=["a", "b", "c", "d"])),
+        mend=instead(rater="c", item=["a", "b"], labels="d"),
+    ),
+    Kind(
         code="no-rater",
         call=call(pd.DataFrame({"item": [1, 1, 2], "label": list("xyx"), "n": [3, 1, 4],
                                 "day": list("abc")})),
@@ -704,6 +712,7 @@ BY_HAND = {
     "source-type": "the object is no table",
     "too-many-classes": "texts are no classes, and no other column holds any",
     "unparsed-file": "a quotation mark stands open to the end",
+    "which-column": "only a person knows who rated",
     "web-page": "a page that asks for a password holds no table",
     "unread-file": "no file is beside it that may be meant",
 }

@@ -17,6 +17,7 @@ from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import are_decimals, as_scores
+from assay.io.class_columns import report_classes, report_one_hot
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
@@ -63,9 +64,8 @@ from assay.io.wide_tables import (
     answer_columns,
     are_criteria,
     are_systems,
+    find_grid,
     item_of,
-    report_classes,
-    report_one_hot,
     report_systems,
     report_wide,
     rows_are_items,
@@ -200,11 +200,14 @@ def require_answers(
         role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
         for role in ("item", "rater", "system")
     }
-    told = told_columns(frame, [*free, *known["system"]], known)
+    told = told_columns(frame, free, known)
     keys = [list(roles[role]) for role in ("item", "rater") if role in named]
     rated = any(frame.duplicated(key).mean() > 1 - MOSTLY for key in keys)
     if (report_one_hot(frame, ledger) if rated and one else report_classes(task, ledger)) or (
-        not rated and not told.named and not told.unclear and report_wide(task, ledger, taken)
+        not rated
+        and not told.named
+        and (not told.unclear or find_grid(frame, [c for c in free if c not in taken]))
+        and report_wide(task, ledger, taken)
     ):
         ledger.raise_problems()
     likely, said = {}, ""
@@ -217,7 +220,7 @@ def require_answers(
     if not likely and one and told.clear:
         likely = {c: c for c in within_states(frame, told.answers)}
         said = "; " * bool(left := left_out(told.answers, list(likely))) + left
-    if told.alone(list(likely)) and are_systems(list(likely), frame):
+    if told.alone(list(likely)) and are_systems(list(likely), told.raters[0], frame):
         report_systems(list(likely), told.items[0], told.raters[0], ledger)
         ledger.raise_problems()
     if not likely and one and say_unclear(told, ledger):

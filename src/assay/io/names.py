@@ -50,6 +50,7 @@ EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "t
 """Words in names of columns that are raters."""
 RATER_WORDS = PEOPLE | frozenset(WORDS["rater_words"])
 SYSTEM_WORDS = frozenset(WORDS["system_words"])
+SYSTEM_NAMES = frozenset(WORDS["system_names"])
 ITEM_WORDS = frozenset(WORDS["item_words"])
 ASKING = frozenset(WORDS["asking"])
 LONGEST_ROLE = 3

@@ -16,6 +16,7 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments, names_in
+from assay.io.class_columns import COUNTED, vote_columns
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
@@ -24,7 +25,6 @@ from assay.io.share_tables import names_of_shares, number_column, other_class, v
 from assay.io.tables import Table, reader_note
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
-    COUNTED,
     EVERY,
     LABEL,
     RATER,
@@ -34,7 +34,6 @@ from assay.io.wide_tables import (
     names_people,
     parts_of,
     person_of,
-    vote_columns,
 )
 
 SHOWN = 5

@@ -293,7 +293,8 @@ def draft_arguments(
         return {"task": Task(name="mine", labels=tuple(asked))}
     finder = table.finder
     told, others = _told(table.frame, taken, roles)
-    if told.unclear or (told.alone(told.answers) and are_systems(told.answers, table.frame)):
+    alone = told.alone(told.answers)
+    if told.unclear or (alone and are_systems(told.answers, told.raters[0], table.frame)):
         return {}  # reading says so
     taken = [*taken, *others]
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]

@@ -10,6 +10,7 @@ from assay._util.errors import as_code
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
+from assay.io.arguments import BY_ROW
 from assay.io.files.file_paths import FILE
 from assay.io.likely_columns import (
     IDENTIFIER,
@@ -17,6 +18,7 @@ from assay.io.likely_columns import (
     MOST_FREE,
     MOST_REPEATED,
     MOST_ROWS,
+    crossing,
     has_few,
     likely_answers,
 )
@@ -36,6 +38,7 @@ from assay.io.names import (
     names_rater,
     names_system,
     squash,
+    words_in,
 )
 from assay.io.reading_log import Ledger
 
@@ -116,12 +119,15 @@ def told_columns(
 
     No rater rates an item twice (but for a few), items have several raters, there are fewer raters
     than items, and some column varies as answers do. A column called like a rater is no part of an
-    item beside another rater. ``known`` columns of item, rater and answer are taken as they are.
+    item beside another rater. ``known`` columns of item, rater, system and answer are taken as they
+    are.
     """
     if not MADE.isdisjoint(known.get("rater", ())):
         return Told(sizes={})  # raters without names tell nothing
     head = frame.head(MOST_ROWS).drop_duplicates()
-    usable = [c for c in free if c and _usable(c, head)]
+    own = list(known.get("system", ()))
+    usable = [c for c in dict.fromkeys([*free, *own]) if c and _usable(c, head)]
+    usable = [str(c) for c in frame.columns if c in usable]
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     usable = [c for c in usable if sizes[c] > 1][: 2 * MOST_FREE]
@@ -129,6 +135,8 @@ def told_columns(
     named = [c for role in ("item", "rater") for c in known.get(role, ())]
     kinds = {c: _kind(c, head[c]) for c in dict.fromkeys([*usable, *named])}
     kinds |= dict.fromkeys(known.get("rater", ())[:1], "rater")
+    kinds |= dict.fromkeys([c for c in own if c in kinds], "system")
+    systems = [c for c, kind in kinds.items() if kind == "system" and has_few(head[c])]
     raters = list(known.get("rater", ())[:1]) or [
         c for c in usable
         if 2 * sizes[c] <= len(head) and not names_criterion(c) and _short(head[c])
@@ -136,7 +144,9 @@ def told_columns(
     fits: list[_Fit] = []
     for rater in raters:
         parts = [c for c in usable if c != rater and c not in answers and not names_criterion(c)]
-        for key in _keys(rater, parts[:MOST_FREE], list(known.get("item", ())), codes, len(head)):
+        item = list(known.get("item", ()))
+        parts = [c for n, c in enumerate(parts) if n < MOST_FREE or c in systems]
+        for key in _keys(rater, parts, item, systems, codes, len(head)):
             fits += _fit(key, rater, head, answers, [c for c in usable if c not in key], kinds)
     best = max((fit.evidence for fit in fits), default=0)
     fits = [fit for fit in fits if fit.evidence == best]
@@ -155,26 +165,36 @@ def told_columns(
 
 
 def _keys(
-    rater: str, parts: Sequence[str], item: Sequence[str], codes: Mapping[str, Ints], rows: int
+    rater: str,
+    parts: Sequence[str],
+    item: Sequence[str],
+    systems: Sequence[str],
+    codes: Mapping[str, Ints],
+    rows: int,
 ) -> list[tuple[str, ...]]:
-    """Return the smallest keys of items that a rater hardly rates twice, and that are shared."""
-    if not item:
-        starts: list[tuple[str, ...]] = [()]
-    else:
-        starts, parts = [tuple(item)], [c for c in parts if c not in item]
+    """Return the smallest keys of items that a rater hardly rates twice, and that are shared.
+
+    So are those of a column with whose values nearly each of ``systems`` occurs.
+    """
+    starts: list[tuple[str, ...]] = [tuple(item)]
+    parts = [c for c in parts if c not in item]
+    raters = _number((rater,), codes)
+
+    def fits(key: tuple[str, ...]) -> bool:
+        if _number((*key, rater), codes) < (1 - MOST_REPEATED) * rows:
+            return False
+        items = _number(key, codes)
+        return rows >= MIN_RATED * items and raters < items
+
+    pairs = [(c, s) for c in parts for s in systems if c != s and s in parts] if not item else []
+    crossed = [key for key in pairs if crossing(key[:1], key[1:], codes) and fits(key)]
     for size in range(0 if item else 1, MOST_KEY + 1 - len(item)):
-        found = []
+        found: list[tuple[str, ...]] = []
         for start in starts:
-            for more in combinations(parts, size):
-                key = (*start, *more)
-                if _number((*key, rater), codes) < (1 - MOST_REPEATED) * rows:
-                    continue
-                items, raters = _number(key, codes), _number((rater,), codes)
-                if rows >= MIN_RATED * items and raters < items:
-                    found.append(key)
+            found += [key for more in combinations(parts, size) if fits(key := (*start, *more))]
         if found:
-            return found
-    return []
+            return found + [key for key in crossed if key not in found]
+    return crossed
 
 
 def _number(key: Sequence[str], codes: Mapping[str, Ints]) -> int:
@@ -199,7 +219,11 @@ def _fit(
     left = {kinds.get(c) for c in (*key, *vary)}
     if "rater" in left and kinds[rater] != "rater":
         return []
-    unsaid = any(not kinds[c] and has_few(head[c]) for c in key)
+    unsaid = [c for c in (*key, rater) if not kinds[c] and has_few(head[c])]
+    said = set[str]().union(*(words_in(head[c]) for c in vary))
+    if any(not words_in(head[c]).isdisjoint(said) for c in unsaid):
+        return []  # these are answers too: columns of raters
+    unsaid = [c for c in unsaid if c != rater]
     if unsaid and any(kinds.get(c) == "system" for c in vary):
         return []  # answers in the place of the system
     systems = sum(kinds[c] == "system" for c in key)
@@ -270,12 +294,18 @@ def say_unclear(told: Told, ledger: Ledger) -> bool:
     """
     if told.unclear and len(told.raters) == len(told.items) == 1:
         (rater,), answers = told.raters, listed(told.answers)
+        criteria = all(map(names_criterion, told.answers))
+        other = f"each of {answers}"
+        mend = f"{as_code({'wide': list(told.answers)})} if {answers} are raters"
+        if criteria:
+            other = "nobody that a column names"
+            labels = {"labels": {c: c for c in told.answers}, "rater": BY_ROW}
+            mend = f"{as_code(labels)} if no column does"
         ledger.problem(
             "which-column",
             f"I cannot tell which columns are the raters: {rater} "
-            f"({counted(told.sizes[rater], 'value')}), or each of {answers}",
-            mend=f"{as_code({'rater': rater})} if {rater} says who gave the answers; "
-            f"{as_code({'wide': list(told.answers)})} if {answers} are raters",
+            f"({counted(told.sizes[rater], 'value')}), or {other}",
+            mend=f"{as_code({'rater': rater})} if {rater} says who gave the answers; {mend}",
             role="rater",
             numbers={"columns": 1 + len(told.answers)},
         )

@@ -11,9 +11,10 @@ import pandas as pd
 
 from assay._util.errors import as_code
 from assay._util.text import first_names, listed
-from assay.data.class_words import BINARY_SPELLINGS, canonical
+from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import spellings
+from assay.io.files.file_paths import FILE
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
     ALL_KNOWN,
@@ -25,6 +26,7 @@ from assay.io.names import (
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
+    SYSTEM_NAMES,
     TRUTH_NAMES,
     bare,
     is_called,
@@ -37,7 +39,6 @@ from assay.io.names import (
     words_of,
 )
 from assay.io.reading_log import Ledger
-from assay.io.share_tables import report_shares
 
 RATER, LABEL = "{rater}", "{label}"
 """Slots of a pattern of names of columns, such as ``{rater}_{label}``."""
@@ -158,14 +159,8 @@ def parts_of(columns: Sequence[str], pattern: str) -> dict[tuple[str, str], str]
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
-COUNTED = frozenset({"vote", "votes"})
-"""Words in the names of columns of votes."""
-FEWEST_FLAGS = 3
-"""Fewest columns with a single 1 in each row that show a one-hot answer."""
 FEWEST_COUNTED = 3
 """Fewest rows with equal sums that show counts of votes."""
-FEWEST_VARIED, STEADY = 8, 0.5
-"""For unequal sums: fewest rows, and largest ratio of their variance to that of the columns."""
 MOST_WORDS = 3
 """Words beyond which a name is a question, and no system."""
 SHOWN = 4
@@ -175,8 +170,6 @@ NUMBERS = re.compile(r"(\d+)")
 """Splits a name at its numbers."""
 GRID = re.compile(r"(.+?)\s*\[[^\[\]]+\]")
 """A question of a grid, with its row in brackets."""
-STEM = re.compile(r"(.+?)[\s_.:/\[-].*")
-"""The beginning that the names of classes share: is_abuse in is_abuse.1, is_abuse.-1."""
 MOST_NAMED = 12
 """Most columns that a proposed argument lists."""
 ITEM_PARTS = (*RECOGNISED["system"], *RECOGNISED["rank"])
@@ -281,18 +274,6 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     else:
         _report_shape(frame, columns, label, item, person, ledger)
     return True
-
-
-def report_classes(task: Task, ledger: Ledger) -> bool:
-    """Add a problem, and return True, if columns seem to be the classes of one answer."""
-    if len(task.labels) != 1 or ledger.problems:
-        return False
-    frame = ledger.table.frame
-    return (
-        report_shares(frame, ledger)
-        or _report_counts(frame, ledger)
-        or report_one_hot(frame, ledger)
-    )
 
 
 def _are_rater_and_answer(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
@@ -420,14 +401,24 @@ def person_of(rest: Sequence[str]) -> str:
     return min(found, key=lambda c: bare(c) not in KNOWN["rater"], default="")
 
 
-def are_systems(columns: Sequence[str], frame: pd.DataFrame) -> bool:
-    """Whether columns beside item and rater may be systems: they share their few answers.
+def are_systems(columns: Sequence[str], rater: str, frame: pd.DataFrame) -> bool:
+    """Whether columns beside item and rater seem to be systems: they share their few answers.
 
-    None has the name of a criterion or a question.
+    None has the name of a criterion or a question. Most are called like systems, or ``rater`` is
+    the file of a folder.
     """
     held = {frozenset(words_in(frame[c])) for c in columns}
     called = any(names_criterion(c) or "?" in c or len(words_of(c)) > MOST_WORDS for c in columns)
-    return len(columns) >= FEWEST_COLUMNS and len(held) == 1 and not called
+    if len(columns) < FEWEST_COLUMNS or len(held) != 1 or called:
+        return False
+    return rater == FILE or 2 * sum(map(_is_called_system, columns)) > len(columns)
+
+
+def _is_called_system(column: str) -> bool:
+    """Whether a name is that of a system, such as gpt-4, model B, v2 or A."""
+    words = words_of(column)
+    known = bool(SYSTEM_NAMES & set(words)) or names_system(column) or words == ["v"]
+    return known or len(column.strip()) == 1
 
 
 def report_systems(columns: Sequence[str], key: Sequence[str], rater: str, ledger: Ledger) -> None:
@@ -445,81 +436,3 @@ def report_systems(columns: Sequence[str], key: Sequence[str], rater: str, ledge
     labels = as_code({"labels": {c: c for c in columns}, "rater": rater})
     mend = f"if they are systems, give {as_code(reading)}; if each is a label, {labels}"
     _report(columns, seen, "the system, the answer", mend, reading, ledger)
-
-
-def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
-    """Add a problem, and return True, if columns hold numbers of votes for each class."""
-    columns = vote_columns(frame)
-    if not columns:
-        return False
-    sums = frame[columns].astype(float).sum(axis=1).astype(int)
-    total = f"{sums.min()}" if sums.nunique() == 1 else f"{sums.min()} to {sums.max()}"
-    ledger.problem(
-        "count-table",
-        f"the cells of {listed(columns, SHOWN)} look like counts of votes: each row sums to "
-        f"{total}",
-        allowed="a row for each rating: the item, the rater, the answer",
-        mend=f"if they are, give {as_code({'counts': columns})}; raters then have no names",
-        role="rater",
-        numbers={"lowest": sums.min(), "highest": sums.max()},
-        go_on={"counts": columns},
-    )
-    return True
-
-
-def vote_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns with numbers of votes.
-
-    They are called yes and no, or votes; or row sums hardly vary, since votes for one class exclude
-    others, while answers of raters vary together.
-    """
-    whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
-    whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]
-    numbers = frame[whole].astype(float)
-    named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
-    named += [c for c in whole if COUNTED & set(words_of(c))]
-    if len(named) >= FEWEST_COLUMNS and numbers[named].to_numpy().max(initial=0) > 1:
-        return named
-    for start in range(len(whole) - FEWEST_COLUMNS + 1):
-        part = numbers.iloc[:, start:]
-        sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
-        if len(frame) < FEWEST_COUNTED or part.to_numpy().max() <= 1 or not spread:
-            continue
-        if sums.min() < 1:
-            continue
-        steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
-        if sums.nunique() == 1 or (len(part) >= FEWEST_VARIED and steady):
-            return whole[start:]
-    return []
-
-
-def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
-    """Add a problem, and return True, if each class has a column of 0 and 1."""
-    flags = _one_hot(frame)
-    if not flags:
-        return False
-    ledger.problem(
-        "one-hot",
-        f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
-        "one answer",
-        allowed="a column with the class",
-        mend=f"if they are, give {as_code({'counts': flags})}",
-        go_on={"counts": flags},
-    )
-    return True
-
-
-def _one_hot(frame: pd.DataFrame) -> list[str]:
-    """Return the columns of 0 and 1 with a single 1 in each row: all such, or those of one stem."""
-    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
-    stems: dict[str, list[str]] = {"": flags}
-    for column in flags:
-        if sign := STEM.fullmatch(column):
-            stems.setdefault(sign[1], []).append(column)
-    for group in stems.values():
-        part = frame[group].isin(["1", "true"])
-        if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
-            continue
-        if (part.sum(axis=1) == 1).all():
-            return group
-    return []

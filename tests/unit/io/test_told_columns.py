@@ -97,6 +97,16 @@ def test_a_rater_that_nothing_speaks_for_may_be_a_part_of_the_item() -> None:
     one = frame[frame["system"] == "alpha"].drop(columns="system")
     with pytest.raises(RatingsError, match=r"which columns are the raters: c .*, or each of d, e"):
         read_ratings(one)
+    one = one.set_axis(["a", "c", "correct", "polite"], axis=1)
+    with pytest.raises(RatingsError, match=r"c .5 values., or nobody that a column names"):
+        read_ratings(one)
+
+
+def test_a_text_that_is_an_answer_of_a_system_leaves_the_question_its_cluster() -> None:
+    frame = study(["a", "system", "worker", "d", "e"])
+    frame.insert(2, "text", "said " + frame["a"] + frame["system"])
+    call, _ = followed(frame)
+    assert call["item"] == ["a", "system"]
 
 
 def test_a_number_of_each_row_is_no_item_that_raters_share() -> None:
@@ -157,7 +167,10 @@ def test_columns_beside_item_and_rater_that_share_their_answers_are_systems() ->
     assert draft_arguments(beside()) == {}
 
 
-@pytest.mark.parametrize("names", [["polite", "correct", "kurz"], ["Is it 1?", "b", "c"]])
+@pytest.mark.parametrize(
+    "names",
+    [["polite", "correct", "kurz"], ["Is it 1?", "b", "c"], ["hateful", "offensive", "aggressive"]],
+)
 def test_criteria_beside_item_and_rater_are_labels(names: list[str]) -> None:
     _, ratings = followed(beside(names))
     assert sorted(ratings.task.label_names) == sorted(names)

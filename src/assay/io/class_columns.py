@@ -1,0 +1,116 @@
+"""Columns that are the classes of one answer: numbers of votes, shares, or a single 1 in a row."""
+
+import re
+
+import pandas as pd
+
+from assay._util.errors import as_code
+from assay._util.text import listed
+from assay.data.class_words import BINARY_SPELLINGS, canonical
+from assay.data.task import Task
+from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
+from assay.io.reading_log import Ledger
+from assay.io.share_tables import report_shares
+
+COUNTED = frozenset({"vote", "votes"})
+"""Words in the names of columns of votes."""
+FEWEST_COLUMNS = 2
+FEWEST_FLAGS = 3
+"""Fewest columns with a single 1 in each row that show a one-hot answer."""
+FEWEST_COUNTED = 3
+"""Fewest rows with equal sums that show counts of votes."""
+FEWEST_VARIED, STEADY = 8, 0.5
+"""For unequal sums: fewest rows, and largest ratio of their variance to that of the columns."""
+STEM = re.compile(r"(.+?)[\s_.:/\[-].*")
+"""The beginning that the names of classes share: is_abuse in is_abuse.1, is_abuse.-1."""
+SHOWN = 4
+
+
+def report_classes(task: Task, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if columns seem to be the classes of one answer."""
+    if len(task.labels) != 1 or ledger.problems:
+        return False
+    frame = ledger.table.frame
+    return (
+        report_shares(frame, ledger)
+        or _report_counts(frame, ledger)
+        or report_one_hot(frame, ledger)
+    )
+
+
+def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if columns hold numbers of votes for each class."""
+    columns = vote_columns(frame)
+    if not columns:
+        return False
+    sums = frame[columns].astype(float).sum(axis=1).astype(int)
+    total = f"{sums.min()}" if sums.nunique() == 1 else f"{sums.min()} to {sums.max()}"
+    ledger.problem(
+        "count-table",
+        f"the cells of {listed(columns, SHOWN)} look like counts of votes: each row sums to "
+        f"{total}",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=f"if they are, give {as_code({'counts': columns})}; raters then have no names",
+        role="rater",
+        numbers={"lowest": sums.min(), "highest": sums.max()},
+        go_on={"counts": columns},
+    )
+    return True
+
+
+def vote_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns with numbers of votes.
+
+    They are called yes and no, or votes; or row sums hardly vary, since votes for one class exclude
+    others, while answers of raters vary together.
+    """
+    whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
+    whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]
+    numbers = frame[whole].astype(float)
+    named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
+    named += [c for c in whole if COUNTED & set(words_of(c))]
+    if len(named) >= FEWEST_COLUMNS and numbers[named].to_numpy().max(initial=0) > 1:
+        return named
+    for start in range(len(whole) - FEWEST_COLUMNS + 1):
+        part = numbers.iloc[:, start:]
+        sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
+        if len(frame) < FEWEST_COUNTED or part.to_numpy().max() <= 1 or not spread:
+            continue
+        if sums.min() < 1:
+            continue
+        steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
+        if sums.nunique() == 1 or (len(part) >= FEWEST_VARIED and steady):
+            return whole[start:]
+    return []
+
+
+def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if each class has a column of 0 and 1."""
+    flags = _one_hot(frame)
+    if not flags:
+        return False
+    ledger.problem(
+        "one-hot",
+        f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
+        "one answer",
+        allowed="a column with the class",
+        mend=f"if they are, give {as_code({'counts': flags})}",
+        go_on={"counts": flags},
+    )
+    return True
+
+
+def _one_hot(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of 0 and 1 with a single 1 in each row: all such, or those of one stem."""
+    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
+    stems: dict[str, list[str]] = {"": flags}
+    for column in flags:
+        if sign := STEM.fullmatch(column):
+            stems.setdefault(sign[1], []).append(column)
+    for group in stems.values():
+        part = frame[group].isin(["1", "true"])
+        if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
+            continue
+        if (part.sum(axis=1) == 1).all():
+            return group
+    return []

@@ -147,7 +147,8 @@ def told_columns(
         item = list(known.get("item", ()))
         parts = [c for n, c in enumerate(parts) if n < MOST_FREE or c in systems]
         for key in _keys(rater, parts, item, systems, codes, len(head)):
-            fits += _fit(key, rater, head, answers, [c for c in usable if c not in key], kinds)
+            rest = [c for c in usable if c not in key and c not in own]
+            fits += _fit(key, rater, head, answers, rest, kinds)
     best = max((fit.evidence for fit in fits), default=0)
     fits = [fit for fit in fits if fit.evidence == best]
     fits = _same_raters(fits, codes)

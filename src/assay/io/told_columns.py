@@ -187,7 +187,9 @@ def _keys(
         items = _number(key, codes)
         return rows >= MIN_RATED * items and raters < items
 
-    pairs = [(c, s) for c in parts for s in systems if c != s and s in parts] if not item else []
+    pairs: list[tuple[str, ...]] = (
+        [(c, s) for c in parts for s in systems if c != s and s in parts] if not item else []
+    )
     crossed = [key for key in pairs if crossing(key[:1], key[1:], codes) and fits(key)]
     for size in range(0 if item else 1, MOST_KEY + 1 - len(item)):
         found: list[tuple[str, ...]] = []

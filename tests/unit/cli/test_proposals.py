@@ -179,6 +179,18 @@ def test_the_draft_that_a_refusal_offers_has_the_columns_given() -> None:
     assert done.exit_code == 0, done.output
 
 
+def test_a_folder_of_raters_with_a_column_for_each_system_is_read_with_its_systems() -> None:
+    rng = np.random.default_rng(2)
+    Path("raters").mkdir()
+    for rater in RATERS:
+        columns = {name: rng.choice(["Ja", "Nein"], PROMPTS) for name in ("alt", "neu", "dritte")}
+        table = pd.DataFrame({"Frage": [f"F{n}" for n in range(PROMPTS)], **columns})
+        table.to_csv(f"raters/{rater}.csv", index=False)
+    assert options(proposal("task", "init", "raters"))["--system"] == ["system"]
+    done = run(*proposal("check", "raters"))
+    assert "600 ratings, 120 items, 5 raters, 40 clusters, 3 systems" in done.output
+
+
 def test_a_run_that_fails_leaves_no_empty_folder(folder: Path) -> None:
     chats(NAMES).to_csv("chats.csv", index=False)
     (folder / "mine").mkdir()

@@ -62,7 +62,9 @@ def save(figure: Figure, path: Path) -> None:
 # -- what priors say ---------------------------------------------------------------------------
 
 
-def structure_of(raters: str, task: str, *, systems: int = 1) -> Structure:
+def structure_of(
+    raters: str, task: str, *, systems: int = 1, clusters: int | None = None
+) -> Structure:
     """Return a model of one group of raters; its data do not matter."""
     ratings = assay.simulate(
         task,
@@ -72,6 +74,7 @@ def structure_of(raters: str, task: str, *, systems: int = 1) -> Structure:
         ratings_per_item=RATERS,
         sessions=SESSIONS,
         n_systems=systems,
+        n_clusters=clusters,
         rng=SEED,
     )
     return build_structure(ratings, make_spec(raters))
@@ -226,6 +229,17 @@ def draw_halo(figure: Figure, name: str) -> None:
     histogram(odds, np.abs(phi), "correlation of two answers given the truth", colour="second")
 
 
+def draw_misreading(figure: Figure, name: str) -> None:
+    """Draw how far a misreading moves a chance of 1/2, and the share of clusters misread."""
+    structure = structure_of(f"hierarchical + {name}", "relevance", clusters=4)
+    values = prior_draws(structure)
+    axes, share = figure.subplots(1, 2)
+    moved = 1 / (1 + np.exp(-values["misreading_loading"][:, 0, 0]))
+    histogram(axes, moved, "chance of yes in a misread cluster, 1/2 in others")
+    wrong = values["misreading_share"][:, 0]
+    histogram(share, wrong, "share of the clusters that a rater misreads", colour="second")
+
+
 LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
@@ -234,6 +248,7 @@ LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "drift": draw_drift,
     "halo": draw_halo,
     "lapses": draw_lapses,
+    "misreading": draw_misreading,
     "perception": draw_perception,
     "system_bias": draw_system_bias,
 }

@@ -170,6 +170,16 @@ PLATES: dict[str, Plates] = {
         "m>e n>e e>y",
         {"group g": "m n", "rater j": "e"},
     ),
+    "misreading": WITH_THETA.add(
+        {
+            "h": (r"$h$", 0.5, -0.8),
+            "eta": (r"$\eta$", 0.5, -1.6),
+            "m": (r"$m_{jc}$", 2.4, -1.3),
+        },
+        "h>y eta>m m>y",
+        {"group g": "h eta", "rater j, cluster c": "m"},
+        summed="s m",
+    ),
     "perception": DATA.add(
         {
             "theta": (r"$\theta$", 1.3, 0),

@@ -6,11 +6,22 @@ looked up by their names in the fitted posterior, so that a wrong index or a wro
 
 import math
 from collections.abc import Callable
+from functools import cache
+from itertools import product
 
 import numpy as np
-from brute_layers import Position, difficulties, hard_states, layered, looks, misperceiving, urn
+from brute_layers import (
+    Position,
+    difficulties,
+    hard_states,
+    layered,
+    layers_of,
+    looks,
+    misperceiving,
+    urn,
+)
 from brute_prevalence import Scores, marginals, nodes, prevalences
-from brute_raters import Voice, chances, places, said, speaker, voices
+from brute_raters import Voice, chances, places, said, share_of, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
 from scipy.integrate import quad
 
@@ -95,12 +106,14 @@ def consistency(structure: Structure, voice: Voice) -> float:
     return odds / (1 + odds)
 
 
-def rater_evidence(structure: Structure, values: dict, position: Position) -> np.ndarray:
+def rater_evidence(
+    structure: Structure, values: dict, position: Position, read: Vector = ()
+) -> np.ndarray:
     """P(ratings of an item by one rater group | what the item looks like): (item, group, state)."""
     ratings, what = structure.ratings, said(structure, values)
     who, every = voices(structure, values), states(ratings.task)
     groups = sorted({voice.group for voice in who})
-    single = chances(structure, values, position, every)
+    single = chances(structure, values, position, every, read)
     table = np.ones((len(ratings.items), len(groups), len(every)))
     for members in urns(structure, values):
         voice = who[ratings.rater[members[0]]]
@@ -117,14 +130,17 @@ def rater_evidence(structure: Structure, values: dict, position: Position) -> np
     return table
 
 
-def parts(structure: Structure, values: dict) -> np.ndarray:
-    """P(ratings, what is known, difficulty | state) of each item: (item, difficulty, state)."""
+def parts(structure: Structure, values: dict, read: Vector = ()) -> np.ndarray:
+    """P(ratings, what is known, difficulty | state) of each item: (item, difficulty, state).
+
+    ``read`` has how each rater reads the cluster of the item.
+    """
     ratings, every = structure.ratings, states(structure.ratings.task)
     groups = sorted(set(ratings.raters["group"]))
     names, average = layered(structure), marginals(structure, values)
     found = []
     for position, weight in difficulties(structure, values):
-        seen = rater_evidence(structure, values, position)
+        seen = rater_evidence(structure, values, position, read)
         for i in range(len(ratings.items)):
             for layer, name in enumerate(names):
                 clear, g = seen[i, groups.index(name)].copy(), groups.index(name)
@@ -167,17 +183,44 @@ def of_all_items(structure: Structure, values: dict) -> list[Callable[[float], n
 def clusters(structure: Structure) -> list[list[int]]:
     """Items of each cluster, in the order in which clusters appear; an item each without effect."""
     names = list(structure.ratings.items["cluster"])
-    if not structure.prevalence.has_clusters:
+    if not structure.prevalence.has_clusters and "misreading" not in layers_of(structure):
         return [[i] for i in range(len(names))]
     return [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
 
 
-Evidence = tuple[np.ndarray, list[Callable[[float], np.ndarray]]]
+def readings(structure: Structure, values: dict, items: list[int]) -> list[tuple[float, Vector]]:
+    """How the raters of a cluster read it, each with its probability.
+
+    At most two of them misread it, or one where there are more than seven.
+    """
+    ratings, what, who = structure.ratings, said(structure, values), voices(structure, values)
+    answered = {
+        int(j)
+        for i, j, codes in zip(ratings.item, ratings.rater, what, strict=True)
+        if i in items and any(code != MISSING for code in codes)
+    }
+    raters = [j for j in sorted(answered) if "misreading" in who[j].layers]
+    found = []
+    for wrong in product((0, -1, 1), repeat=len(raters)):
+        if sum(map(abs, wrong)) <= (2 if len(raters) <= 7 else 1):
+            read = [0] * len(who)
+            chance = 1.0
+            for j, direction in zip(raters, wrong, strict=True):
+                read[j] = direction
+                share = share_of(who[j], "misreading")
+                chance *= share / 2 if direction else 1 - share
+            found.append((chance, tuple(read)))
+    total = math.fsum(chance for chance, _ in found)
+    return [(chance / total, read) for chance, read in found]
+
+
+Evidence = tuple[Callable[[Vector], np.ndarray], list[Callable[[float], np.ndarray]]]
 
 
 def evidence(structure: Structure, values: dict) -> Evidence:
     """What ratings and prevalence say of each item; both functions below need it."""
-    return parts(structure, values), by_difficulty(structure, values)
+    of_reading = cache(lambda read: parts(structure, values, read))
+    return of_reading, by_difficulty(structure, values)
 
 
 def log_likelihoods(
@@ -190,7 +233,10 @@ def log_likelihoods(
     given, prior = known or evidence(structure, values)
 
     def at(u: float, items: list[int]) -> float:
-        return math.prod(math.fsum((prior[i](u) * given[i]).ravel()) for i in items)
+        return math.fsum(
+            chance * math.prod(math.fsum((prior[i](u) * given(read)[i]).ravel()) for i in items)
+            for chance, read in readings(structure, values, items)
+        )
 
     found = []
     for items in clusters(structure):
@@ -216,15 +262,15 @@ def _integral(function: Callable[[float], float]) -> float:
 
 def posterior(structure: Structure, values: dict, *, known: Evidence | None = None) -> np.ndarray:
     """P(difficulty, state | all ratings) by Bayes' rule: (item, difficulty, state)."""
-    table, prior = known or evidence(structure, values)
-    found = np.zeros_like(table)
+    given, prior = known or evidence(structure, values)
+    found = np.zeros_like(given((0,) * len(structure.ratings.raters)))
     here = list(nodes(structure)) if structure.prevalence.has_clusters else [(0.0, 1.0)]
     for items in clusters(structure):
-        for u, w in here:
-            at = {i: prior[i](u) * table[i] for i in items}
+        for (u, w), (chance, read) in product(here, readings(structure, values, items)):
+            at = {i: prior[i](u) * given(read)[i] for i in items}
             for i in items:
                 others = math.prod(math.fsum(at[k].ravel()) for k in items if k != i)
-                found[i] += w * others * at[i]
+                found[i] += w * chance * others * at[i]
     return found / found.sum(axis=(1, 2), keepdims=True)
 
 

@@ -44,10 +44,14 @@ class Voice:
     rater: int
     group_place: int
     place: int
+    direction: int = 0
 
 
-def voices(structure: Structure, values: dict) -> list[Voice]:
-    """Read the recipe of each rater, and give it the parameters of its part."""
+def voices(structure: Structure, values: dict, read: Vector = ()) -> list[Voice]:
+    """Read the recipe of each rater, and give it the parameters of its part.
+
+    ``read`` is the direction in which each rater misreads the cluster, 0 if it does not.
+    """
     groups = [str(g) for g in structure.ratings.raters["group"]]
     levels = {dim: names for p in unknowns(structure) for dim, names in p.coords.items()}
     recipe = structure.spec.raters
@@ -67,6 +71,7 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
                 rater=groups[:j].count(group) if alone else j,
                 group_place=0 if alone else sorted(set(groups)).index(group),
                 place=j,
+                direction=read[j] if read else 0,
             )
         )
     return found
@@ -148,6 +153,8 @@ def speaker(
     taken = guessing(structure, voice, position)
     kept = [[math.exp(-by) for by in rows] for rows in taken]
     changed = as_rated(structure, voice, tilted(confusion, tilt), kept)
+    if voice.direction:
+        changed = moved(structure, voice, changed, "misread", "misreading", voice.direction)
     if voice.family != "joint":
         seen = [(1.0, Rater(structure.ratings, changed, voice.values))]
         if "halo" in voice.layers:
@@ -167,24 +174,37 @@ Kinds = list[tuple[float, Rater]]
 
 def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> Kinds:
     """Ratings without an impression of the item, and with either of two opposite ones."""
-    task, g = structure.ratings.task, 0 if voice.family in SHARED else voice.group_place
-    loads = dict(zip(voice.levels["halo_answer"], voice.values["halo_loading"][g], strict=True))
-    share = float(voice.values["halo_share"][g])
+    share = share_of(voice, "halo")
     found = []
     for impression, weight in ((0, 1 - share), (-1, share / 2), (1, share / 2)):
-        moved: Confusion = []
-        for la, rows in zip(task.labels, confusion, strict=True):
-            top = len(la.classes) - 1
-            if la.ordered or top == 1:
-                by = [loads[la.name] * (k / top - 0.5) for k in range(top + 1)]
-            else:
-                own = [loads[f"{la.name}={name}"] for name in la.classes]
-                by = [one - math.fsum(own) / len(own) for one in own]
-            odds = [
-                [p * math.exp(impression * b) for p, b in zip(row, by, strict=True)] for row in rows
-            ]
-            moved.append([[o / math.fsum(row) for o in row] for row in odds])
-        found.append((weight, Rater(structure.ratings, moved, voice.values)))
+        seen = moved(structure, voice, confusion, "halo", "halo", impression)
+        found.append((weight, Rater(structure.ratings, seen, voice.values)))
+    return found
+
+
+def share_of(voice: Voice, layer: str) -> float:
+    """Share of the ratings with an impression, or of the clusters that a rater misreads."""
+    g = 0 if voice.family in SHARED else voice.group_place
+    return float(voice.values[f"{layer}_share"][g])
+
+
+def moved(
+    structure: Structure, voice: Voice, confusion: Confusion, answer: str, layer: str, sign: int
+) -> Confusion:
+    """The confusion with the loadings of a layer added to the log odds of answers, or taken."""
+    task, g = structure.ratings.task, 0 if voice.family in SHARED else voice.group_place
+    names = voice.levels[f"{answer}_answer"]
+    loads = dict(zip(names, voice.values[f"{layer}_loading"][g], strict=True))
+    found: Confusion = []
+    for la, rows in zip(task.labels, confusion, strict=True):
+        top = len(la.classes) - 1
+        if la.ordered or top == 1:
+            by = [loads[la.name] * (k / top - 0.5) for k in range(top + 1)]
+        else:
+            own = [loads[f"{la.name}={name}"] for name in la.classes]
+            by = [one - math.fsum(own) / len(own) for one in own]
+        odds = [[p * math.exp(sign * b) for p, b in zip(row, by, strict=True)] for row in rows]
+        found.append([[o / math.fsum(row) for o in row] for row in odds])
     return found
 
 
@@ -291,10 +311,14 @@ def places(structure: Structure, values: dict) -> list[Place]:
 
 
 def chances(
-    structure: Structure, values: dict, position: float, states: list[Vector]
+    structure: Structure, values: dict, position: float, states: list[Vector], read: Vector = ()
 ) -> np.ndarray:
     """P(one rating | what its item looks like): (rating, state)."""
-    who, what, where = voices(structure, values), said(structure, values), places(structure, values)
+    who, what, where = (
+        voices(structure, values, read),
+        said(structure, values),
+        places(structure, values),
+    )
     made: dict[tuple[int, Place], Speaker] = {}
     table = np.ones((len(what), len(states)))
     for n, j in enumerate(structure.ratings.rater):

@@ -32,6 +32,8 @@ RECIPES: dict[str, dict] = {
     "lapses": {"raters": "hierarchical + lapses + item_difficulty"},
     "halo": {"raters": "hierarchical + halo + item_difficulty"},
     "bias": {"raters": "dawid_skene + system_bias"},
+    "misread": {"raters": "hierarchical + misreading + item_difficulty"},
+    "misread, one node": {"raters": "pooled + misreading", "prevalence": "dirichlet"},
     "gold": {"raters": "hierarchical", "reference": "gold"},
     "default, gold": {"reference": "gold"},
     "group": {"reference": "human", "raters": "class_conditional + item_difficulty + drift"},

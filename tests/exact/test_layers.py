@@ -89,6 +89,27 @@ def test_halo(name: str, family: str, layers: str):
     check(ratings_of(name, 3), 3, raters=f"{family} + {layers}")
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"raters": "hierarchical + misreading"},
+        {"raters": "hierarchical + misreading", "prevalence": "dirichlet"},
+        {"raters": "ability_bias + misreading + item_difficulty"},
+        {"raters": "pooled + misreading + halo + lapses"},
+        {"raters": "one_coin + misreading + drift + system_bias", "reference": "gold"},
+        {"raters": {"human": "hierarchical + misreading", "model": "mace"}},
+        {"raters": {"human": "dawid_skene + misreading", "model": "pooled + misreading"}},
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "clusters", "raters"), [("ais", 4, 4), ("gated", 4, 3), ("single", 3, 9)]
+)
+def test_misread_clusters(name: str, clusters: int, raters: int, spec: dict):
+    if name == "single" and "halo" in str(spec):
+        pytest.skip("halo needs several labels")
+    check(ratings_of(name, 3, clusters=clusters, raters=raters), 3, **spec)
+
+
 @pytest.mark.parametrize("layers", [name for name in LAYERS if "_by_" not in name])
 def test_layers_on_raters_who_share_a_confusion(layers: str):
     check(ratings_of("ais", 3), 3, raters=f"pooled + {layers}")

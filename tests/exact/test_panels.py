@@ -35,6 +35,7 @@ RECIPES = {
     "default": {},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "groups": {"raters": "pooled", "reference": "human"},
+    "misread": {"raters": "hierarchical + misreading"},
 }
 
 
@@ -76,27 +77,41 @@ def effects(rho: float) -> Iterator[tuple[float, list[tuple[float, float]]]]:
 
 def log_likelihoods(structure: Structure, values: dict, rho: float) -> list[float]:
     """Log-likelihood of each cluster, by Gauss-Hermite rules for u and v."""
-    given, prior = brute.parts(structure, values), brute.by_difficulty(structure, values)
+    given, prior = brute.evidence(structure, values)
 
-    def of_panel(items: list[int], inner: list[tuple[float, float]]) -> float:
+    def of_panel(items: list[int], inner: list[tuple[float, float]], read: brute.Vector) -> float:
+        parts = given(read)
         return math.fsum(
-            w * math.prod(float((prior[i](t) * given[i]).sum()) for i in items) for t, w in inner
+            w * math.prod(float((prior[i](t) * parts[i]).sum()) for i in items) for t, w in inner
         )
 
     return [
         math.log(
             math.fsum(
-                w * math.prod(of_panel(p, inner) for p in panels) for w, inner in effects(rho)
+                chance * w * math.prod(of_panel(p, inner, read) for p in panels)
+                for chance, read in brute.readings(
+                    structure, values, [i for p in panels for i in p]
+                )
+                for w, inner in effects(rho)
             )
         )
         for panels in panels_of(structure)
     ]
 
 
-@pytest.mark.parametrize("rho", [0.1, 0.6, 0.9])
-@pytest.mark.parametrize("name", ["retrieval", "gated"])
-def test_marginal_likelihood(name: str, rho: float):
-    structure = structure_of(name, 1)
+@pytest.mark.parametrize(
+    ("name", "rho", "raters"),
+    [
+        *(
+            (name, rho, "hierarchical")
+            for name in ("retrieval", "gated")
+            for rho in (0.1, 0.6, 0.9)
+        ),
+        ("relevance", 0.6, "hierarchical + misreading"),
+    ],
+)
+def test_marginal_likelihood(name: str, rho: float, raters: str):
+    structure = structure_of(name, 1, raters=raters)
     values = values_of(structure, 1, rho)
     by_cluster = log_likelihoods(structure, values, rho)
     found = sample_states(structure, stacked(values), np.random.default_rng(1))

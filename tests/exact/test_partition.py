@@ -30,6 +30,7 @@ STUDIES = {
     "clusters": {"n_items": 60, "n_systems": 2, "n_clusters": 15},
 }
 RECIPES = ("hierarchical", "dawid_skene + item_difficulty")
+MISREAD = ("clusters", "hierarchical + misreading")
 
 
 def study(
@@ -45,7 +46,7 @@ def study(
     return structure, make_density(structure)
 
 
-@pytest.fixture(params=[(s, r) for s in STUDIES for r in RECIPES], ids=str)
+@pytest.fixture(params=[*((s, r) for s in STUDIES for r in RECIPES), MISREAD], ids=str)
 def studied(request: pytest.FixtureRequest) -> tuple[Structure, Density, np.ndarray]:
     structure, density = study(*request.param)
     x = np.random.default_rng(1).normal(size=density.size) * 0.5
@@ -77,7 +78,8 @@ def test_shares_are_runs_of_bundles_and_hold_each_once(studied, monkeypatch):
     monkeypatch.setattr(partition, "PIECE", 10)
     every = shares(density.data)
     assert len(every) > 3
-    np.testing.assert_array_equal(np.concatenate(every), np.arange(len(density.data.bundle_weight)))
+    terms = len(bundle_sizes(density.data))
+    np.testing.assert_array_equal(np.concatenate(every), np.arange(terms))
 
 
 @pytest.mark.parametrize("chosen", [np.arange(3, 9), np.array([8, 2, 3, 4])], ids=str)

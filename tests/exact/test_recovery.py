@@ -50,7 +50,9 @@ def test_what_else_is_seen_of_items_weighs_their_states(
     kind, weight = rng.integers(3, size=len(ratings.items)), rng.random((3, 5))
     more = structure.with_evidence(kind, np.log(weight))
     plain = brute.parts
-    monkeypatch.setattr(brute, "parts", lambda s, v: plain(s, v) * weight[kind][:, None, :])
+    monkeypatch.setattr(
+        brute, "parts", lambda s, v, *read: plain(s, v, *read) * weight[kind][:, None, :]
+    )
     found = sample_states(more, stacked(values), rng)
     expected = brute.state_probabilities(structure, values)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)

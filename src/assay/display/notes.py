@@ -119,7 +119,11 @@ def convergence_words(fit: Fit) -> list[str]:
 def parts_from_data(fit: Fit) -> str:
     """Name what the data added to the default model; ``""`` without anything."""
     spec = FitView.of(fit).spec
-    told = {"drift": "sessions show drift", "system_bias": "raters favour systems"}
+    told = {
+        "drift": "sessions show drift",
+        "system_bias": "raters favour systems",
+        "misreading": "raters misread clusters",
+    }
     parts = [f"{why} ({name})" for name, why in told.items() if name in spec.rater_parts]
     parts += [f"{copier} may repeat {source}" for copier, source in spec.copies.items()]
     return f"the data add to the default model: {some(parts)}" if parts else ""

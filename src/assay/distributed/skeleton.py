@@ -226,7 +226,7 @@ def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Rating
 
 
 def _own_clusters(pattern: Pattern, first: int) -> Ints:
-    start, items = pattern.cluster_items
+    start, items = pattern.members
     return np.flatnonzero(items[start[:-1]] >= first)
 
 

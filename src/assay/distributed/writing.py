@@ -165,5 +165,5 @@ def _blank(structure: Structure, x: Floats) -> StatePosterior:
         states=np.zeros((draws, items), np.int16),
         probabilities=np.zeros((items, len(structure.prevalence.space.states))),
         difficulty=np.zeros((items, structure.difficulty.classes)),
-        log_likelihood=np.zeros((draws, len(structure.pattern.cluster_bundle))),
+        log_likelihood=np.zeros((draws, structure.pattern.clusters)),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
@@ -10,7 +11,9 @@ from assay._util.typing import Bools, Floats, Ints
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
 from assay.modelling.copying import in_order
+from assay.modelling.layers.misreading import DIRECTIONS
 from assay.modelling.rater_model import RaterModel
+from assay.modelling.readings import most_misread
 from assay.modelling.structure import Structure
 
 TINY = 1e-300
@@ -34,6 +37,7 @@ def draw_answers(
     if answered is None:
         answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
     harder = _draw_difficulty(structure, values, states, rng)
+    read = _draw_readings(structure, values, rng)
     answers = np.full(ratings.answers.shape, MISSING, np.int16)
     scores = np.full(ratings.answers.shape, np.nan)
     for part in structure.parts:
@@ -41,12 +45,12 @@ def draw_answers(
         mine = np.flatnonzero(part.unit >= 0)
         seen = _draw_appearance(structure, values, part, states, harder, rng)[mine]
         whole = ratings.partial == "lost"
-        keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
+        keys = np.column_stack([harder[ratings.item[mine]], read[mine], answered[mine] | whole])
         for key in np.unique(keys, axis=0):
             here = np.flatnonzero((keys == key).all(axis=1))
             tilt = part.tilt(own, structure.difficulty.positions[int(key[0])], np)
-            shown = key[1:].astype(bool)
-            found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
+            direction, shown = part.directions[int(key[1])], key[2:].astype(bool)
+            found = part.draw(own, mine[here], seen[here], tilt, shown, rng, direction)
             answers[mine[here]], scores[mine[here]] = found
         _repeat(ratings, part, own, answered, answers, scores, rng)
     part_of = {name: part for part in structure.parts for name in part.copying.names}
@@ -56,6 +60,34 @@ def draw_answers(
     if ratings.partial == "lost":
         answers[~answered], scores[~answered] = MISSING, np.nan
     return answers, scores
+
+
+def _draw_readings(
+    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+) -> Ints:
+    """Draw how the rater of each rating reads the cluster, as a position in ``DIRECTIONS``.
+
+    Clusters with more misreadings than the model has are drawn again.
+    """
+    ratings = structure.ratings
+    share = np.full(len(ratings.raters), np.nan)
+    for part in structure.parts:
+        if (layer := part.misreading) is not None:
+            own = part.own(values)["misreading_share"][0]
+            share[part.members] = own[layer.raters.group] if len(own) > 1 else own[0]
+    if np.isnan(share).all():
+        return np.zeros(len(ratings.item), np.int64)
+    cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item]
+    pairs, of_rating = np.unique(cluster * len(share) + ratings.rater, return_inverse=True)
+    owner, chance = pairs // len(share), np.nan_to_num(share[pairs % len(share)])
+    seats = np.bincount(owner[np.isfinite(share[pairs % len(share)])], minlength=owner.max() + 1)
+    most = np.array([most_misread(int(n)) for n in seats])
+    wrong = rng.random(len(pairs)) < chance
+    while (again := np.bincount(owner, wrong, len(most)) > most).any():
+        redrawn = again[owner]
+        wrong[redrawn] = rng.random(redrawn.sum()) < chance[redrawn]
+    drawn = np.where(wrong, rng.integers(1, len(DIRECTIONS), len(pairs)), 0)
+    return np.asarray(drawn[of_rating.ravel()], np.int64)
 
 
 def _draw_difficulty(

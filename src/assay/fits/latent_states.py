@@ -17,12 +17,19 @@ from numpy.typing import NDArray
 from assay._util.progress import steps
 from assay._util.typing import Floats, Ints
 from assay.fits.answer_draws import pick
-from assay.likelihood.bundles import panel_nodes
+from assay.likelihood.bundles import panel_nodes, reading_shares
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
 from assay.likelihood.compiling_ahead import wait_for_draws
 from assay.likelihood.data import Data
 from assay.likelihood.marginal import bundle_nodes
-from assay.likelihood.partition import cores, in_threads, runs, shares, take_bundles
+from assay.likelihood.partition import (
+    cores,
+    has_readings,
+    in_threads,
+    runs,
+    shares,
+    take_bundles,
+)
 from assay.likelihood.states import draw_nodes, recover_draw
 from assay.modelling.structure import TABLE_AXES, Structure, Tables
 
@@ -62,7 +69,7 @@ def sample_states(
     wait_for_draws()
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
-    items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+    items, clusters = pattern.items, pattern.clusters
     by_bundle = np.argsort(pattern.cluster_bundle, kind="stable")
     found = StatePosterior(
         states=np.empty((draws, items), np.int16),
@@ -95,56 +102,71 @@ def sample_states(
 class _Piece:
     """Some clusters and their data.
 
-    item_cell : the cell in ``data`` of each item (item,)
-    panels : panels of the clusters, if panels have effects of their own
+    Without readings, a case is a cluster.
+
+    clusters : the clusters
+    case_start : first case of each cluster (cluster + 1,)
+    case_bundle : bundle of each case (case,)
+    start : first of the items of each case (case + 1,)
+    item_cell, item_of : the cell in ``data``, and the item, of each item of each case
+    panels : panels of the cases, if panels have effects of their own
     """
 
     data: Data
     clusters: Ints
-    cluster_bundle: Ints
+    case_start: Ints
+    case_bundle: Ints
     start: Ints
-    members: Ints
     item_cell: Ints
+    item_of: Ints
     panels: PanelsOfClusters | None
 
 
-def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
-    """Return the clusters of a run of bundles, small enough for fast memory.
+def _piece(pattern: Pattern, terms: Ints, by_bundle: Ints) -> _Piece:
+    """Return the clusters of a run of terms of the likelihood, small enough for fast memory.
 
     ``by_bundle`` (cluster,) sorts the clusters by bundle. Pieces are made when they are used, so
     that the data are not in memory twice. Their number depends on the data alone, so that the same
     seed gives the same draws on any machine.
     """
-    first, order = pattern.cluster_items
-    data, cells = take_bundles(pattern.data, bundles)
-    ends = [bundles[0], bundles[-1] + 1]
-    begin, end = np.searchsorted(pattern.cluster_bundle, ends, sorter=by_bundle)
-    clusters = np.sort(by_bundle[begin:end])
-    at, start = runs(first, clusters)
+    data, cells = take_bundles(pattern.data, terms)
+    if pattern.cases is None:
+        ends = [terms[0], terms[-1] + 1]
+        begin, end = np.searchsorted(pattern.cluster_bundle, ends, sorter=by_bundle)
+        clusters = cases = np.sort(by_bundle[begin:end])
+        case_start, first = np.arange(len(clusters) + 1), terms[0]
+        case_bundle = pattern.cluster_bundle[clusters] - first
+    else:
+        clusters = terms
+        cases, case_start = runs(pattern.cases.start, clusters)
+        case_bundle = data.reading_bundle
+    first_item, order = pattern.cluster_items
+    at, start = runs(first_item, cases)
     members = order[at]
-    item_cell = np.empty(len(pattern.item_cell), np.int64)
-    item_cell[members] = np.searchsorted(cells, pattern.item_cell[members])
     return _Piece(
         data=data,
         clusters=clusters,
-        cluster_bundle=pattern.cluster_bundle[clusters] - bundles[0],
+        case_start=case_start,
+        case_bundle=case_bundle,
         start=start,
-        members=members,
-        item_cell=item_cell,
-        panels=take_panels(pattern, clusters),
+        item_cell=np.searchsorted(cells, pattern.item_cell[members]),
+        item_of=pattern.item_of[members],
+        panels=take_panels(pattern, cases),
     )
 
 
 def _whole(pattern: Pattern) -> _Piece:
     """Return all data as one piece."""
     start, members = pattern.cluster_items
+    every = np.arange(pattern.clusters + 1)
     return _Piece(
         data=pattern.data,
-        clusters=np.arange(len(pattern.cluster_bundle)),
-        cluster_bundle=pattern.cluster_bundle,
+        clusters=every[:-1],
+        case_start=every if pattern.cases is None else pattern.cases.start,
+        case_bundle=pattern.cluster_bundle,
         start=start,
-        members=members,
-        item_cell=pattern.item_cell,
+        item_cell=pattern.item_cell[members],
+        item_of=pattern.item_of[members],
         panels=pattern.panels,
     )
 
@@ -158,25 +180,30 @@ def _recover_piece(
     first: int,
 ) -> None:
     """Fill the draws from ``first`` on, for the items of one piece."""
-    uniform, items = np.empty(len(found.probabilities)), np.sort(piece.members)
+    uniform, items = np.empty(len(found.probabilities)), np.unique(piece.item_of)
     before = None
     for d, (by_state, of_model) in enumerate(tables, start=first):
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
+            of_cluster, weight = _of_clusters(piece, value, by_state)
             if of_model is not by_state:
                 arguments = (*of_model, log_weight, piece.data)
-                value = bundle_nodes(*arguments)[0]
-            prevalence, mixing = by_state[0], by_state[-1]
+                of_cluster, _ = _of_clusters(piece, bundle_nodes(*arguments)[0], of_model)
+            prevalence, mixing = by_state[0], by_state[-2]
             before = by_state
-        found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
-        drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
-        posterior, share_of, start = share, piece.cluster_bundle, piece.start
+        found.log_likelihood[d, piece.clusters] = of_cluster
+        drawn = draw_nodes(share, piece.case_bundle, rng.random(len(piece.case_bundle)))
+        chosen = _draw_cases(piece, weight, rng)
+        posterior, share_of, start = share, piece.case_bundle, piece.start
+        by_run = weight, chosen
         if (panels := piece.panels) is not None:
             share_of, start = np.arange(len(panels.kind)), panels.start
             by_one = rng.random(len(panels.kind))
             posterior, drawn = _draw_panels(piece, panels, mixing, share, by_panel, drawn, by_one)
-        uniform[items] = rng.random(len(piece.members))
+            sizes = np.diff(panels.cluster_start)
+            by_run = np.repeat(weight, sizes), np.repeat(chosen, sizes)
+        uniform[items] = rng.random(len(items))
         recover_draw(
             prevalence,
             hard,
@@ -184,15 +211,37 @@ def _recover_piece(
             parts,
             piece.data,
             piece.item_cell,
+            piece.item_of,
             share_of,
             start,
-            piece.members,
+            *by_run,
             drawn,
             uniform,
             found.states[d],
             found.probabilities,
             found.difficulty,
         )
+
+
+def _of_clusters(piece: _Piece, value: Floats, tables: list[Floats]) -> tuple[Floats, Floats]:
+    """Return the log-likelihood of each cluster, and the posterior of each case."""
+    if not has_readings(piece.data):
+        return value[piece.case_bundle], np.ones(len(piece.case_bundle))
+    found: tuple[Floats, Floats] = reading_shares(value, tables[-1], piece.data)
+    return found
+
+
+def _draw_cases(piece: _Piece, weight: Floats, rng: np.random.Generator) -> Ints:
+    """Return 1 for a case of each cluster, drawn by its posterior, and 0 for the others."""
+    if not has_readings(piece.data):
+        return np.ones(len(weight), np.int64)
+    steps = np.append(0.0, weight.cumsum())
+    first, end = piece.case_start[:-1], piece.case_start[1:]
+    goal = steps[first] + rng.random(len(first)) * (steps[end] - steps[first])
+    picked = np.clip(np.searchsorted(steps, goal, side="right") - 1, first, end - 1)
+    chosen = np.zeros(len(weight), np.int64)
+    chosen[picked] = 1
+    return chosen
 
 
 def _draw_panels(
@@ -206,7 +255,7 @@ def _draw_panels(
 ) -> tuple[Floats, Ints]:
     """Return the posterior of each panel's node, and a draw of it given its cluster's."""
     cluster_start, kind, _ = panels
-    arguments: Any = (mixing, share, *by_panel, piece.cluster_bundle, cluster_start, kind)
+    arguments: Any = (mixing, share, *by_panel, piece.case_bundle, cluster_start, kind)
     found: tuple[Floats, Ints] = panel_nodes(*arguments, drawn, uniform)
     return found
 

@@ -140,7 +140,7 @@ class DataOnWorkers:
         """Draw the states of all items on the workers, and gather them."""
         executor, pattern = self.density.executor, self.structure.pattern
         draws, count = len(next(iter(values.values()))), len(self.runs)
-        items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+        items, clusters = pattern.items, pattern.clusters
         found = StatePosterior(
             states=np.empty((draws, items), np.int16),
             probabilities=np.empty((items, len(self.structure.prevalence.space.states))),
@@ -175,7 +175,7 @@ def hold_pieces(executor: Executor, structure: Structure, density: Density) -> D
 
 def cut_clusters(pattern: Pattern) -> list[Ints]:
     """Cut the clusters of a pattern into runs with about equal numbers of items."""
-    first, _ = pattern.cluster_items
+    first, _ = pattern.members
     count = max(2, min(MAX_PIECES, len(pattern.data.rows) // PIECE_ROWS))
     owner = first[:-1] * count // max(int(first[-1]), 1)
     found = [np.flatnonzero(owner == n).astype(np.int64) for n in range(count)]

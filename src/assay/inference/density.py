@@ -82,8 +82,9 @@ class Density:
 
     @property
     def plain(self) -> bool:
-        """Whether there is one quadrature node, and no perception layer."""
-        return len(self.log_weight) == 1 and len(self.places.layer) == 0
+        """Whether there is one quadrature node, no perception layer and no reading."""
+        places = self.places
+        return len(self.log_weight) == 1 and len(places.layer) == 0 and len(places.reading) == 0
 
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:

@@ -184,6 +184,7 @@ def _is_counted(part: Any) -> bool:
         and part.drift is None
         and part.bias is None
         and part.loading is None
+        and part.misreading is None
         and not part.repeats.urns
         and not part.copying.names
         and not part.responses.parameters()

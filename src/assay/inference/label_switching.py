@@ -101,7 +101,10 @@ def start_from_rater(structure: Structure) -> Data | None:
     variants, which = np.unique(possible[possible.any(axis=1)], axis=0, return_inverse=True)
     pattern = structure.pattern
     of_cell = np.zeros(len(pattern.data.cell_mask), np.int64)
-    of_cell[pattern.item_cell[ratings.item[rows[possible.any(axis=1)]]]] = 1 + which
+    of_item = np.full(len(ratings.items), -1, np.int64)
+    of_item[ratings.item[rows[possible.any(axis=1)]]] = which
+    found = of_item[pattern.item_of]
+    of_cell[pattern.item_cell[found >= 0]] = 1 + found[found >= 0]
     return _with_masks(pattern.data, np.vstack([np.ones_like(variants[:1]), variants]), of_cell)
 
 
@@ -171,7 +174,7 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
     pattern = structure.pattern
     probability = sample_states(structure, values, np.random.default_rng(0)).probabilities
     by_cell = np.zeros((len(pattern.data.cell_mask), probability.shape[1]))
-    np.add.at(by_cell, pattern.item_cell, probability)
+    np.add.at(by_cell, pattern.item_cell, probability[pattern.item_of])
     return by_cell.argmax(axis=1)
 
 

@@ -149,7 +149,7 @@ def _weighing(structure: Structure, values: Mapping[str, Floats], number: int) -
 
 def _with_truth(structure: Structure) -> Iterator[Structure]:
     """Yield the model of the clusters with known truth, and the same without it."""
-    start, items = structure.pattern.cluster_items
+    start, items = structure.pattern.members
     known = structure.ratings.has_truth[items]
     some = np.flatnonzero(np.add.reduceat(known, start[:-1]) > 0)
     for one in (structure, structure.without_gold()):

@@ -46,13 +46,14 @@ from assay.inference.optimise import (
     equally_hard,
     hold,
     is_large,
+    off_saddle,
     prior_centre,
     sample_rows,
     spreads_of,
 )
 from assay.inference.precision import Precision
 from assay.likelihood.data import Data
-from assay.likelihood.partition import bundle_sizes, take_bundles
+from assay.likelihood.partition import has_readings, rows_of_terms, take_bundles
 from assay.modelling.structure import Structure
 
 Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
@@ -280,9 +281,9 @@ def follow_modes(
             if n == 0 or mode.weight > FORGOTTEN:
                 near = None if mode.precision is None else mode.precision.times(grown)
                 if ascend is None:
-                    peak = climb(FixedCoordinates(there, still), mode.x, near)
+                    peak = climb(FixedCoordinates(there, still), off_saddle(there, mode.x), near)
                 else:
-                    peak = ascend(there, mode.x, near)
+                    peak = ascend(there, off_saddle(there, mode.x), near)
                 peaks.append((*peak, mode.starts))
         found = distinct(structure, there, peaks, still, widths=widths)
     if not len(still):
@@ -313,7 +314,7 @@ def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
     """
     if not is_large(density):
         return [density]
-    sizes = bundle_sizes(density.data)
+    sizes = rows_of_terms(density.data)
     order = rng.permutation(len(sizes))
     running = np.cumsum(sizes[order])
     found, rows = [], sample_rows(density)
@@ -326,4 +327,5 @@ def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
 
 def mass(data: Data) -> float:
     """Return the number of rows of all items before collapsing."""
-    return float(bundle_sizes(data) @ data.bundle_weight)
+    sizes = rows_of_terms(data)
+    return float(sizes.sum() if has_readings(data) else sizes @ data.bundle_weight)

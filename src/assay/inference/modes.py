@@ -22,6 +22,7 @@ from assay.inference.density import Density
 from assay.inference.group_sds import GroupSDs
 from assay.inference.label_switching import is_misnamed
 from assay.inference.precision import Precision, Regressed, beside
+from assay.modelling.parameters import SIGNLESS
 from assay.modelling.structure import Structure
 
 NONE = np.zeros(0, np.int64)
@@ -291,7 +292,7 @@ def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> d
     """
     ahead, aligned = density.constrain(mode.x), dict(values)
     for name in values:
-        if name.rpartition(".")[2] in ("cluster_loading", "halo_loading"):
+        if name.rpartition(".")[2] in SIGNLESS:
             along = (values[name] * ahead[name]).sum(axis=-1, keepdims=True)
             aligned[name] = values[name] * np.where(along < 0, -1.0, 1.0)
     return aligned

@@ -14,10 +14,13 @@ from threadpoolctl import ThreadpoolController
 from assay._util.typing import Floats, Ints
 from assay.inference.density import Density, unconstrain
 from assay.inference.precision import LARGE, Precision
-from assay.likelihood.partition import bundle_sizes
+from assay.likelihood.partition import rows_of_terms
+from assay.modelling.parameters import SIGNLESS
 
 NO_DIFFICULTY = 1e-3
 """Effect of difficulty on log odds at which, in practice, all items are equally hard."""
+NEAR_SADDLE = 0.05
+"""Loadings, in log odds, from which a climb does not soon leave a saddle at 0."""
 EACH = 10
 """Least rows for each unknown in the first sample, since many raters need many ratings."""
 
@@ -30,10 +33,26 @@ def prior_centre(density: Density) -> Floats:
     values = {}
     for parameter in density.parameters:
         centre = parameter.centre
-        if parameter.name.rpartition(".")[2] in ("cluster_loading", "halo_loading"):
+        if parameter.name.rpartition(".")[2] in SIGNLESS and parameter.prior.name == "Normal":
             centre = centre + 0.5 * np.asarray(parameter.prior.values[1], float)
         values[parameter.name] = centre
     return unconstrain(density, values)
+
+
+def off_saddle(density: Density, x: Floats) -> Floats:
+    """Return values with loadings of which the sign is arbitrary a little away from 0.
+
+    A climb from 0 stays there, though more data than made it a mode may say otherwise.
+    """
+    found = x.copy()
+    for n, parameter in enumerate(density.parameters):
+        own = found[density.starts[n] : density.starts[n + 1]]
+        signless = (
+            parameter.name.rpartition(".")[2] in SIGNLESS and parameter.prior.name == "Normal"
+        )
+        if signless and np.abs(own).max(initial=0.0) < NEAR_SADDLE:
+            own += NEAR_SADDLE
+    return found
 
 
 class FixedCoordinates:
@@ -84,7 +103,7 @@ def libraries() -> ThreadpoolController:
 
 def is_large(density: Density) -> bool:
     """Return whether the data are so large that modes are first sought on a sample."""
-    return bool(bundle_sizes(density.data).sum() > 2 * sample_rows(density))
+    return bool(rows_of_terms(density.data).sum() > 2 * sample_rows(density))
 
 
 def sample_rows(density: Density) -> int:

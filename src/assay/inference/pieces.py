@@ -14,7 +14,7 @@ from assay._util.typing import Floats, Ints
 from assay.inference.curvature import bend_row, neighbourhoods
 from assay.inference.density import Density
 from assay.inference.subsets import take_items
-from assay.likelihood.collapse import Pattern, take_panels
+from assay.likelihood.collapse import Cases, Pattern, take_panels
 from assay.likelihood.partition import runs, take_bundles
 from assay.modelling.structure import Structure
 
@@ -113,18 +113,28 @@ def take_clusters(pattern: Pattern, clusters: Ints) -> tuple[Pattern, Ints]:
     Without a cluster effect, clusters are items.
     """
     first, order = pattern.cluster_items
-    bundles, cluster_bundle = np.unique(pattern.cluster_bundle[clusters], return_inverse=True)
-    data, cells = take_bundles(pattern.data, bundles)
+    taken, cases = clusters, pattern.cases
+    if cases is not None:  # each case is a cluster of the pattern
+        taken, case_start = runs(cases.start, clusters)
+    bundles, cluster_bundle = np.unique(pattern.cluster_bundle[taken], return_inverse=True)
+    data, cells = take_bundles(pattern.data, bundles if cases is None else clusters)
     weight = np.bincount(cluster_bundle, minlength=len(bundles)).astype(float)
-    at, start = runs(first, clusters)
+    at, start = runs(first, taken)
     items, members = np.unique(order[at], return_inverse=True)
     place = np.zeros(len(pattern.data.cell_context), np.int64)
     place[cells] = np.arange(len(cells))
+    item_cell = place[pattern.item_cell[items]]
+    if cases is not None:
+        own, item = np.unique(cases.item[items], return_inverse=True)
+        case = np.searchsorted(np.sort(taken), cases.case[items])
+        cases = Cases(case_start, cases.kind[taken], item.astype(np.int64), case)
+        items = own
     found = Pattern(
         data=data._replace(bundle_weight=weight),
-        item_cell=place[pattern.item_cell[items]],
+        item_cell=item_cell,
         cluster_bundle=cluster_bundle.astype(np.int64),
         cluster_items=(start, members.astype(np.int64)),
-        panels=take_panels(pattern, clusters),
+        panels=take_panels(pattern, taken),
+        cases=cases,
     )
     return found, items

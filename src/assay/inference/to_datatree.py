@@ -156,7 +156,8 @@ def by_unit(
         return item, log_likelihood
     # The fast path avoids a copy of every string.
     cluster = xr.Variable(("cluster",), names, fastpath=True)
-    if log_likelihood.shape[1] == len(names) and structure.prevalence.has_clusters:
+    by_cluster = structure.prevalence.has_clusters or structure.pattern.cases is not None
+    if log_likelihood.shape[1] == len(names) and by_cluster:
         return cluster, log_likelihood
     summed = np.zeros((len(log_likelihood), len(names)))
     np.add.at(summed.T, codes, log_likelihood.T)

@@ -106,18 +106,18 @@ def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
 
 
 @linked(fastmath={"reassoc", "contract"})
-def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[no-untyped-def]
+def panel_pulls(mixing, inner, outer, shares, weight, data, by_mixing):  # type: ignore[no-untyped-def]
     """Return the expected number of panels at each own node, (panel, node).
 
-    ``shares`` is the posterior of clusters' nodes (bundle, node). The gradient by ``mixing`` is
-    added to ``by_mixing``.
+    ``shares`` is the posterior of clusters' nodes (bundle, node), and ``weight`` the number of
+    clusters of each bundle. The gradient by ``mixing`` is added to ``by_mixing``.
     """
     panels, nodes = inner.shape
     pull = zeros((panels, nodes))
     for b in range(shares.shape[0]):
         for n in range(data.bundle_start[b], data.bundle_start[b + 1]):
             panel = at(data.bundle_cells[n])
-            scale = data.bundle_counts[n] * data.bundle_weight[b]
+            scale = data.bundle_counts[n] * weight[b]
             for k in range(nodes):
                 pull[panel, k] += scale * shares[b, k]
     for p in range(panels):
@@ -130,6 +130,30 @@ def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[
         for m in range(nodes):
             found[p, m] *= inner[p, m]
     return found
+
+
+@compiled()
+def reading_shares(value, reading, data):  # type: ignore[no-untyped-def]
+    """Return clusters' log-likelihoods (cluster,), and the posterior of their readings (case,).
+
+    A case is a cluster with one of its readings, and ``value`` (bundle,) has its log-likelihood;
+    ``reading`` (kind,) has the log probabilities of readings.
+    """
+    start, of_case, kind = data.reading_start, data.reading_bundle, data.reading_kind
+    found, share = empty(start.shape[0] - 1), empty(of_case.shape[0])
+    for c in range(found.shape[0]):
+        top = -1e300
+        for k in range(start[c], start[c + 1]):
+            share[k] = value[at(of_case[k])] + reading[at(kind[k])]
+            top = max(top, share[k])
+        total = 0.0
+        for k in range(start[c], start[c + 1]):
+            share[k] = np.exp(share[k] - top)
+            total += share[k]
+        for k in range(start[c], start[c + 1]):
+            share[k] /= total
+        found[c] = top + np.log(total)
+    return found, share
 
 
 @linked(fastmath={"reassoc", "contract"})

@@ -25,7 +25,7 @@ from assay.likelihood.density import Places, log_density, log_of_score, plain_lo
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape with up to three axes."""
-DENSITY_CARDS = 25
+DENSITY_CARDS = 29
 """Cards of a density: tape, places, log weights of the nodes, data."""
 CARDS = DENSITY_CARDS + 7
 """Cards of a walk: those of its density; centre, entries of the root, row starts and columns of the
@@ -36,8 +36,8 @@ root; positions of scored unknowns and their log scales; the address of the dens
 def density_address(plain: bool) -> int:
     """Compile the log density as a C function; return its address.
 
-    ``plain`` models have one node and no perception layers. They are the most common ones, and
-    their function compiles in half the time.
+    ``plain`` models have one node, no perception layers and no readings. They are the most common
+    ones, and their function compiles in half the time.
     """
     types = numba.types
     numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
@@ -114,24 +114,28 @@ def _arguments(table):  # type: ignore[no-untyped-def]
         _places(table, 7),
         _places(table, 8),
         _operations(table, 9),
+        _integers(table, 10),
     )
     data = Data(
-        _integers(table, 11),
         _integers(table, 12),
         _integers(table, 13),
         _integers(table, 14),
         _integers(table, 15),
         _integers(table, 16),
-        _masks(table, 17),
-        _integers(table, 18),
+        _integers(table, 17),
+        _masks(table, 18),
         _integers(table, 19),
         _integers(table, 20),
         _integers(table, 21),
         _integers(table, 22),
         _integers(table, 23),
-        _floats(table, 24),
+        _integers(table, 24),
+        _floats(table, 25),
+        _integers(table, 26),
+        _integers(table, 27),
+        _integers(table, 28),
     )
-    return tape, places, _floats(table, 10), data
+    return tape, places, _floats(table, 11), data
 
 
 @linked()

@@ -23,6 +23,10 @@ p_d(y_a \mid s)`; with one, the perceived state is summed out,
 If systems have effects within clusters, the product is over a cluster's panels, each a sum
 :math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.bundles`).
 
+If raters may misread clusters, the sum of a cluster is also over its readings :math:`m`, with
+:math:`p_{idm}` and the weight :math:`P(m)`: a *case* is a cluster with one of its readings, and
+stands here as a cluster of its own.
+
 Identical items are collapsed into weighted cells and identical clusters into bundles, so the cost
 grows with the number of distinct rating patterns. This file prepares the data;
 :func:`~assay.likelihood.marginal.value_and_gradient` computes value and gradient in one pass.
@@ -34,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from assay._util.grouping import LARGEST, unique_rows
+from assay._util.grouping import LARGEST, sorted_rows, unique_rows
 from assay._util.typing import Bools, Floats, Ints
 from assay.likelihood.data import Data
 from assay.likelihood.partition import panels_of, runs
@@ -56,10 +60,14 @@ class Pattern:
     data.panel_start, data.panel_cells, data.panel_counts : cells of each panel and their counts
     data.bundle_start, data.bundle_cells, data.bundle_counts : cells, or panels, of each bundle
     data.bundle_weight : number of clusters with each bundle
+    data.reading_start, data.reading_bundle, data.reading_kind : cases of each cluster, and bundle
+        and kind of reading of each case; empty if raters misread no clusters
     item_cell : cell of each item
     cluster_bundle : bundle of each cluster, or of each item without cluster effect
     cluster_items : ``(start, items)``, the items of each cluster; those of a panel are adjacent
     panels : if systems have effects within clusters
+    cases : if raters may misread clusters; then each case stands for a cluster in ``item_cell``,
+        ``cluster_bundle``, ``cluster_items`` and ``panels``, with items of its own
     """
 
     data: Data
@@ -67,6 +75,45 @@ class Pattern:
     cluster_bundle: Ints
     cluster_items: tuple[Ints, Ints]
     panels: "PanelsOfClusters | None" = None
+    cases: "Cases | None" = None
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.cluster_bundle if self.cases is None else self.cases.start[1:])
+
+    @property
+    def item_of(self) -> Ints:
+        """Return the item that each of ``item_cell`` stands for."""
+        return np.arange(len(self.item_cell)) if self.cases is None else self.cases.item
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return len(self.members[1])
+
+    @property
+    def members(self) -> tuple[Ints, Ints]:
+        """Return ``(start, items)``, the items of each cluster."""
+        start, order = self.cluster_items
+        if self.cases is None:
+            return start, order
+        at, first = runs(start, self.cases.start[:-1])
+        return first, self.cases.item[order[at]]
+
+
+class Cases(NamedTuple):
+    """Clusters with each of their readings, one cluster after the other.
+
+    start : first case of each cluster (cluster + 1,)
+    kind : kind of reading of each case (case,)
+    item, case : the item, and the case, of each item in a case (item in a case,)
+    """
+
+    start: Ints
+    kind: Ints
+    item: Ints
+    case: Ints
 
 
 class PanelsOfClusters(NamedTuple):
@@ -143,6 +190,7 @@ def collapse(
     panel: Ints | None = None,
     layer_of_row: Ints | None = None,
     contexts: int = 1,
+    cases: Cases | None = None,
 ) -> Pattern:
     """Collapse items into cells and clusters into bundles.
 
@@ -152,7 +200,12 @@ def collapse(
     panel : panel of each item, numbered by cluster; None without effects of systems within clusters
     layer_of_row : perception layer of each row's raters; -1, or None for all, without one
     contexts : number of contexts; each perception layer has a kind for each of them
+    cases : clusters with each of their readings; then ``item_of_row`` counts the items of all cases
     """
+    if cases is not None:
+        context, mask, cluster = context[cases.item], mask[cases.item], cases.case
+        if panel is not None:
+            panel = sorted_rows(cases.case, panel[cases.item])[1]
     items = len(context)
     rows, per_item = _sorted_within(item_of_row, row, items)
     del item_of_row, row  # frees the largest arrays, if the caller keeps no reference
@@ -191,6 +244,9 @@ def collapse(
         bundle_cells=bundles.cells,
         bundle_counts=bundles.counts,
         bundle_weight=np.bincount(cluster_bundle, minlength=len(bundles.start) - 1).astype(float),
+        reading_start=_NONE[:1] if cases is None else cases.start,
+        reading_bundle=_NONE[1:] if cases is None else cluster_bundle,
+        reading_kind=_NONE[1:] if cases is None else cases.kind,
     )
     return Pattern(
         data=data,
@@ -198,11 +254,15 @@ def collapse(
         cluster_bundle=cluster_bundle,
         cluster_items=(_starts(bundle_of[by_cluster], len(cluster_bundle)), by_cluster),
         panels=panels,
+        cases=cases,
     )
 
 
+_NONE = np.zeros(1, np.int64)
+
+
 def take_panels(pattern: Pattern, clusters: Ints) -> PanelsOfClusters | None:
-    """Return the panels of some clusters, numbered as by ``take_bundles``."""
+    """Return the panels of some clusters, or cases, numbered as by ``take_bundles``."""
     if pattern.panels is None:
         return None
     cluster_start, kind, start = pattern.panels

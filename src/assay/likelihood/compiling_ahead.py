@@ -72,12 +72,12 @@ def compile_draws(panels: bool) -> None:
         name: numbers if name == "bundle_weight" else table if name == "masks" else whole
         for name in Data._fields
     })  # fmt: skip
-    _compile(bundle_nodes, tables, tables, table, tables, tables, table, numbers, data)
+    _compile(bundle_nodes, tables, tables, table, tables, tables, table, numbers, numbers, data)
     _compile(draw_nodes, table, whole, numbers)
     states = np.zeros(1, np.int16)
     _compile(
-        recover_draw, tables, cube, table, tables, data, whole, whole, whole, whole, whole,
-        numbers, states, table, table,
+        recover_draw, tables, cube, table, tables, data, whole, whole, whole, whole, numbers, whole,
+        whole, numbers, states, table, table,
     )  # fmt: skip
     if panels:
         _compile(panel_nodes, table, table, table, table, whole, whole, whole, whole, numbers)

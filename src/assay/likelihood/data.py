@@ -22,3 +22,6 @@ class Data(NamedTuple):
     bundle_cells: np.ndarray
     bundle_counts: np.ndarray
     bundle_weight: np.ndarray
+    reading_start: np.ndarray
+    reading_bundle: np.ndarray
+    reading_kind: np.ndarray

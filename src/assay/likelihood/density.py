@@ -45,44 +45,49 @@ class Places(NamedTuple):
     layer: np.ndarray
     hard_truth: np.ndarray
     mixing: np.ndarray
+    reading: np.ndarray
 
 
 @linked()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
     """Return log density and gradient at unconstrained values ``x``."""
-    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
-    rows = rows_of_chances(response) if places.chances else row_chances(response)
-    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
-        full_value_of_rows(
-            prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
-        )
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing, reading = _tables(
+        x, tape, places
     )
-    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
-    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
+    rows = rows_of_chances(response) if places.chances else row_chances(response)
+    found = full_value_of_rows(
+        prevalence, rows, difficulty, layer, hard_truth, mixing, reading, log_weight, data
+    )
+    back = _carry_back(buffer, found[1:], tape, places, x.shape[0])
+    return found[0] + buffer[places.prior], back
 
 
 @linked()
 def plain_log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
-    """Return what :func:`log_density` does, with one node and without perception layers."""
-    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
-    rows = rows_of_chances(response) if places.chances else row_chances(response)
-    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
-        plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
+    """Return what :func:`log_density` does, for plain models."""
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing, reading = _tables(
+        x, tape, places
     )
-    by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing)
-    return value + buffer[places.prior], _carry_back(buffer, by_table, tape, places, x.shape[0])
+    rows = rows_of_chances(response) if places.chances else row_chances(response)
+    found = plain_value_of_rows(
+        prevalence, rows, difficulty, layer, hard_truth, mixing, reading, data
+    )
+    back = _carry_back(buffer, found[1:], tape, places, x.shape[0])
+    return found[0] + buffer[places.prior], back
 
 
 @compiled()
 def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     """Run the tape at ``x``; return its buffer and the tables, responses as logs."""
-    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing, reading = _tables(
+        x, tape, places
+    )
     if places.chances:
         for d in range(response.shape[0]):
             for row in range(response.shape[1]):
                 for s in range(response.shape[2]):
                     response[d, row, s] = np.log(max(response[d, row, s], TINY))
-    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
+    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing, reading
 
 
 @linked()
@@ -100,19 +105,24 @@ def _tables(x, tape, places):  # type: ignore[no-untyped-def]
     layer = empty(places.layer.shape)
     hard_truth = empty(places.hard_truth.shape)
     mixing = empty(places.mixing.shape)
+    reading = empty(places.reading.shape)
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
     _gather_square(buffer, places.difficulty, difficulty)
     _gather(buffer, places.hard_truth, hard_truth)
     _gather_square(buffer, places.mixing, mixing)
-    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
+    for n in range(reading.shape[0]):
+        reading[n] = buffer[at(places.reading[n])]
+    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing, reading
 
 
 @linked()
 def _carry_back(buffer, by_table, tape, places, size):  # type: ignore[no-untyped-def]
     """Return the gradient by the first ``size`` numbers of the buffer, with the prior's."""
-    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = by_table
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing, by_reading = (
+        by_table
+    )
     adjoint = zeros(buffer.shape[0])
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)
@@ -124,6 +134,8 @@ def _carry_back(buffer, by_table, tape, places, size):  # type: ignore[no-untype
     _scatter_square(adjoint, places.difficulty, by_difficulty)
     _scatter(adjoint, places.hard_truth, by_hard_truth)
     _scatter_square(adjoint, places.mixing, by_mixing)
+    for n in range(by_reading.shape[0]):
+        adjoint[at(places.reading[n])] += by_reading[n]
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
     gradient = empty(size)
     for n in range(size):

@@ -1,7 +1,13 @@
-"""The marginal likelihood: states, difficulty, perception and cluster effects summed out."""
+"""The marginal likelihood: states, difficulty, perception, readings and cluster effects summed."""
 
 from assay.likelihood.arrays import empty, zeros
-from assay.likelihood.bundles import bundle_shares, cell_chances, panel_chances, panel_pulls
+from assay.likelihood.bundles import (
+    bundle_shares,
+    cell_chances,
+    panel_chances,
+    panel_pulls,
+    reading_shares,
+)
 from assay.likelihood.cells import (
     cell_evidence,
     cell_evidence_back,
@@ -15,9 +21,9 @@ from assay.likelihood.hard_truths import entries, hard_prevalence
 
 @compiled()
 def value_and_gradient(  # type: ignore[no-untyped-def]
-    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+    prevalence, response, difficulty, layer, hard_truth, mixing, reading, log_weight, data
 ):
-    """Return the log-likelihood, and its gradients by the first six tables, in one pass.
+    """Return the log-likelihood, and its gradients by the first seven tables, in one pass.
 
     prevalence : probabilities of the states (context, state, node)
     response : log p(answers of the row | perceived state, difficulty) (difficulty, row, state)
@@ -28,29 +34,34 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     hard_truth : probabilities of a hard item's states given its state if easy, for each difficulty
         class but the first (hard class, state, state); empty if hard items have the same truth
     mixing : probabilities of a panel's node given its cluster's (node, node); empty without panels
+    reading : log probabilities of the readings of a cluster (kind,); empty if raters misread none
     log_weight : log weights of the quadrature nodes (node,)
     """
     rows = row_chances(response)
-    return value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
+    return value_of_rows(
+        prevalence, rows, difficulty, layer, hard_truth, mixing, reading, log_weight, data
+    )
 
 
 @linked(fastmath={"reassoc", "contract"})
 def value_of_rows(  # type: ignore[no-untyped-def]
-    prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+    prevalence, rows, difficulty, layer, hard_truth, mixing, reading, log_weight, data
 ):
     """Return the log-likelihood and its gradients, with rows from :func:`row_chances`."""
-    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
-        return plain_value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, data)
+    if log_weight.shape[0] == 1 and layer.shape[0] == 0 and reading.shape[0] == 0:
+        return plain_value_of_rows(
+            prevalence, rows, difficulty, layer, hard_truth, mixing, reading, data
+        )
     return full_value_of_rows(
-        prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+        prevalence, rows, difficulty, layer, hard_truth, mixing, reading, log_weight, data
     )
 
 
 @linked(fastmath={"reassoc", "contract"})
 def plain_value_of_rows(  # type: ignore[no-untyped-def]
-    prevalence, rows, difficulty, layer, hard_truth, mixing, data
+    prevalence, rows, difficulty, layer, hard_truth, mixing, reading, data
 ):
-    """Return what :func:`value_of_rows` does, with one node and without perception layers.
+    """Return what :func:`value_of_rows` does, for one node, without perception and readings.
 
     What it calls inherits ``fastmath``.
     """
@@ -59,24 +70,31 @@ def plain_value_of_rows(  # type: ignore[no-untyped-def]
     )
     classes = difficulty.shape[1]
     by_response = _by_class(by_rows, (classes, rows[0].shape[0], prevalence.shape[1]))
-    by_difficulty, by_layer, by_mixing = (
+    return (
+        value,
+        by_prevalence,
+        by_response,
         _sums(by_part, classes),
         zeros(layer.shape),
+        by_hard_truth,
         zeros(mixing.shape),
+        zeros(reading.shape),
     )
-    return value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
 
 
 @linked(fastmath={"reassoc", "contract"})
 def full_value_of_rows(  # type: ignore[no-untyped-def]
-    prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+    prevalence, rows, difficulty, layer, hard_truth, mixing, reading, log_weight, data
 ):
     """Return what :func:`value_of_rows` does, for any model."""
     by_layer, by_hard_truth = zeros(layer.shape), zeros(hard_truth.shape)
-    by_mixing = zeros(mixing.shape)
+    by_mixing, by_reading = zeros(mixing.shape), zeros(reading.shape)
     kinds, classes = difficulty.shape
     shape = classes, rows[0].shape[0], prevalence.shape[1]
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
+    told = by_reading.shape[0] > 0
+    if told:  # cases of a cluster differ in their rows
+        add_row_heights(height, rows, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
     pull = zeros((cells, nodes))
@@ -84,16 +102,18 @@ def full_value_of_rows(  # type: ignore[no-untyped-def]
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     weight, counts = data.bundle_weight, data.bundle_counts
     start, members = data.bundle_start, data.bundle_cells
-    if mixing.shape[0] > 0:  # add the bundles' value, then continue with panels as bundles
+    if told:
+        weight, total = _weigh_readings(value, reading, data, by_reading)
+    else:
         for b in range(value.shape[0]):
             total += weight[b] * value[b]
-        shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
-        value, weight = zeros(shares.shape[0]), empty(shares.shape[0])
+    if mixing.shape[0] > 0:  # continue with panels as bundles
+        shares = panel_pulls(mixing, inner, outer, shares, weight, data, by_mixing)
+        weight = empty(shares.shape[0])
         for p in range(weight.shape[0]):
             weight[p] = 1.0
         counts, start, members = data.panel_counts, data.panel_start, data.panel_cells
-    for b in range(value.shape[0]):
-        total += weight[b] * value[b]
+    for b in range(weight.shape[0]):
         for k in range(start[b], start[b + 1]):
             cell = at(members[k])
             scale = counts[k] * weight[b]
@@ -130,9 +150,44 @@ def full_value_of_rows(  # type: ignore[no-untyped-def]
             parts[cell, k] *= along[k]
             by_part[own, k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
-    total += value_of_heights(by_rows, rows[2])
-    by_response, by_difficulty = _by_class(by_rows, shape), _sums(by_part, classes)
-    return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
+    if not told:
+        total += value_of_heights(by_rows, rows[2])
+    return (
+        total,
+        by_prevalence,
+        _by_class(by_rows, shape),
+        _sums(by_part, classes),
+        by_layer,
+        by_hard_truth,
+        by_mixing,
+        by_reading,
+    )
+
+
+@linked()
+def _weigh_readings(value, reading, data, by_reading):  # type: ignore[no-untyped-def]
+    """Return the expected number of cases of each bundle, and the log-likelihood.
+
+    The gradient by ``reading`` is added to ``by_reading``.
+    """
+    of_cluster, share = reading_shares(value, reading, data)
+    weight, total = zeros(value.shape[0]), 0.0
+    for c in range(of_cluster.shape[0]):
+        total += of_cluster[c]
+    for k in range(share.shape[0]):
+        weight[at(data.reading_bundle[k])] += share[k]
+        by_reading[at(data.reading_kind[k])] += share[k]
+    return weight, total
+
+
+@linked()
+def add_row_heights(height, rows, data):  # type: ignore[no-untyped-def]
+    """Add the logs of the rows' largest probabilities to the scales of their cells."""
+    for cell in range(height.shape[0]):
+        begin = data.row_start[at(data.view_start[cell])]
+        end = data.row_start[at(data.view_start[cell + 1])]
+        for r in range(at(begin), at(end)):
+            height[cell] += rows[2][at(data.rows[r])]
 
 
 @linked()
@@ -172,7 +227,7 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 
 @compiled()
 def bundle_nodes(  # type: ignore[no-untyped-def]
-    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+    prevalence, response, difficulty, layer, hard_truth, mixing, reading, log_weight, data
 ):
     """Return bundles' log-likelihoods and node posteriors, cells' parts, and tables to draw with.
 
@@ -182,11 +237,7 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)
-    for cell in range(height.shape[0]):
-        begin = data.row_start[at(data.view_start[cell])]
-        end = data.row_start[at(data.view_start[cell + 1])]
-        for r in range(at(begin), at(end)):
-            height[cell] += rows[2][at(data.rows[r])]
+    add_row_heights(height, rows, data)
     chance, _ = cell_chances(prevalence, evidence, height, data)
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     parts = parts.reshape((parts.shape[0], difficulty.shape[1], evidence.shape[1]))

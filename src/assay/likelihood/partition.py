@@ -1,8 +1,8 @@
 """Data cut into pieces whose likelihoods add up and can be computed in parallel.
 
-The log-likelihood is a sum over bundles (clusters, or items without a cluster effect). A piece has
-some bundles and their cells. Rows and contexts keep their numbers, so all pieces use the same
-tables.
+The log-likelihood is a sum over bundles (clusters, or items without a cluster effect), or over
+clusters where raters may misread them, each with the bundles of its readings. A piece has some of
+these and their cells. Rows and contexts keep their numbers, so all pieces use the same tables.
 """
 
 import os
@@ -21,7 +21,15 @@ PIECE = 20_000
 
 
 def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
-    """Return the data of some bundles, none twice, and the positions of their cells in ``data``."""
+    """Return the data of some terms, none twice, and the positions of their cells in ``data``.
+
+    A term is a bundle, or a cluster with its readings.
+    """
+    reading = data.reading_start, data.reading_bundle, data.reading_kind
+    if has_readings(data):
+        of_cluster, reading_start = _spans(data.reading_start, chosen)
+        chosen, reading_bundle = _distinct(data.reading_bundle[of_cluster])
+        reading = reading_start, reading_bundle, data.reading_kind[of_cluster]
     of_bundle, bundle_start = _spans(data.bundle_start, chosen)
     cells, bundle_cells = _distinct(data.bundle_cells[of_bundle])
     of_panel: Ints | slice = slice(0)
@@ -47,8 +55,16 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
         bundle_cells=bundle_cells,
         bundle_counts=data.bundle_counts[of_bundle],
         bundle_weight=data.bundle_weight[some],
+        reading_start=reading[0],
+        reading_bundle=reading[1],
+        reading_kind=reading[2],
     )
     return part, cells
+
+
+def has_readings(data: Data) -> bool:
+    """Return whether raters may misread clusters."""
+    return len(data.reading_kind) > 0
 
 
 def has_panels(data: Data) -> bool:
@@ -95,16 +111,25 @@ def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def bundle_sizes(data: Data) -> Ints:
-    """Return the number of rows of each bundle, which is its cost."""
+    """Return the number of rows of each term of the log-likelihood, which is its cost."""
     of_cell = data.row_start[data.view_start[1:]] - data.row_start[data.view_start[:-1]] + 1
-    return _by_bundle(data, of_cell)
+    return _by_term(data, of_cell)
 
 
-def _by_bundle(data: Data, of_cell: Ints) -> Ints:
-    """Sum a number of each cell over the distinct cells of each bundle, or of its panels."""
+def rows_of_terms(data: Data) -> Ints:
+    """Return the number of rows of each term in one reading, which is how much it tells."""
+    sizes = bundle_sizes(data)
+    return sizes // np.diff(data.reading_start) if has_readings(data) else sizes
+
+
+def _by_term(data: Data, of_cell: Ints) -> Ints:
+    """Sum a number of each cell over the distinct cells of each term of the log-likelihood."""
     if has_panels(data):
         of_cell = _run_sums(of_cell[data.panel_cells], data.panel_start)
-    return _run_sums(of_cell[data.bundle_cells], data.bundle_start)
+    of_bundle = _run_sums(of_cell[data.bundle_cells], data.bundle_start)
+    if has_readings(data):
+        return _run_sums(of_bundle[data.reading_bundle], data.reading_start)
+    return of_bundle
 
 
 def _run_sums(numbers: Ints, start: Ints) -> Ints:
@@ -139,11 +164,11 @@ def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
 
 
 def bundles_of_rows(data: Data, rows: Bools) -> Bools:
-    """Return which bundles contain any of these rows of the response table."""
+    """Return which terms contain any of these rows of the response table."""
     hit = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows[data.rows])])
     by_view = hit[data.row_start]
     by_cell = by_view[data.view_start[1:]] > by_view[data.view_start[:-1]]
-    return _by_bundle(data, by_cell.astype(np.int64)) > 0
+    return _by_term(data, by_cell.astype(np.int64)) > 0
 
 
 def cores() -> int:

@@ -17,14 +17,14 @@ from assay.likelihood.compiling import digest
 from assay.likelihood.data import Data
 from assay.likelihood.marginal import value_and_gradient
 
-TABLES = 6
+TABLES = 7
 """Number of first inputs, which depend on the parameters."""
 
 
 class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
-    Inputs are the six tables of :class:`~assay.modelling.structure.Tables` by state, the log
+    Inputs are the seven tables of :class:`~assay.modelling.structure.Tables` by state, the log
     weights of the nodes, and the arrays of :class:`~assay.likelihood.data.Data`.
     """
 
@@ -59,15 +59,14 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
     from pytensor.link.numba.dispatch.basic import numba_njit
 
     @numba_njit
-    def marginal(prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, *data):  # type: ignore[no-untyped-def]
+    def marginal(  # type: ignore[no-untyped-def]
+        prevalence, response, difficulty, layer, hard_truth, mixing, reading, log_weight, *data
+    ):
         by_state, given = np.ascontiguousarray(prevalence), Data(*data)
-        value, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing = (
-            value_and_gradient(
-                by_state, response, difficulty, layer, hard_truth, mixing, log_weight, given
-            )
+        found = value_and_gradient(
+            by_state, response, difficulty, layer, hard_truth, mixing, reading, log_weight, given
         )
-        by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing)
-        return (np.asarray(value), *by_table)
+        return (np.asarray(found[0]), *found[1:])
 
     return marginal, cache_key()
 

@@ -13,9 +13,11 @@ def recover_draw(  # type: ignore[no-untyped-def]
     parts,
     data,
     item_cell,
+    item_of,
     share_of,
     start,
-    members,
+    weight,
+    chosen,
     drawn,
     by_item,
     states,
@@ -27,8 +29,10 @@ def recover_draw(  # type: ignore[no-untyped-def]
     prevalence : (context, state, node)
     hard : prevalence of hard items with a redrawn truth (hard class, context, state, node), or
         empty
+    item_cell, item_of : the cell and the item of each item of a run
     shares, share_of : node posteriors, and the row of each run of items that share an effect
-    start, members : items of each run
+    start : first of the items of each run (run + 1,)
+    weight, chosen : posterior probability of each run, and whether it is the one that is drawn
     drawn : node of each run
     probabilities, difficulties : sums over draws (item, state), (item, difficulty)
     """
@@ -41,8 +45,7 @@ def recover_draw(  # type: ignore[no-untyped-def]
         for q in range(nodes):
             node[q] = shares[at(share_of[c]), q]
         for k in range(at(start[c]), at(start[c + 1])):
-            item = at(members[k])
-            cell = at(item_cell[item])
+            item, cell = at(item_of[k]), at(item_cell[k])
             g = at(data.cell_context[cell])
             for q in range(nodes):
                 pull[q] = 1e-300
@@ -59,14 +62,14 @@ def recover_draw(  # type: ignore[no-untyped-def]
                     for q in range(nodes):
                         pull[q] += hard[d, g, s, q] * parts[cell, d + 1, s]
             for q in range(nodes):
-                pull[q] = node[q] / pull[q]
+                pull[q] = weight[c] * node[q] / pull[q]
             for s in range(count):
-                weight = 0.0
+                along = 0.0
                 for q in range(nodes):
-                    weight += pull[q] * prevalence[g, s, q]
-                probabilities[item, s] += weight * evidence[s]
+                    along += pull[q] * prevalence[g, s, q]
+                probabilities[item, s] += along * evidence[s]
                 for d in range(alike):
-                    difficulties[item, d] += weight * parts[cell, d, s]
+                    difficulties[item, d] += along * parts[cell, d, s]
                 for d in range(apart):
                     part = 0.0
                     for q in range(nodes):
@@ -74,7 +77,8 @@ def recover_draw(  # type: ignore[no-untyped-def]
                     part *= parts[cell, d + 1, s]
                     probabilities[item, s] += part
                     difficulties[item, d + 1] += part
-            states[item] = pick(chance, by_item[item])
+            if chosen[c]:
+                states[item] = pick(chance, by_item[item])
 
 
 @compiled()

@@ -18,7 +18,15 @@ from assay.modelling.confusion import confusion_layout
 from assay.modelling.copying import split_copies
 from assay.modelling.families import Raters, WholeFamily, family_class
 from assay.modelling.families.scored import Scored
-from assay.modelling.layers import Drift, Halo, Lapses, Loading, SystemBias, difficulty_of
+from assay.modelling.layers import (
+    Drift,
+    Halo,
+    Lapses,
+    Loading,
+    Misreading,
+    SystemBias,
+    difficulty_of,
+)
 from assay.modelling.layers.difficulty import BY_CLASS, BY_RATER
 from assay.modelling.prior_names import PartPriors
 from assay.modelling.rater_model import CategoricalRaterModel, RaterModel, ScorePart, score_products
@@ -124,6 +132,9 @@ UNFIT = {
     ("lapses", "joint"): (
         "its answers to an item depend on each other, but those of a lapse are independent"
     ),
+    ("misreading", "mace"): "its honest ratings are right in all clusters",
+    ("misreading", "scored"): "it models scores of single items",
+    ("misreading", "joint"): "it models whole answers of single items",
     ("halo", "mace"): "its honest ratings are right on all labels",
     ("halo", "scored"): "it models scores of single labels",
     ("halo", "joint"): "it models the same dependence",
@@ -213,6 +224,7 @@ def _build(
         drift=_drift(ratings, recipe, units, common),
         bias=_bias(ratings, recipe, units, common),
         loading=_loading(recipe, raters, units, common, shared=shared),
+        misreading=_misreading(ratings, recipe, common),
         repeats=repeats,
         consistency=Consistency(raters=raters, priors=priors.whole_ratings)
         if repeats.urns
@@ -318,6 +330,18 @@ def _bias(
     if "system_bias" not in recipe.layers:
         return None
     return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
+
+
+def _misreading(ratings: Ratings, recipe: Recipe, common: Mapping[str, Any]) -> Misreading | None:
+    if "misreading" not in recipe.layers:
+        return None
+    if not ratings.items["cluster"].duplicated().any():
+        raise ModelError(
+            "misreading needs clusters of several items, but each item is a cluster of its own. "
+            "Read with `cluster=` (simulate with `n_clusters=`), or leave the layer out",
+            code="layer-unfit",
+        )
+    return Misreading(**common)
 
 
 def _loading(

@@ -11,6 +11,9 @@ from assay._util.arrays import log_softmax
 from assay._util.typing import Floats
 from assay.modelling.priors import PARAMETERS, POSITIVE, Prior
 
+SIGNLESS = ("cluster_loading", "halo_loading", "misreading_loading")
+"""Loadings whose common sign the likelihood does not depend on."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:

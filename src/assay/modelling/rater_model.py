@@ -25,7 +25,16 @@ from assay.modelling.interface_rules import (
     build_menu,
     menu_log_probability,
 )
-from assay.modelling.layers import Difficulty, Drift, Halo, Lapses, Loading, SystemBias
+from assay.modelling.layers import (
+    Difficulty,
+    Drift,
+    Halo,
+    Lapses,
+    Loading,
+    Misreading,
+    SystemBias,
+)
+from assay.modelling.layers.misreading import DIRECTIONS
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 from assay.modelling.replicates import Consistency, Repeats
@@ -41,6 +50,7 @@ class RaterModel(ABC):
     unit : unit of each rating, a rater or a rater in a session; -1 for other parts' ratings
     unit_rater, unit_group : row of the family, and position in ``raters.groups``, of each unit
     loading : effect of the items' difficulty
+    misreading : misreadings of whole clusters
     repeats : joins a rater's ratings of one item
     consistency : how often repeated ratings copy earlier ones; None if independent
     copying : splits the rows of raters who copy others
@@ -58,6 +68,7 @@ class RaterModel(ABC):
     drift: Drift | None
     bias: SystemBias | None
     loading: Loading | None
+    misreading: Misreading | None
     repeats: Repeats
     consistency: Consistency | None
     copying: Copying
@@ -92,8 +103,13 @@ class RaterModel(ABC):
         """Return the unknowns of the family and of its responses."""
 
     @abstractmethod
-    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
-        """Return log p(rating | state) of each distinct rating, (..., row, state)."""
+    def rows(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any, direction: int | None = None
+    ) -> Any:
+        """Return log p(rating | state) of each distinct rating, (..., row, state).
+
+        ``direction`` is how the rater reads the item's cluster; None sums over all readings.
+        """
 
     @abstractmethod
     def draw(
@@ -104,8 +120,9 @@ class RaterModel(ABC):
         tilt: Tilt | None,
         answered: Bools,
         rng: np.random.Generator,
+        direction: int | None = None,
     ) -> tuple[Vectors, Floats]:
-        """Draw answers and scores (rating, label) of ratings with one difficulty.
+        """Draw answers and scores (rating, label) of ratings with one difficulty and direction.
 
         values : parameters of the part, with one leading axis of length 1
         ratings : positions of ratings of this part
@@ -147,6 +164,8 @@ class RaterModel(ABC):
             found += self.bias.parameters()
         if self.loading is not None:
             found += self.loading.parameters()
+        if self.misreading is not None:
+            found += self.misreading.parameters()
         if self.consistency is not None:
             found += self.consistency.parameters()
         if self.copying.names:
@@ -224,10 +243,18 @@ class RaterModel(ABC):
             if tables and self.loading is None:
                 tables.append(tables[0])
                 continue
-            rows = self.rows(own, tilt, xp)
-            rows = self.repeats.table(rows, self.kappa(own, xp), xp)
-            tables.append(self.copying.table(rows, own.get("copied"), xp))
+            blocks = []
+            for direction in self.directions:
+                rows = self.rows(own, tilt, xp, direction)
+                rows = self.repeats.table(rows, self.kappa(own, xp), xp)
+                blocks.append(self.copying.table(rows, own.get("copied"), xp))
+            tables.append(blocks[0] if len(blocks) == 1 else xp.concatenate(blocks, axis=-2))
         return tables
+
+    @property
+    def directions(self) -> tuple[int | None, ...]:
+        """How its raters may read a cluster; its rows stand one direction after the other."""
+        return (None,) if self.misreading is None else DIRECTIONS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -260,12 +287,14 @@ class CategoricalRaterModel(RaterModel):
         """Size of the largest array for one draw's table."""
         return self.responses.widest
 
-    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+    def rows(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any, direction: int | None = None
+    ) -> Any:
         """Return log p(answers | state), (..., row, state), summed over kinds of ratings."""
         if not self.responses.blocks:  # the part has no answers
             return np.zeros((0, len(self.responses.space.states)))
         found = []
-        for weight, confusion in self._components(values, tilt, xp):
+        for weight, confusion in self._components(values, tilt, xp, direction):
             rows = self.responses.table(confusion, values, xp, self._residual(values, tilt, xp))
             if weight is not None:
                 rows = rows + weight[..., self.responses.row_unit, None]
@@ -301,11 +330,15 @@ class CategoricalRaterModel(RaterModel):
         return np.stack(shares, axis=-2)
 
     def menu_chances(
-        self, values: Mapping[str, Floats], menu: AdmissibleResponses, tilt: Tilt | None
+        self,
+        values: Mapping[str, Floats],
+        menu: AdmissibleResponses,
+        tilt: Tilt | None,
+        direction: int | None = None,
     ) -> Floats:
         """Return P(option | state) of each unit, (..., unit, state, option)."""
         total = None
-        for weight, confusion in self._components(values, tilt, np):
+        for weight, confusion in self._components(values, tilt, np, direction):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
             residual = self._residual(values, tilt, np)
             chance = np.exp(menu_log_probability(menu, flat, values, np, residual))
@@ -322,6 +355,7 @@ class CategoricalRaterModel(RaterModel):
         tilt: Tilt | None,
         answered: Bools,
         rng: np.random.Generator,
+        direction: int | None = None,
     ) -> tuple[Vectors, Floats]:
         """Draw answers from the menu of the answered labels."""
         none = np.full((len(ratings), len(answered)), np.nan)
@@ -329,16 +363,22 @@ class CategoricalRaterModel(RaterModel):
             return np.full(none.shape, MISSING, np.int16), none
         space, resolve = self.responses.space, self.responses.resolve
         menu = build_menu(self.family.layout, space, answered, resolve)
-        chance = self.menu_chances(values, menu, tilt)[0]
+        chance = self.menu_chances(values, menu, tilt, direction)[0]
         steps = chance[self.unit[ratings], states].cumsum(axis=1)
         picked = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
         return np.asarray(menu.options[picked], np.int16), none
 
     def _components(
-        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any, direction: int | None = None
     ) -> list[tuple[Any, Any]]:
-        """Return the kinds of ratings of the family, by impression, and lapses."""
+        """Return the kinds of ratings of the family, by reading and impression, and lapses."""
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
+        if self.misreading is not None:
+            layer = self.misreading
+            if direction is None:
+                kinds = layer.mix(kinds, values, xp)
+            else:
+                kinds = layer.moved(kinds, values, direction, xp)
         if self.halo is not None:
             kinds = self.halo.mix(kinds, values, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
@@ -376,7 +416,9 @@ class ScorePart(RaterModel):
         """Size of the largest array for one draw's table."""
         return self.products.widest
 
-    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+    def rows(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any, direction: int | None = None
+    ) -> Any:
         """Return log p(scores | state), (..., row, state)."""
         return self.products.table(merge_axes(self.log_codes(values, tilt, xp), 2), values, xp)
 
@@ -427,6 +469,7 @@ class ScorePart(RaterModel):
         tilt: Tilt | None,
         answered: Bools,
         rng: np.random.Generator,
+        direction: int | None = None,
     ) -> tuple[Vectors, Floats]:
         """Draw a bin for each label; the score is its middle, the answer its class."""
         layout = self.family.layout

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.arrays import divided
@@ -45,6 +46,7 @@ from assay.modelling.prior_names import (
 )
 from assay.modelling.priors import Prior, Priors, named_priors, override
 from assay.modelling.rater_model import RaterModel
+from assay.modelling.readings import NO_READINGS, Readings, find_readings
 from assay.modelling.spec import Recipe, Spec
 
 
@@ -61,6 +63,8 @@ class Tables(NamedTuple):
         state, state); empty if hard items have the same truth
     mixing : probabilities of a panel's node given its cluster's (..., node, node); empty without
         panels
+    reading : log probabilities of the readings of a cluster (..., kind); empty if raters misread
+        none
     """
 
     prevalence: Any
@@ -69,13 +73,16 @@ class Tables(NamedTuple):
     layer: Any
     hard_truth: Any
     mixing: Any
+    reading: Any
 
     def by_state(self) -> "Tables":
         """Return the tables for compiled functions, with prevalence (context, state, node)."""
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-TABLE_AXES = Tables(prevalence=3, response=3, difficulty=2, layer=3, hard_truth=3, mixing=2)
+TABLE_AXES = Tables(
+    prevalence=3, response=3, difficulty=2, layer=3, hard_truth=3, mixing=2, reading=1
+)
 """Number of axes of each table, without draws."""
 
 
@@ -90,6 +97,7 @@ class Structure:
     difficulty: Difficulty
     hard_truth: HardTruth
     perception: Perception
+    readings: Readings
     pattern: Pattern
 
     def parameters(self) -> list[Parameter]:
@@ -165,6 +173,7 @@ class Structure:
             layer=self.perception.table(values, prevalence, xp),
             hard_truth=self.hard_truth_table(values, xp),
             mixing=self.prevalence.mixing(values, xp),
+            reading=self.readings.table(values, self.parts, xp),
         )
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
@@ -198,14 +207,15 @@ class Structure:
         probability.
         """
         layered = self.perception.groups
-        pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, (kind, log_weight))
+        evidence = kind, log_weight
+        _, pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, evidence)
         return replace(self, pattern=pattern)
 
     def without_gold(self) -> "Structure":
         """Return the model without known truth; audits stay."""
         ratings = self.ratings
         unknown = replace(ratings, truth=np.full_like(ratings.truth, MISSING))
-        pattern = _pattern(unknown, self.prevalence, self.parts, self.perception.groups)
+        _, pattern = _pattern(unknown, self.prevalence, self.parts, self.perception.groups)
         return replace(self, ratings=unknown, pattern=pattern)
 
     def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
@@ -288,6 +298,7 @@ def build_structure(
     layers = {name for recipe in by_group.values() for name in recipe.layers}
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
+    readings, pattern = _pattern(ratings, prevalence, parts, layered)
     several = not layered and len(space.states) <= MAX_STATES
     difficulty = difficulty_of(
         layers,
@@ -316,7 +327,8 @@ def build_structure(
             prevalence=prevalence,
             priors=override(default_priors("perception"), spec.priors, owner="perception"),
         ),
-        pattern=_pattern(ratings, prevalence, parts, layered),
+        readings=readings,
+        pattern=pattern,
     )
 
 
@@ -353,8 +365,8 @@ def _pattern(
     parts: tuple[RaterModel, ...],
     layered: tuple[str, ...],
     evidence: tuple[Ints, Floats] | None = None,
-) -> Pattern:
-    """Collapse ratings to the pattern of items with the same rows."""
+) -> tuple[Readings, Pattern]:
+    """Return the readings of clusters, and the pattern of items with the same rows."""
     row, layer_of_row = _number_rows(ratings, parts, {name: n for n, name in enumerate(layered)})
     mask, masks = truth_masks(ratings, prevalence.space.states)
     if evidence is not None:
@@ -364,9 +376,16 @@ def _pattern(
     rated = row >= 0
     # Popped from a list, so that ``collapse`` can free these large arrays.
     handed = [row[rated], ratings.item[rated]]
+    rater = ratings.rater[rated] if any(part.misreading for part in parts) else None
     del row, rated
-    design = prevalence.design
-    return collapse(
+    design, readings, cases = prevalence.design, NO_READINGS, None
+    if rater is not None:
+        item, row = handed.pop(), handed.pop()
+        cluster = pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
+        misreaders = _misreaders(ratings, parts)
+        readings, expanded = find_readings(cluster, item, rater, row, *misreaders)
+        cases, handed = expanded.cases, [expanded.row, expanded.item_of_row]
+    found = collapse(
         item_of_row=handed.pop(),
         row=handed.pop(),
         context=design.item_context,
@@ -376,7 +395,25 @@ def _pattern(
         panel=design.panel if prevalence.has_panels else None,
         layer_of_row=layer_of_row,
         contexts=design.contexts,
+        cases=cases,
     )
+    return readings, found
+
+
+def _misreaders(ratings: Ratings, parts: tuple[RaterModel, ...]) -> tuple[Ints, Ints]:
+    """Return the group of each rater who may misread clusters, and its rows in one direction.
+
+    Groups are counted over the parts with the layer; others have -1.
+    """
+    group, apart = np.full((2, len(ratings.raters)), -1, np.int64)
+    first = 0
+    for part in parts:
+        if part.misreading is not None:
+            layer = part.misreading.raters
+            own = part.raters.group if len(layer.names) == len(part.members) else 0
+            group[part.members], apart[part.members] = first + own, part.copying.count
+            first += len(layer.groups)
+    return group, apart
 
 
 def _number_rows(
@@ -388,11 +425,11 @@ def _number_rows(
     for part in parts:
         here = part.copying.row >= 0
         row[here] = part.copying.row[here] + offset
-        of_row = np.full(part.copying.count, -1, np.int64)
+        of_row = np.full(part.copying.count, -1, np.int64)  # of one direction
         of_group = np.array([layer.get(name, -1) for name in part.raters.groups], np.int64)
         of_row[part.copying.row[here]] = of_group[part.unit_group[part.unit[here]]]
-        layers.append(of_row)
-        offset += part.copying.count
+        layers += [of_row] * len(part.directions)
+        offset += part.copying.count * len(part.directions)
     return row, np.concatenate(layers)
 
 

@@ -8,25 +8,31 @@ import numpy as np
 from assay.checks.departures.search import search
 from assay.data.overlap import groups_identify_truth
 from assay.data.ratings import UNNAMED, Ratings, ratings_by_rater
+from assay.modelling.readings import rows_with_readings
 
-SYSTEM_BIAS = "system_bias"
+LAYER_OF = {"rater-by-system": "system_bias", "rater-by-cluster": "misreading"}
+"""Layer that models what a test finds, by the code of the finding."""
+MOST_ROWS = 2_000_000
+"""Rows of the likelihood above which the default leaves ``misreading`` out, as it takes long."""
 
 
 def with_found_layers(ratings: Ratings, recipe: str | Mapping[str, str]) -> str | Mapping[str, str]:
-    """Return a recipe with the layer for raters who favour systems, if a test finds some."""
-    if not favour_systems(ratings):
-        return recipe
+    """Return a recipe with the layers for what the tests find."""
+    layers = "".join(f" + {name}" for name in found_layers(ratings))
     if isinstance(recipe, str):
-        return f"{recipe} + {SYSTEM_BIAS}"
-    return {
-        group: own if group == UNNAMED else f"{own} + {SYSTEM_BIAS}"
-        for group, own in recipe.items()
-    }
+        return recipe + layers
+    return {group: own if group == UNNAMED else own + layers for group, own in recipe.items()}
 
 
-def favour_systems(ratings: Ratings) -> bool:
-    """Return whether a test finds raters who favour a system."""
-    return is_named(ratings) and any(one.code == "rater-by-system" for one in search(ratings).found)
+def found_layers(ratings: Ratings) -> list[str]:
+    """Return the layers for what the tests find, if some raters are known."""
+    if not is_named(ratings):
+        return []
+    codes = {one.code for one in search(ratings).found}
+    found = [layer for code, layer in LAYER_OF.items() if code in codes]
+    if "misreading" in found and rows_with_readings(ratings) > MOST_ROWS:
+        found.remove("misreading")
+    return found
 
 
 def is_named(ratings: Ratings) -> bool:

@@ -81,10 +81,10 @@ MEANINGS: dict[Code, Meaning] = {
             found="Raters err on whole clusters: answers of one rater in a cluster are correlated "
             "beyond the truth{about}",
             means="The model attributes these errors to the cluster, so it is too certain about it",
-            mend="Fit with `prevalence='dirichlet'`, which ignores clusters, and collect more "
-            "raters for each cluster",
+            mend="Fit with `raters='hierarchical + misreading'`, which learns how often raters "
+            "misread a cluster",
             mark="misread clusters: raters err on whole clusters",
-            prevalences=("dirichlet",),
+            parts=("misreading",),
         ),
         Meaning(
             code="rater-by-system",

@@ -50,7 +50,7 @@ class Halo:
 
     def parameters(self) -> list[Parameter]:
         """Return the effects of an impression, and the share of ratings with one, by group."""
-        names, _ = self._columns()
+        names, _ = answer_scales(self.layout)
         coords = {"halo_group": self.raters.groups, "halo_answer": names}
         return [
             Parameter(
@@ -73,11 +73,8 @@ class Halo:
         """Return the kinds of ratings by impression, (log weight, log confusion) of each."""
         share = values["halo_share"][..., self.raters.group[self.unit_rater]]
         none, some = xp.log1p(share * -1.0), xp.log(share * 0.5)
-        _, columns = self._columns()
         group = self.raters.group[self.unit_rater]
-        moved = xp.matmul(values["halo_loading"], columns.reshape(len(columns), -1))
-        lead = [moved.shape[n] for n in range(moved.ndim - 1)]
-        shift = moved.reshape((*lead, *columns.shape[1:]))[..., group, :, :]
+        shift = shifts(self.layout, values["halo_loading"], xp)[..., group, :, :]
         found = []
         for own, table in kinds:
             found.append((none if own is None else none + own, table))
@@ -86,18 +83,30 @@ class Halo:
                 found.append((some if own is None else some + own, moved))
         return found
 
-    def _columns(self) -> tuple[tuple[str, ...], Floats]:
-        """Return the names of the loadings, and :math:`x` of each, (loading, asked row, class)."""
-        layout, names, columns = self.layout, [], []
-        labels = np.array(layout.labels)
-        for n, label in enumerate(layout.task.labels):
-            count = len(label.classes)
-            coded = np.zeros((count, layout.width))
-            coded[:, :count] = np.eye(count) - 1 / count
-            names += [f"{label.name}={name}" for name in label.classes]
-            if count == 2 or label.ordered:
-                names[-count:] = [label.name]
-                coded = np.zeros((1, layout.width))
-                coded[0, :count] = np.arange(count) / (count - 1) - 0.5
-            columns += [np.where((labels == n)[:, None], one, 0.0) for one in coded]
-        return tuple(names), np.stack(columns)
+
+def shifts(layout: ConfusionLayout, loading: Any, xp: Any) -> Any:
+    """Return what loadings (..., group, loading) add to log odds of answers.
+
+    The result is (..., group, asked row, class).
+    """
+    _, scales = answer_scales(layout)
+    moved = xp.matmul(loading, scales.reshape(len(scales), -1))
+    lead = [moved.shape[n] for n in range(moved.ndim - 1)]
+    return moved.reshape((*lead, *scales.shape[1:]))
+
+
+def answer_scales(layout: ConfusionLayout) -> tuple[tuple[str, ...], Floats]:
+    """Return the names of the loadings, and :math:`x` of each, (loading, asked row, class)."""
+    names, columns = [], []
+    labels = np.array(layout.labels)
+    for n, label in enumerate(layout.task.labels):
+        count = len(label.classes)
+        coded = np.zeros((count, layout.width))
+        coded[:, :count] = np.eye(count) - 1 / count
+        names += [f"{label.name}={name}" for name in label.classes]
+        if count == 2 or label.ordered:
+            names[-count:] = [label.name]
+            coded = np.zeros((1, layout.width))
+            coded[0, :count] = np.arange(count) / (count - 1) - 0.5
+        columns += [np.where((labels == n)[:, None], one, 0.0) for one in coded]
+    return tuple(names), np.stack(columns)

@@ -126,6 +126,13 @@ def fit_dataset(
     check_counts(draws=draws, chains=chains, starts=starts)
     recipe = DEFAULT_RATERS if raters is None else raters
     spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)
+    if "misreading" in spec.rater_parts:
+        raise FitError(
+            "the layer misreading does not work over partitions, which number the readings of "
+            "their clusters apart. Read all data with assay.read_ratings and `fit(..., "
+            "executor=executor)`, or leave the layer out",
+            code="partitions-unsupported",
+        )
     paths = [path.absolute() for path in list_partitions(folder)]
     executor = require_executor(executor, client)
     executor.ready(show=progress)

@@ -441,6 +441,12 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
         ),
         ({"out": "fit.nc"}, FitError, "name a .zarr store", "output-place"),
         (
+            {"raters": "hierarchical + misreading"},
+            FitError,
+            "leave the layer out",
+            "partitions-unsupported",
+        ),
+        (
             {"raters": "scored"},
             ModelError,
             "scores of a rater",

@@ -62,6 +62,19 @@ def test_passes_over_parts_of_the_data_find_the_same_mode(method: str) -> None:
     np.testing.assert_allclose(*shares, atol=2e-3)
 
 
+def test_parts_of_the_data_hold_their_readings() -> None:
+    raters = "hierarchical + misreading"
+    ratings = assay.simulate("single", raters=raters, n_items=60, n_clusters=12, n_raters=4, rng=2)
+    effort: dict[str, Any] = {"draws": 200, "chains": 1, "rng": 1, "progress": False}
+    effort |= {"raters": raters, "method": "laplace"}
+    one, other = assay.fit(ratings, **effort), assay.fit(ratings, executor=Here(), **effort)
+    shares = [fit["labels"]["state_probability"] for fit in (one, other)]
+    np.testing.assert_allclose(*shares, atol=0.03)
+    totals = [fit["log_likelihood"]["ratings"].mean("draw").sum() for fit in (one, other)]
+    assert totals[0] == pytest.approx(float(totals[1]), abs=0.5)
+    assert one["log_likelihood"]["ratings"].sizes["cluster"] == 12
+
+
 def test_fit_does_not_import_what_is_distributed() -> None:
     code = (
         "import sys, assay, assay.inference.fit; "

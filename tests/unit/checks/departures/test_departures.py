@@ -19,6 +19,7 @@ from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import identifies_halo
 from assay.data.task import Label, Task
+from assay.display.notes import parts_from_data
 from assay.modelling.spec import raters_for, recipe_of
 from benchmarks.worlds.departure_worlds import (
     FAULTLESS,
@@ -274,6 +275,11 @@ def test_a_fit_repeats_a_departure_at_its_numbers_unless_it_models_it() -> None:
     assert "favour" in assay.metrics(plain, metric=metric)[metric].attrs["doubt"]
     assert assay.compare(plain, metric=metric).pairs["doubt"].str.contains("favour").all()
     tree = fitted(world("misread"), **options)
+    assert json.loads(tree.attrs["spec"])["raters"].endswith("+ misreading")
+    assert "misread" not in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
+    assert "rater-by-cluster" not in codes(tree)
+    assert "raters misread clusters (misreading)" in parts_from_data(tree)
+    tree = fitted(world("misread"), raters="hierarchical + item_difficulty", **options)
     assert "misread" in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
 
 
@@ -346,15 +352,18 @@ def test_the_number_of_answers_mends_skipping(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_prevalence_without_clusters_mends_misread_queries(seed: int) -> None:
+def test_the_layer_that_the_default_takes_mends_misread_queries(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = study(rng)
     lost = rng.random((60, 6)) < 0.15
     said = rng.random(lost.shape) < 0.5
     answers = np.where(lost[found.query], said[found.query], found.answers(rng))
     ratings, every = found.ratings(answers), np.arange(len(answers))
-    plain = loss(fitted(ratings), found.truth, every)
-    assert loss(fitted(ratings, prevalence="dirichlet"), found.truth, every) < plain
+    plain, default = (
+        loss(fitted(ratings, method="laplace", raters=raters), found.truth, every)
+        for raters in ("hierarchical + item_difficulty", None)
+    )
+    assert default < plain - 0.03
 
 
 @pytest.mark.slow

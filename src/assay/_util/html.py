@@ -70,10 +70,17 @@ def coded(text: str) -> "Markup":
 
 
 def command_html(text: str) -> "Markup":
-    """Escape commands, with no line break within the name of an option."""
+    """Escape commands, each as a block, with no line break within the name of an option.
+
+    A line after ``#`` says what the next command assumes.
+    """
     from markupsafe import Markup, escape
 
-    return Markup(OPTION.sub(r"<span>\g<0></span>", str(escape(text))))
+    lines = []
+    for line in str(escape(text)).splitlines(keepends=True):
+        kind = "choice" if line.startswith("#") else "line"
+        lines.append(f'<b class="{kind}">{OPTION.sub(r"<span>\g<0></span>", line)}</b>')
+    return Markup("".join(lines))
 
 
 def cell_html(text: str) -> "Markup":

@@ -26,7 +26,9 @@ SAMPLE = 0.8
 """Share of a system's items below which the others rated only a sample."""
 
 FEW_ITEMS = 10
+DOUBLE = "double-sampling"
 TURNS = "and its sign can turn"
+PREVALENCE = "dirichlet"
 PLAIN = "hierarchical"
 RECIPE = "hierarchical + system_bias"
 SCORES = (
@@ -75,7 +77,7 @@ def check_double_sampling(ratings: Ratings) -> Part:
     text = f"{danger(design)}. {MEASURED}. The sample must be random"
     found = [
         _finding(
-            level, text, proposes="system_bias", code="double-sampling",
+            level, text, proposes="system_bias", code=DOUBLE,
             numbers=sample_sizes(design),
         )
     ]  # fmt: skip
@@ -170,14 +172,20 @@ def danger(design: DoubleSampling) -> str:
     )
 
 
+def recipe_for(design: DoubleSampling) -> str | dict[str, str]:
+    """Return the raters of a fit that lets errors differ by system; empty if no group has them."""
+    if not design.apart:
+        return ""
+    if not design.others:
+        return RECIPE
+    return dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
+
+
 def _proposal(design: DoubleSampling) -> str:
     """Write the arguments of ``fit`` that let errors differ by system."""
     who = some(design.judges)
-    if not design.others:
-        return f"Let the errors of {who} differ by system: {_arguments(RECIPE)}"
-    if design.grouped:
-        layers = dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
-        return f"Let the errors of {who} differ by system: {_arguments(layers)}"
+    if recipe := recipe_for(design):
+        return f"Let the errors of {who} differ by system: {_arguments(recipe)}"
     return (
         f"If {who} is a different kind of rater (e.g. a language model among people), give it a "
         "rater group of its own (`group=`). Then let its errors differ by system, e.g. "
@@ -187,7 +195,8 @@ def _proposal(design: DoubleSampling) -> str:
 
 def _arguments(raters: str | dict[str, str]) -> str:
     """Write the arguments of ``fit``."""
-    return f'`raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"`'
+    given = json.dumps(raters, ensure_ascii=False)
+    return f'`raters={given}, prevalence="{PREVALENCE}"`'
 
 
 def _table(design: DoubleSampling) -> pd.DataFrame:

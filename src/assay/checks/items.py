@@ -290,20 +290,23 @@ def alike_warning(ratings: Ratings, unit: LargerUnit) -> str:
     )
 
 
+def stratum_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str]:
+    """Return how to read a column as a fixed set of units; empty if there are strata."""
+    return {} if (ratings.items["stratum"] != "").any() else {"stratum": unit.column}
+
+
 def as_stratum(ratings: Ratings, unit: LargerUnit) -> str:
     """Write the argument with which a column is a fixed set of units; empty if there are strata."""
-    if (ratings.items["stratum"] != "").any():
-        return ""
-    return f"`stratum={unit.column!r}`"
+    return "".join(f"`{k}={v!r}`" for k, v in stratum_arguments(ratings, unit).items())
 
 
 def as_cluster(ratings: Ratings, unit: LargerUnit) -> str:
     """Write the arguments with which a column becomes the cluster."""
-    given = _cluster_arguments(ratings, unit)
+    given = cluster_arguments(ratings, unit)
     return " and ".join(f"`{name}={value!r}`" for name, value in given.items())
 
 
-def _cluster_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str | list[str]]:
+def cluster_arguments(ratings: Ratings, unit: LargerUnit) -> dict[str, str | list[str]]:
     """Return the arguments with which a column becomes the cluster."""
     arguments: dict[str, str | list[str]] = {"cluster": unit.column}
     if (ratings.panels.groupby("panel").size() > 1).any():

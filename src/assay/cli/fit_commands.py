@@ -102,7 +102,7 @@ def metrics(
             metric=metric or None,
         )  # fmt: skip
     if len(found):
-        say(f"warning: {difficulty_sentence(found)}")
+        say(f"warning: {difficulty_sentence(found)} [{found['code'].iloc[0]}]")
     table = table.assign(incomplete=incomplete)
     extra = {"left_out": left_out} | ({EQUAL: found} if len(found) else {})
     deliver("metrics", table, as_json, output, shown, extra=extra)

@@ -90,6 +90,9 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
         yield "# ordered = true  # if a later class is a higher one"
     if label.better:
         yield f"better = {_text(label.better)}"
+    elif len(label.classes) == 2:
+        other, good = map(_text, label.classes)
+        yield f"# better = {good}  # or {other}: the good class"
     elif graded(label):
         yield '# better = "higher"  # or "lower": which classes are better'
     else:

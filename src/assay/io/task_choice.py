@@ -48,6 +48,8 @@ from assay.io.wide_tables import are_systems
 
 FALLBACK = "single"
 """Task of one label, with the classes of the data."""
+SEVERAL = "several"
+"""Name of a task of several labels that the columns of a table make."""
 DESCRIPTION = "One label, whose name and classes are those of the data."
 QUESTIONS = "questions"
 """Task of a table whose rows answer a question each."""
@@ -148,7 +150,7 @@ def _one_label_task(
         found = find_answers(table, single, Arguments(), Ledger(table), taken)
         names = _answer_columns_of(table, [*found.by_label.values()], taken)
     if len(names) > 1 and isinstance(labels, Mapping):
-        return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
+        return Task(name=SEVERAL, labels=tuple(Label(name=name, classes=()) for name in names))
     if len(names) != 1 or names[0] == single.label_names[0]:
         return single
     label = replace(single.labels[0], name=names[0], description="")
@@ -290,7 +292,7 @@ def draft_arguments(
     table = joined(opened).plain_table()
     _, asked = _questions_of(table)
     if len(asked) > 1:
-        return {"task": Task(name="mine", labels=tuple(asked))}
+        return {"task": Task(name=SEVERAL, labels=tuple(asked))}
     finder = table.finder
     told, others = _told(table.frame, taken, roles)
     alone = told.alone(told.answers)

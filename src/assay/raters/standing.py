@@ -54,7 +54,8 @@ def rater_standing(
         - ``p_worse``: P(worse than the median rater)
         - ``p_below``: P(below the threshold), NaN without one
 
-        Both probabilities are NaN for a fit that is a mode alone (``map``, ``em``).
+        Both probabilities are NaN for a fit that is a mode alone (``map``, ``em``). So is
+        ``p_worse`` if all raters have the same parameters.
 
     Raises
     ------
@@ -96,7 +97,9 @@ def rater_standing(
     values = accuracy.to_numpy()
     behind = np.median(values, axis=2, keepdims=True) - values > TIE
     below = np.full(values.shape[2:], np.nan)
-    worse = behind.mean(axis=(0, 1))
+    # Raters with the same parameters have no middle one.
+    alike = values.shape[2] > 1 and np.ptp(values, axis=2).max(axis=(0, 1)) <= TIE
+    worse = np.where(alike, np.nan, behind.mean(axis=(0, 1)))
     if threshold is not None:
         below = (values < threshold).mean(axis=(0, 1))
     if view.attrs["method"] in MODES_ALONE:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay._util.text import counted, lines_of, some
-from assay.comparison.claim_tests import about_more
+from assay.comparison.claim_tests import Deciding, about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import sign
 from assay.data.overlap import LAYER_ITEMS
@@ -17,14 +17,21 @@ from assay.reporting.page import Finding
 from assay.reporting.remedies import Remedy
 from assay.reporting.weak_raters import untold, worst_errors
 
-MARGIN = 0.01
+MARGIN = 0.05
 """Share by which more data have to narrow an interval to be mentioned."""
+FEASIBLE = 10
+"""Times the data of now: more of them are not advised."""
+OUT_OF_REACH = "no feasible amount of such data decides"
+"""Said where only more would decide, or nothing."""
 FEW_PAIRED = 0.5
 """Share of the clusters with all systems below which page one says so."""
 
 
-def not_known(material: Material) -> str:
-    """State what these ratings cannot tell, and the largest weakness of the data."""
+def not_known(material: Material, findings: Sequence[Finding] = ()) -> str:
+    """State what these ratings cannot tell, and the largest weakness of the data.
+
+    The findings come first that say why a comparison may be wrong.
+    """
     errors = ""
     if untold(material):
         errors = "How often each rater errs: no item has two raters, and no truth is known."
@@ -32,8 +39,16 @@ def not_known(material: Material) -> str:
         shared = is_consensus(material.reference)
         of = "that all raters share" if shared else f"of the {material.reference}"
         errors = f"Errors {of}: no item has a known truth."
-    found = [part for part in (_undecided(material), errors, _weakness(material)) if part]
-    return " ".join(found) or _unsure_labels(material)
+    hedges = dict.fromkeys(one.hedge for one in findings if one.hedge)
+    open_ = f"Whether the comparison is right: {' and '.join(hedges)}." if hedges else ""
+    parts = (open_, _undecided(material), errors, _misfits(findings), _weakness(material))
+    return " ".join(filter(None, parts)) or _unsure_labels(material)
+
+
+def _misfits(findings: Sequence[Finding]) -> str:
+    """Name what the model does not reproduce, of what page one rests on."""
+    told = next((one.doubted for one in findings if one.doubted), "")
+    return f"{told[0].upper()}{told[1:]}." if told else ""
 
 
 def _weakness(material: Material) -> str:
@@ -108,19 +123,26 @@ def _unsure_labels(material: Material) -> str:
 def next_step(material: Material, findings: Sequence[Finding], remedy: Remedy | None = None) -> str:
     """State what to do, the most useful first, in as many words as a reader reads."""
     doubted = any(one.section == "convergence" for one in findings)
-    steps = ["fit again as the box says"] * doubted
+    steps = ["settle the warning in the box first"] * doubted
     if remedy:
-        several = remedy.command.count("assay ") > 1
-        steps = [f"run the command{'s' * several} in the box"]
-    more, worst = _more_data(material), [*worst_errors(material), *material.talks]
+        several = "s" * (remedy.command.count("assay ") > 1)
+        chosen = "choose and run a command" if remedy.is_choice else f"run the command{several}"
+        steps = [f"{chosen} in the box"]
+    # No amount of such data mends a comparison that may be wrong.
+    hedged = any(one.hedge for one in findings)
+    more = [] if hedged else _more_data(material)
+    worst = [*worst_errors(material), *material.talks]
     # Raters are looked at by a fit that holds.
     talk = [f"look at the errors of {one.rater}" for one in worst[: 0 if material.mark else 1]]
     asked = remedy is not None and TRUTH_FILE in remedy.command
-    truth = [f"find the truth of {LAYER_ITEMS} items"] * (not material.n_known and not asked)
+    count = min(LAYER_ITEMS, len(material.ratings.items))
+    truth = [f"find the truth of {counted(count, 'item')}"] * (not material.n_known and not asked)
     # What makes an answer possible precedes what makes it more precise.
     first = bool(material.claims) or untold(material) or _needs_clusters(material)
     steps += [*more, *talk, *truth] if first else [*talk, *truth, *more]
     if not steps:
+        if hedged:
+            return "Look at the data again: more data of this kind would not settle this."
         return (
             "Nothing: more data of this kind would hardly narrow the intervals."
             if material.budget
@@ -135,19 +157,23 @@ def next_step(material: Material, findings: Sequence[Finding], remedy: Remedy | 
 def _more_data(material: Material) -> list[str]:
     """State which data would decide the claim, or narrow the intervals most; empty if unknown."""
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
-    deciding = "which would decide the claim if the estimate stays"
-    if decides and decides.ratings_per_item:
-        more = about_more(decides.ratings_per_item, "rating")
-        return [f"collect about {more} of each item, {deciding}"]
-    if decides and decides.clusters:
-        now = material.ratings.items["cluster"].nunique()
-        more = about_more(decides.clusters, "cluster")
-        return [f"collect about {more} (now {now:,}), {deciding}"]
+    if decides:
+        aim = "which would decide the claim if the estimate stays"
+        told = _deciding(material, decides, aim, f"{OUT_OF_REACH} the claim")
+        if not (untold(material) and told.startswith(OUT_OF_REACH)):
+            return [told]
     if untold(material):
         return ["collect second ratings of some items"]
     if not material.budget or material.mark:
         return []
     metric, pair, is_open = _main_number(material)
+    if is_open and pair:
+        first, second = pair
+        decides = material.would_decide(metric, first, second)
+        if decides:
+            aim = f"to tell {first} from {second} if the estimate stays"
+            out_of_reach = f"{OUT_OF_REACH} between {first} and {second}"
+            return [_deciding(material, decides, aim, out_of_reach)]
     found = material.width_of(metric, pair)
     found = found[found["binds"].isin(list(COLUMNS)) & (found["width"] > 0)]
     if found.empty:
@@ -159,6 +185,19 @@ def _more_data(material: Material) -> list[str]:
     several = material.summaries["population"]["metric"].nunique() > 1
     what = material.titles[metric] if several else "interval"
     return [f"{gets}: {what} {shrink:.0%} narrower)"] if shrink >= MARGIN else []
+
+
+def _deciding(material: Material, decides: Deciding, aim: str, otherwise: str) -> str:
+    """State which data would decide, or that so many are out of reach."""
+    ratings = material.ratings
+    now = int(ratings.items["cluster"].nunique())
+    each = len(ratings.answers) / max(len(ratings.items), 1)
+    if decides.ratings_per_item and decides.ratings_per_item <= FEASIBLE * max(each, 1):
+        more = about_more(decides.ratings_per_item, "rating")
+        return f"collect about {more} of each item, {aim}"
+    if decides.clusters and decides.clusters <= FEASIBLE * now:
+        return f"collect about {about_more(decides.clusters, 'cluster')} (now {now:,}), {aim}"
+    return otherwise
 
 
 def _main_number(material: Material) -> tuple[str, tuple[str, str] | None, bool]:

@@ -233,7 +233,7 @@ def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
     if len(mine) == 1:
         loss, sure_said = mine["expected_loss"].iloc[0], f"P({first} is best)"
         sure_said += f" {chance_said(chances.iloc[0])}"
-        lose = f"; if it is not, the best system is {fixed(loss, 3)} better on average"
+        lose = f"; choosing it loses {fixed(loss, 3)} on average, counted as 0 where it is best"
         return best, f"{sure_said}{lose * bool(loss >= LEAST_LOSS)}."
     least, most = chance_cell(chances.min()), chance_cell(chances.max())
     if least == most:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import AssayError
 from assay._util.text import counted, interval, percent, sentence, some, without_folders
-from assay.checks.double_sampling import TURNS
+from assay.checks.double_sampling import DOUBLE, TURNS, double_sampling
 from assay.checks.findings import Finding as Checked
 from assay.data.ratings import Accounting, Ratings
 from assay.data.states import MISSING
@@ -21,6 +22,7 @@ from assay.modelling.structure import used_priors
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Code, Finding, Section, bullets, prose
 from assay.reporting.resolved import still_true
+from assay.validation.posterior_predictive import INDEPENDENCE
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
@@ -207,7 +209,7 @@ WEIGHT = 80.0
 def data_section(material: Material) -> Section:
     """Report rows read, used and set aside, and what the data can identify."""
     ratings, accounting = material.ratings, material.ratings.accounting
-    blocks: list[Block] = [prose(_sizes(ratings), _rows(accounting))]
+    blocks: list[Block] = [prose(_sizes(ratings), _rows(ratings))]
     if len(accounting.set_aside):
         blocks.append(_set_aside_table(accounting))
     blocks += bullets(
@@ -220,7 +222,11 @@ def data_section(material: Material) -> Section:
             blocks.append(Callout(word=finding.level, text=sentence(finding.text), level=level))
     notes = [f.text for f in found if f.level == "note" and f.topic not in SAID]
     blocks += bullets(notes, "Other findings of the check:")
-    fine = [f.text for f in found if f.level == "ok" and f.topic not in SAID]
+    fine = [
+        f"{f.text}{_but_misfits(material) * (f.code == 'no-departures')}"
+        for f in found
+        if f.level == "ok" and f.topic not in SAID
+    ]
     blocks += bullets(fine, "Checks without a problem:")
     if len(accounting.roles):
         blocks.append(_roles_table(accounting))
@@ -228,11 +234,25 @@ def data_section(material: Material) -> Section:
         key="data",
         title="The data, and what was set aside",
         blocks=tuple(blocks),
-        findings=_findings(found),
+        findings=_findings(found, ratings),
     )
 
 
-def _findings(found: list[Checked]) -> tuple[Finding, ...]:
+def _but_misfits(material: Material) -> str:
+    """Say of which tests of the ratings the fitted model does not reproduce the results."""
+    try:
+        odd = material.misfits
+    except AssayError:  # The section on model checks says so.
+        return ""
+    asked = dict.fromkeys(odd.loc[odd["check"] == INDEPENDENCE, "quantity"])
+    if not asked:
+        return ""
+    return (
+        f". But the fitted model does not reproduce {some(list(asked))} (see Does the model fit?)"
+    )
+
+
+def _findings(found: list[Checked], ratings: Ratings) -> tuple[Finding, ...]:
     """Return findings on what the data cannot identify, and on comparisons of uncertain sign."""
     problems = (
         Finding(
@@ -242,7 +262,7 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
         for f in found
         if f.level == "problem"
     )  # fmt: skip
-    told = [f for f in found if f.code == "double-sampling" and f.level in LEVELS]
+    told = [f for f in found if f.code == DOUBLE and f.level in LEVELS]
     signs = (
         Finding(
             weight=WEIGHT,
@@ -250,10 +270,17 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
             "section on the data.",
             code=f.code,
             numbers=f.numbers,
+            hedge=hedge_of(ratings),
         )
         for f in told
     )
     return (*problems, *signs)
+
+
+def hedge_of(ratings: Ratings) -> str:
+    """Say in a clause why the sign of a difference is open in double sampling."""
+    design = double_sampling(ratings)
+    return f"the error rate of {some(design.judges)} may differ by system" if design else ""
 
 
 def _sizes(ratings: Ratings) -> str:
@@ -273,16 +300,20 @@ def _sizes(ratings: Ratings) -> str:
     return f"{' '.join(parts)}. {'; '.join(told)}."
 
 
-def _rows(accounting: Accounting) -> str:
-    """Count rows read, used and set aside."""
+def _rows(ratings: Ratings) -> str:
+    """Count rows read, used and set aside, and ratings without an answer."""
+    accounting = ratings.accounting
     if not accounting.rows_read:
         return "The ratings were not read from a file."
     aside = len(accounting.set_aside)
-    return (
+    text = (
         f"{accounting.rows_read} rows were read from {without_folders(accounting.source)}, "
         f"{accounting.rows_used} "
         f"used and {aside} set aside."
     )
+    if empty := int(ratings.abstained.sum()):
+        text += f" {counted(empty, 'rating', 'have')} no answer: abstained, discarded or empty."
+    return text
 
 
 def _set_aside_table(accounting: Accounting) -> Block:

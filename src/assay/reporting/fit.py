@@ -7,8 +7,9 @@ import pandas as pd
 
 from assay._util.errors import FitError, Note
 from assay._util.progress import unbroken
-from assay._util.text import counted, does, intervals, percent
+from assay._util.text import counted, does
 from assay._util.validation import cut
+from assay.checks.double_sampling import DOUBLE
 from assay.checks.items import ALIKE
 from assay.data.ratings import Ratings
 from assay.data.states import vector_name
@@ -29,7 +30,6 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose
 from assay.reporting.reliance import DO_NOT_RELY, is_rough
 from assay.validation.loo import UNTOLD, high_k_share, loo_gold
-from assay.validation.posterior_predictive import ACROSS, WITHIN
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDData
@@ -258,7 +258,7 @@ def convergence_section(material: Material) -> Section:
         verdict = DO_NOT_RELY
     blocks: list[Block] = [
         Callout(word=verdict, text=words, level="doubt" if doubtful else "good"),
-        *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
+        *(_told(note) for note in warnings),
     ]
     if material.view.attrs["method"] == "nuts":
         blocks += [_explanation(), _worst(material)]
@@ -270,10 +270,17 @@ def convergence_section(material: Material) -> Section:
     )
 
 
+def _told(note: Note | str) -> Callout:
+    """Show a warning of the fit, or a note, which makes nothing doubtful."""
+    if getattr(note, "level", "warning") == "warning":
+        return Callout(word="Warning", text=str(note), level="doubt")
+    return Callout(word="Note", text=str(note))
+
+
 def fit_findings(view: FitView) -> list[Finding]:
     """Return what makes the fit untrustworthy, or its intervals too narrow."""
     # The section of the data has the finding on its design.
-    found = [_finding(view, note) for note in doubts(view) if note.code != "double-sampling"]
+    found = [_finding(view, note) for note in doubts(view) if note.code != DOUBLE]
     # A requested mode is no fault of the fit, but its intervals are too narrow.
     return found + [_too_narrow()] * (view.attrs["method"] in MODES_ALONE)
 
@@ -348,119 +355,3 @@ def _worst(material: Material) -> Block:
     )
     caption = f"The {len(worst)} parameters with the worst convergence"
     return table_of("convergence", caption, words, shown, export=table)
-
-
-LIMIT = 0.01
-"""Tail probability below which a line is a misfit: among many lines some are small by chance."""
-SHOWN_MODEL_CHECKS = 12
-WEIGHT = 8.0
-
-
-def misfit_section(material: Material) -> Section:
-    """Compare the answers with replicates from the model."""
-    table = material.predictive
-    odd = table[table["tail"] < LIMIT]
-    blocks: list[Block] = [
-        prose(
-            "These checks compare the answers with replicates from the fitted model, for the same "
-            "raters and items. A small tail probability is a misfit. A large one does not prove "
-            "that the model fits: with few items, shared errors are hard to detect."
-        ),
-        _model_checks_verdict(odd, len(table)),
-        *([] if material.view.spec.reference else _together(odd)),
-        *_of_one_mind(odd),
-        *_repeating(odd),
-        _model_checks_table(table, material.level),
-    ]
-    text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
-    finding = Finding(
-        weight=WEIGHT,
-        text=text,
-        code="features-not-reproduced",
-        numbers={"features": len(odd), "of": len(table)},
-    )
-    return Section(
-        key="checks",
-        title="Does the model fit?",
-        blocks=tuple(blocks),
-        findings=(finding,) if len(odd) else (),
-    )
-
-
-def _model_checks_verdict(odd: pd.DataFrame, count: int) -> Callout:
-    if odd.empty:
-        text = f"None of {count} features of the answers has a tail probability below {LIMIT}."
-        return Callout(word="No misfit seen", text=text, level="good")
-    lines = zip(odd["quantity"], odd["label"], odd["group"], strict=True)
-    names = "; ".join(f"{q} of {la}{f' ({g})' if g else ''}" for q, la, g in lines)
-    return Callout(word="Misfit", text=f"Below {LIMIT}: {names}.", level="doubt")
-
-
-def _together(odd: pd.DataFrame) -> list[Block]:
-    """Suggest remedies where raters of a group agree more than the model expects.
-
-    Labels on which raters of two groups also do so are left out: there, items are hard for all.
-    """
-    more = odd[odd["observed"] > odd["expected"]]
-    everywhere = more.loc[more["quantity"] == ACROSS, "label"]
-    more = more[(more["quantity"] == WITHIN) & ~more["label"].isin(everywhere)]
-    if more.empty:
-        return []
-    groups = [name for name in dict.fromkeys(more["group"]) if name]
-    who = f"Raters of {', '.join(groups)}" if groups else "Raters of one group"
-    return [
-        prose(
-            f"{who} agree with each other more often than the model expects. Either they err "
-            "together, or the group that dominates the consensus does. A perception layer models "
-            "shared errors. To estimate their rate, fit with known truth (`reference='gold'`), "
-            "with a reference group (`reference=`), or with three groups (`reference='groups'`)."
-        )
-    ]
-
-
-def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
-    """Suggest an explanation where raters are unanimous more often than the model expects."""
-    more = odd[(odd["check"] == "unanimity") & (odd["observed"] > odd["expected"])]
-    if more.empty:
-        return []
-    return [
-        prose(
-            "Raters are unanimous more often than the model expects, so they do not err "
-            "independently. Some items are harder than others, or look like another class. A "
-            "layer of difficulty (item_difficulty, item_difficulty_continuous, "
-            "item_difficulty_by_class) models this, and may change shares and intervals."
-        )
-    ]
-
-
-def _repeating(odd: pd.DataFrame) -> list[Block]:
-    """Suggest remedies where raters repeat themselves more or less often than the model expects."""
-    if not (odd["check"] == "repeats").any():
-        return []
-    return [
-        prose(
-            "Raters repeat their earlier ratings more or less often than the model expects. The "
-            "intervals of their reliability are therefore too narrow or too wide. Fit the first "
-            "rating of each item alone, to see what depends on the others."
-        )
-    ]
-
-
-def _model_checks_table(table: pd.DataFrame, level: float) -> Block:
-    shown = table.nsmallest(SHOWN_MODEL_CHECKS, "tail")
-    words = shown.assign(
-        model=intervals(shown, ["expected", "lower", "upper"]),
-        observed=shown["observed"].map("{:.3f}".format),
-        tail=shown["tail"].map(lambda p: f"<{LIMIT}" if p < LIMIT else f"{p:.3f}"),
-        whose=shown["group"].replace("", "all"),
-    )
-    columns = {
-        "quantity": "Feature",
-        "label": "Label",
-        "whose": "Raters",
-        "observed": "Observed",
-        "model": f"Expected ({percent(level)} interval)",
-        "tail": "Tail probability",
-    }
-    caption = f"The {len(shown)} of {len(table)} features of the answers with the worst fit"
-    return table_of("checks", caption, words, columns, export=table)

@@ -35,6 +35,7 @@ from assay.reporting.answers import (
 )
 from assay.reporting.comparisons import FRONT_LINES
 from assay.reporting.fit import fit_findings
+from assay.reporting.joint_raters import merged
 from assay.reporting.material import Material
 from assay.reporting.page import WIDTH, Finding, Front, Picture, picture
 from assay.reporting.reliance import DO_NOT_RELY
@@ -56,6 +57,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
     if material.claims:
         question, best, sure = of_claims(material)
         best += f" {NOT_CERTAIN}" * bool(material.mark)
+    best, sure = _hedged(best, sure, findings)
     # Numbers of systems and their differences have marks of their own.
     if material.mark and not several:
         sure += f" {NOT_CERTAIN}"
@@ -70,7 +72,7 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
             ("Answer", best),
             ("How sure", sure),
             ("Weakest rater", weakest),
-            ("Not known", not_known(material)),
+            ("Not known", not_known(material, findings)),
             ("What to do next", next_step(material, findings, remedy)),
         ),
         cautions=_cautions(material, findings, reasons_of(material) if remedy else {}),
@@ -80,6 +82,15 @@ def front_of(material: Material, findings: Sequence[Finding]) -> Front:
         command=remedy.command if remedy else "",
         command_notes=(remedy.lead, *remedy.notes) if remedy else (),
     )
+
+
+def _hedged(best: str, sure: str, findings: Sequence[Finding]) -> tuple[str, str]:
+    """Add to answer and certainty why the comparison may be wrong, where they do not say it yet."""
+    why = next((one.hedge for one in findings if one.hedge), "")
+    if not why or "not certain" in best or best.startswith(("No system can", "No difference")):
+        return best, sure
+    left_out = "" if "leaves out" in sure else " Intervals and probabilities leave this out."
+    return f"{best} This is not certain because {why}.", f"{sure}{left_out}"
 
 
 def _cautions(
@@ -93,7 +104,12 @@ def _cautions(
     said = [f.text for f in heavy if f.code not in reasons]
     of_fit = [f for f in fit_findings(material.view) if f.code not in reasons]
     said += [f.text for f in of_fit if f.text not in said]
-    if marks := _marks(material, reasons):
+    # A warning that begins with a mark says what the mark means.
+    told_already = " ".join(said).lower()
+    marks = _marks(material, reasons)
+    if marks and all(one.partition(":")[0].lower() in told_already for one in marks.split("; ")):
+        said[0] += " This holds for all numbers with *."
+    elif marks:
         said.append(shortest(f"Numbers with * support no conclusion: {marks}.", MARKED))
     shown = 2 if len(said) == 2 and not reasons else 1
     # Alike clusters matter for conclusions about new units alone.
@@ -271,7 +287,7 @@ def _metrics_table(material: Material) -> Table:
 
 def _raters_picture(material: Material) -> Picture:
     """Draw the reliability of the raters, the weakest first."""
-    table = over_labels(material.standing)
+    table = merged(over_labels(material.standing), material.joint)
     doubted = table["doubt"].ne("").any()
     shown = table.sort_values("mean", kind="stable").head(FIGURE_LINES)
     index = pd.MultiIndex.from_arrays([[""] * len(shown), shown["rater"]])
@@ -295,9 +311,12 @@ def _data(material: Material) -> str:
         gloss = f" (one for each {of[0]})" if len(of) == 1 else " (items that belong together)"
         parts.append(f" in {counted(clusters, 'cluster')}{gloss}")
     if accounting.rows_read:
+        empty = int(ratings.abstained.sum())
         parts.append(
             f", read from {without_folders(accounting.source)} with "
             f"{counted(len(accounting.set_aside), 'row')} set aside"
+            + f" and {counted(empty, 'rating')} without an answer"
+            * bool(empty)
         )
     gloss = " (what their answers, weighed by reliability, make most probable)"
     truth = f"{material.reference}{gloss * is_consensus(material.reference)}"

@@ -19,6 +19,8 @@ from assay.comparison import (
     compare,
     compare_baselines,
 )
+from assay.comparison.claim_tests import Deciding
+from assay.comparison.claims import Claim
 from assay.comparison.contrasts import SIGNS, contrast, pairs_of
 from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
@@ -37,6 +39,7 @@ from assay.raters.dependence import group_misperception
 from assay.raters.drift import rater_drift
 from assay.raters.spammers import rater_spammers
 from assay.raters.standing import rater_standing
+from assay.reporting.joint_raters import joint_raters
 from assay.reporting.rater_feedback import Talk, talks
 from assay.reporting.rater_names import with_shown_names
 from assay.reporting.reliance import DOUBTFUL, doubts_of_draws
@@ -47,6 +50,8 @@ from assay.validation.stability import Of, stability_tables
 
 GAP = ("difference", "difference_lower", "difference_upper")
 """Columns of a difference and of its interval."""
+MISFIT = 0.01
+"""Tail probability below which a line is a misfit: among many lines some are small by chance."""
 MOST_DECIMALS = 3
 """Of differences: one interval that ends next to 0 would widen all columns."""
 ABSTENTION_DRAWS = 1000
@@ -208,6 +213,11 @@ class Material:
         return rater_standing(self.view, level=self.level)
 
     @cached_property
+    def joint(self) -> dict[str, str]:
+        """What displays call raters together who cannot be told apart, by rater."""
+        return joint_raters(self.ratings, self.view.spec, self.standing)
+
+    @cached_property
     def gap_decimals(self) -> int:
         """Decimals of all differences of systems on the page."""
         found = decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
@@ -242,6 +252,14 @@ class Material:
     def verdicts(self) -> tuple[ClaimResult, ...]:
         """Results of the claims."""
         return tuple(check_claim(self.view, claim, level=self.level) for claim in self.claims)
+
+    def would_decide(self, metric: str, first: str, second: str) -> Deciding | None:
+        """Return which data would decide whether one system is higher; None if unknown."""
+        claim = Claim(
+            text=f"{first} > {second} on {metric}", metric=metric, system=first, other=second,
+            relation=">", number=0.0,
+        )  # fmt: skip
+        return check_claim(self.view, claim, level=self.level).would_decide
 
     @cached_property
     def variance(self) -> pd.DataFrame:
@@ -287,6 +305,11 @@ class Material:
     def predictive(self) -> pd.DataFrame:
         """Posterior predictive checks of the answers."""
         return posterior_predictive_check(self.view, level=self.level)
+
+    @cached_property
+    def misfits(self) -> pd.DataFrame:
+        """Lines of the posterior predictive checks that the model does not reproduce."""
+        return self.predictive[self.predictive["tail"] < MISFIT]
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:

@@ -163,6 +163,8 @@ class Finding:
     code : kind of finding; :mod:`assay.codes` explains it
     numbers : the numbers of the text, by name
     section : key of the section that has the numbers, which sets it
+    hedge : why a comparison of systems may be wrong, as a clause; empty if it is not in doubt
+    doubted : what the model does not reproduce, of what page one rests on; empty if nothing
     """
 
     level: ClassVar[str] = "warning"
@@ -171,6 +173,8 @@ class Finding:
     code: str
     numbers: Numbers = field(default_factory=dict, hash=False)
     section: str = ""
+    hedge: str = ""
+    doubted: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))

@@ -10,7 +10,7 @@ import xarray as xr
 from assay._util.text import called, counted, lines_of
 from assay._util.typing import Ints
 from assay.comparison.decisions import chance_said
-from assay.data.ratings import Ratings
+from assay.data.ratings import UNNAMED, Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.labels import label_probabilities
 from assay.fits.view import Fit, FitView
@@ -67,10 +67,10 @@ def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     The error's recorded probability exceeds the mean of the other raters by more than 0.05, and by
     more than 0 with probability 0.9. Errors are ranked by the excess times the expected number of
     items of the true class that the rater answered, at least one wrong answer. For each reported
-    class, only the true class with the most errors counts. Labels in doubt and raters of scores
-    alone are left out.
+    class, only the true class with the most errors counts. Labels in doubt, raters of scores
+    alone and raters without names are left out.
     """
-    answering = ~raters_of_scores(ratings)
+    answering = ~raters_of_scores(ratings) & (ratings.raters["group"] != UNNAMED).to_numpy()
     if answering.sum() < 2:
         return []
     view = FitView.of(fit)

@@ -1,5 +1,6 @@
 """Sections on raters: reliability, spammers, rater groups, drift, scores."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ from assay.plots.style import Series, forest
 from assay.raters.calibration import NO_SCORE
 from assay.raters.consistency import copied_shares
 from assay.raters.standing import over_labels
+from assay.reporting.joint_raters import merged, why_joint
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
@@ -171,11 +173,12 @@ def raters_section(material: Material) -> Section:
     """Report the accuracy of each rater, and errors to look at."""
     found = material.talks
     spam = spamming_frame(material.view, material.level)
-    kinds = kinds_said(material.kinds, mode_alone=material.view.attrs["method"] in MODES_ALONE)
+    each = material.kinds[~material.kinds["rater"].isin(list(material.joint))]
+    kinds = kinds_said(each, mode_alone=material.view.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [
         _standing_table(material),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
-        *([] if found else [prose("No rater clearly errs more often than the others.")]),
+        *([] if found else [prose(_no_talks(material))]),
         *(prose(text) for text in copies_said(copied_shares(material.view, level=material.level))),
         *bullets(kinds, "Raters whose answers are misleading or almost uninformative:"),
         *[prose(finding.text) for finding in spamming_findings(spam)],
@@ -186,9 +189,17 @@ def raters_section(material: Material) -> Section:
     )
 
 
+def _no_talks(material: Material) -> str:
+    """State that no rater stands out, or why none could."""
+    if len(material.joint) == len(material.ratings.raters) > 1:
+        why = why_joint(material.ratings)
+        return f"No rater is compared with the others, since {why}."
+    return "No rater clearly errs more often than the others."
+
+
 def rater_tables_section(material: Material) -> Section:
     """Show the raters by true class: right answers, confusions, spam, effective numbers."""
-    frame, task = material.reliability, material.ratings.task
+    task, frame = material.ratings.task, merged(material.reliability, material.joint)
     right = frame[frame["true_class"] == frame["reported_class"]]
     note = f"Kind recorded: {KIND_WORDS['recorded']}. Reference: {material.reference}."
     forest = draw_raters(frame, task, width=WIDTH)
@@ -224,10 +235,12 @@ def _standing_table(material: Material) -> Block:
     """Show a line per rater: accuracy, comparison with the median rater, and raw agreement."""
     table = material.standing
     several = table["label"].nunique() > 1
-    whole = over_labels(table).sort_values("mean", kind="stable")
-    raw = material.reliability.drop_duplicates(["rater", "label"])
+    whole = merged(over_labels(table), material.joint).sort_values("mean", kind="stable")
+    raw = merged(material.reliability, material.joint).drop_duplicates(["rater", "label"])
     agrees = raw.groupby("rater")["agreement"].mean()
-    counts, shown = ratings_by_rater(material.ratings), whole.head(SHOWN_RATERS)
+    shown, counts = whole.head(SHOWN_RATERS), Counter[str]()
+    for name, count in ratings_by_rater(material.ratings).items():
+        counts[material.joint.get(name, name)] += count
     notes: dict[str, str] = {}
     words = shown.assign(
         n=[counts[name] for name in shown["rater"]],
@@ -242,7 +255,7 @@ def _standing_table(material: Material) -> Block:
     note = f"{AGREES_MEANS} Reference: {material.reference}."
     if left > 0:
         note += f" The {len(shown)} weakest of {len(whole)} raters; all: `tables=`."
-    if material.view.attrs["method"] in MODES_ALONE:
+    if material.view.attrs["method"] in MODES_ALONE or shown["p_worse"].isna().all():
         words = words.drop(columns="worse")
         heads = {key: head for key, head in heads.items() if key != "worse"}
     return table_of(
@@ -289,7 +302,8 @@ def _tables(right: pd.DataFrame, frame: pd.DataFrame, material: Material) -> lis
     part = frame[frame["rater"].isin(names)]
     tables = class_tables(part, material.ratings.task, material.worth_draws)
     more = " All raters: `tables=`." * (right["rater"].nunique() > len(names))
-    return [replace(table, frame=frame, note=table.note + more) for table in tables]
+    whole = material.reliability
+    return [replace(table, frame=whole, note=table.note + more) for table in tables]
 
 
 LAYER = "drift"

@@ -4,6 +4,7 @@ import json
 
 from assay._util.errors import Note
 from assay.checks.departures.report import MEANINGS, TEAMS
+from assay.checks.double_sampling import DOUBLE
 from assay.checks.items import ALIKE
 from assay.display.notes import doubts
 from assay.fits.view import Fit
@@ -13,7 +14,7 @@ from assay.inference.label_doubts import label_doubts
 DO_NOT_RELY = "Do not rely on this fit yet"
 DOUBTFUL = "doubtful fit: its warnings say why"
 """Mark of all numbers of such a fit."""
-OF_DESIGN = {"double-sampling", TEAMS, ALIKE}
+OF_DESIGN = {DOUBLE, TEAMS, ALIKE}
 """Doubts about the design, whose numbers are marked or have a section of their own."""
 
 

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,7 +12,14 @@ from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
 from assay.checks.departures.search import Departure, search
-from assay.checks.items import ALIKE, as_cluster, as_stratum
+from assay.checks.double_sampling import (
+    DOUBLE,
+    PREVALENCE,
+    SCORES,
+    double_sampling,
+    recipe_for,
+)
+from assay.checks.items import ALIKE, cluster_arguments, stratum_arguments
 from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
@@ -20,7 +27,7 @@ from assay.display.notes import doubts
 from assay.inference.data_doubts import has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
-from assay.modelling.spec import GOLD, formula_for, recipe_of
+from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
 from assay.reporting.material import Material
 from assay.reporting.next_command import (
     TASK_FILE,
@@ -42,7 +49,10 @@ SHOWN = "rater "
 """Start of a shown name that is no name of the source."""
 WHICH_RIGHT = "depends on which raters are right"
 REASONS = {
-    ALIKE: "Clusters{gloss} of one {column} are alike: use {cluster} if new values count{alone}.",
+    DOUBLE: "If the error rate of {judges} differs by system, the difference between systems is "
+    "biased, and its sign can turn.{scores}",
+    ALIKE: "Clusters{gloss} of one {column} are alike, so intervals are too narrow if new values "
+    "of it count.",
     TEAMS: "The systems share no raters, so a difference may come from the raters.",
     "duplicated-items": "Some items may be listed twice, so their answers count twice: see the "
     "table equal_items of `assay check`.",
@@ -81,23 +91,29 @@ FOLLOWS = f"{{who}} follows the other raters but counts as independent, {TOO_CER
 """The reason where one rater depends on all others."""
 CLASS_ITEMS = {"class-drift": DRIFT_TRUTH, "empty-class": CLASS_TRUTH, "scores-alone": CLASS_TRUTH}
 """Items whose truth says what a class means, by the code of the doubt."""
+OF_DATA = ("drift", "halo")
+"""Layers that the data bring into the default."""
 PERCEPTION = "perception"
 """The layer that a reference brings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """The commands that hold all remedies, what they are, and notes on the files they name."""
+    """The commands that hold the remedies, what they are, and notes on the files they name.
+
+    A line that starts with ``#`` says what the command below it assumes: the reader chooses one.
+    """
 
     command: str
-    lead: str = "This command holds the remedies."
+    lead: str = ""
     notes: tuple[str, ...] = ()
+    is_choice: bool = False
 
 
 def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
     found, said = _departures(material), dict[str, str]()
-    about = _unit_words(material.ratings)
+    about = _names_in_reasons(material.ratings, [note.code for note in doubts(material.view)])
     for note in doubts(material.view):
         if note.code in REASONS:
             one = found.get(note.code)
@@ -116,17 +132,14 @@ def _alike_units(ratings: Ratings) -> list[LargerUnit]:
     return [unit for unit in ratings.accounting.larger_units if unit.matters]
 
 
-def _unit_words(ratings: Ratings) -> dict[str, str]:
-    """Name the column whose clusters are alike, and how to read it."""
+def _names_in_reasons(ratings: Ratings, codes: Collection[str]) -> dict[str, str]:
+    """Name the column whose clusters are alike, and the raters of double sampling."""
     units = _alike_units(ratings)
-    if not units:
-        return {"column": "larger unit", "cluster": "it as the cluster", "alone": ""}
-    first = units[0]
-    stratum = as_stratum(ratings, first)
+    design = double_sampling(ratings) if DOUBLE in codes else None
     return {
-        "column": some([unit.column for unit in units], 1),
-        "cluster": as_cluster(ratings, first),
-        "alone": f", or {stratum} if only these {first.units} do" * bool(stratum),
+        "column": some([unit.column for unit in units], 1) if units else "larger unit",
+        "judges": some(design.judges) if design else "the raters of all items",
+        "scores": f" {SCORES}." if design and design.scores_only else "",
     }
 
 
@@ -143,33 +156,91 @@ def _departures(material: Material) -> dict[str, Departure]:
 
 
 def remedy_of(material: Material) -> Remedy | None:
-    """Return the command that removes all reasons at once; None if no command removes one."""
+    """Return the command that removes the reasons at once; None if no command removes one."""
     planned = next_fit(material)
-    asked = bool(planned.reading or planned.fitting)
+    choices = _choices(material, planned)
+    asked = any(one.reading or one.fitting for one in choices.values())
     if not asked and not planned.direct:
         return None
     typed = str(material.view.attrs.get("command") or "")
     words = words_of(typed)
     stem = PurePath(material.ratings.accounting.source).name.partition(".")[0]
-    command = typed_again(words, planned, stem) if words else called_again(material, planned)
-    notes, lead = list[str](), Remedy.lead
+    lines = list[str]()
+    for assumed, one in choices.items():
+        lines += [f"# {assumed}:"] * bool(assumed)
+        lines.append(typed_again(words, one, stem) if words else called_again(material, one))
+    notes, is_choice = list[str](), len(choices) > 1
     if planned.truth:
         notes.append(_truth_said(material, words, planned.truth))
-    units = _alike_units(material.ratings)
-    if units and planned.fitting.get("prevalence") == "dirichlet":
-        other = as_cluster(material.ratings, units[0])
-        notes.append(f"`prevalence='dirichlet'` ignores clusters: leave it out with {other}.")
+    given, drafts = value_of(words, "--task"), False
     if planned.direct:
-        given = value_of(words, "--task")
         if given.endswith(".toml"):
             notes.append(f"In {without_folders(given)}, set {planned.direct} first.")
         elif words:
-            command = f"{drafting(words)}\n{command}"
-            lead = f"These commands {'hold the remedies' if asked else 'name the good class'}."
-            notes.append(f"Before the second one, set {planned.direct} in {TASK_FILE}.")
+            drafts = True
+            lines.insert(0, drafting(words))
+            after = "another one" if is_choice else "the second one"
+            notes.append(f"Before {after}, set {planned.direct} in {TASK_FILE}.")
         else:
             notes.append(f"In {TASK_FILE} (`assay task init` drafts it), set {planned.direct}.")
-    return Remedy(command=command, lead=lead, notes=tuple(notes))
+    lead = "These commands name" if drafts else "This command names"
+    lead += " the good class."
+    if asked:
+        what = "the other remedies" if _without_remedy(material, planned) else "the remedies"
+        lead = f"These commands hold {what}." if drafts else f"This command holds {what}."
+        if is_choice:
+            last = " of the last two" * drafts
+            lead = f"Choose one{last}: each holds {what}."
+    return Remedy(command="\n".join(lines), lead=lead, notes=tuple(notes), is_choice=is_choice)
+
+
+def _choices(material: Material, planned: NextFit) -> dict[str, NextFit]:
+    """Return the next fits of which a reader chooses one, by what they assume.
+
+    Alike clusters matter for new units alone, so the question decides how to read them.
+    """
+    ratings, codes = material.ratings, {note.code for note in doubts(material.view)}
+    units = _alike_units(ratings) if ALIKE in codes else []
+    if not units:
+        return {"": planned}
+    column, count = units[0].column, units[0].units
+    wider, fitting = cluster_arguments(ratings, units[0]), dict(planned.fitting)
+    # This prevalence ignores clusters, and raters do not err on clusters of another kind.
+    own = material.view.spec.prevalence
+    if fitting.get("prevalence", own) == PREVALENCE and DOUBLE not in codes:
+        fitting["prevalence"] = Spec().prevalence if own == PREVALENCE else own
+        if own == fitting["prevalence"]:
+            del fitting["prevalence"]
+    fixed = stratum_arguments(ratings, units[0])
+    return {
+        f"If new values of {column} count": replace(
+            planned, reading={**planned.reading, **wider}, fitting=fitting
+        ),
+        f"If only these {count} values of {column} count": replace(
+            planned, reading={**planned.reading, **fixed}
+        ),
+    }
+
+
+def _without_remedy(material: Material, planned: NextFit) -> bool:
+    """Return whether a reason in the box has no remedy among the arguments of the next fit."""
+    given = {**planned.reading, **planned.fitting}
+    parts = {*Spec(raters=given["raters"]).rater_parts} if "raters" in given else set()
+    parts |= {PERCEPTION} if "reference" in given else set()
+    for note in doubts(material.view):
+        meaning = next((one for one in MEANINGS.values() if one.code == note.code), None)
+        if note.code == "duplicated-items" or (note.code == DOUBLE and "raters" not in given):
+            return True
+        if meaning and not (
+            planned.truth
+            or {*meaning.parts} & parts
+            or given.get("prevalence") in meaning.prevalences
+            or (meaning.covariates and "formula" in given)
+            or (note.code == "dependent-raters" and "copies" in given)
+            or (note.code == "rater-by-kind" and {"session", "rater"} & {*given})
+        ):
+            return True
+    return False
 
 
 def _truth_said(material: Material, words: Sequence[str], items: str) -> str:
@@ -177,10 +248,10 @@ def _truth_said(material: Material, words: Sequence[str], items: str) -> str:
     labels = material.ratings.task.label_names
     columns = f"and {labels[0]}" if len(labels) == 1 else "and one for each label"
     listed = "labels.csv" if words[1:2] == ["run"] else "`assay labels`"
-    return (
-        f"{TRUTH_FILE} has the columns item {columns}: the truth of {items}, drawn at random from "
-        f"{listed}."
-    )
+    drawn = f", named as in {listed}"
+    if not items.startswith("all "):
+        drawn = f", drawn at random from {listed}"
+    return f"{TRUTH_FILE} has the columns item {columns}: the truth of {items}{drawn}."
 
 
 def next_fit(material: Material) -> NextFit:
@@ -190,7 +261,7 @@ def next_fit(material: Material) -> NextFit:
     found, ratings, spec = _departures(material), material.ratings, material.view.spec
     items = max((_known_needed(note) for note in doubts(material.view)), default=0)
     by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
-    # Alike clusters have no remedy here: another cluster would change the question.
+    # Alike clusters have no remedy here: what to do depends on the question.
     for code in (code for code in codes if code in found):
         one, meaning = found[code], MEANINGS[found[code].code]
         kinds = apart_by_kind(one.who[0], ratings) if code == "rater-by-kind" else {}
@@ -219,10 +290,23 @@ def next_fit(material: Material) -> NextFit:
     truth = _truth_of(material, items, by_system=by_system)
     if truth:
         reading["truth"] = TRUTH_FILE
-    fitting = _raters(material, layers, asked="reference" in fitting) | fitting
+    base = _for_double_sampling(ratings) if DOUBLE in codes else ""
+    if base:
+        fitting.pop("formula", None)
+        if spec.formula == formula_for(ratings.items, None, spec.prevalence):
+            fitting["prevalence"] = PREVALENCE
+    fitting = _raters(material, layers, base, asked="reference" in fitting) | fitting
     fitting |= _sampling(material)
     way = way_to_direct(ratings.task.labels[0]) if material.lacks_direction else ""
+    if way and len(ratings.task.labels) > 1:
+        way += f" below label {ratings.task.labels[0].name}, or so for another label"
     return NextFit(reading=reading, fitting=fitting, truth=truth, direct=way)
+
+
+def _for_double_sampling(ratings: Ratings) -> str | dict[str, str]:
+    """Return the raters that let errors of the judges differ by system; empty if none can."""
+    design = double_sampling(ratings)
+    return "" if design is None or design.scores_only else recipe_for(design)
 
 
 def _known_needed(doubt: Note) -> int:
@@ -260,28 +344,41 @@ def _with_covariates(formula: str | None, names: Sequence[str]) -> str:
 
 def _truth_of(material: Material, items: int, *, by_system: bool) -> str:
     """Name the items whose truth is needed; empty if enough are known."""
+    there = len(material.ratings.items)
     if by_system:
-        return f"{LAYER_ITEMS} items of each system"
-    return f"{items} items" if items > material.n_known else ""
+        of_each = material.ratings.panels.groupby("system")["item"].nunique()
+        if (of_each <= LAYER_ITEMS).all():
+            return f"all {there} items"
+        fewer = " (all of a system with fewer)" * bool((of_each < LAYER_ITEMS).any())
+        return f"{LAYER_ITEMS} items of each system{fewer}"
+    if min(items, there) <= material.n_known:
+        return ""
+    return f"{items} items" if items < there else f"all {there} items"
 
 
-def _raters(material: Material, layers: Sequence[str], *, asked: bool) -> dict[str, Any]:
+def _raters(
+    material: Material, layers: Sequence[str], base: str | dict[str, str], *, asked: bool
+) -> dict[str, Any]:
     """Return the recipe with more layers, and the copies, where the next fit has no default.
 
     A reference or a recipe that is asked for takes the place of what the data tell the default.
+    ``base`` takes the place of the recipe of this fit, whose layers for data stay.
     """
     ratings, spec = material.ratings, material.view.spec
-    new = list(dict.fromkeys(name for name in layers if name not in spec.rater_parts))
+    kept = [name for name in OF_DATA if name in spec.rater_parts] if base else []
+    own_parts = Spec(raters=base).rater_parts if base else spec.rater_parts
+    new = list(dict.fromkeys(name for name in [*kept, *layers] if name not in own_parts))
     given: dict[str, Any] = {}
-    plain = recipe_of(ratings, None)
-    if isinstance(spec.raters, str):
-        recipe: str | dict[str, str] = " + ".join([spec.raters, *new])
+    plain, start = recipe_of(ratings, None), base or spec.raters
+    if isinstance(start, str):
+        recipe: str | dict[str, str] = " + ".join([start, *new])
     else:
         recipe = {
             group: own if group == UNNAMED else " + ".join([own, *new])
-            for group, own in spec.raters.items()
+            for group, own in start.items()
         }
-    if (asked or new) and recipe != plain and not (set(new) == {"drift"} and not asked):
+    known_to_default = set(new) == {"drift"} and not asked and not base
+    if (asked or new or base) and recipe != plain and not known_to_default:
         given["raters"] = recipe
     if (asked or given) and spec.copies:
         given["copies"] = _by_own_name(spec.copies, material)

@@ -342,6 +342,7 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
             text=text,
             code="conclusion-on-assumption" if said else "number-on-assumption",
             numbers={"changes": len(told)},
+            hedge="a conclusion depends on an assumption (see Stability)" if said else "",
         ),
     )
 

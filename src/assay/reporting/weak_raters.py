@@ -17,6 +17,7 @@ from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
 from assay.raters.standing import over_labels
 from assay.reporting.answers import shortest
+from assay.reporting.joint_raters import why_joint
 from assay.reporting.material import Material
 from assay.reporting.rater_feedback import Talk
 
@@ -41,12 +42,15 @@ def weakest_rater(material: Material) -> str:
         return "There is only one rater."
     if untold(material):
         return "Unknown: no item has two raters, and no truth is known."
+    if len(material.joint) == len(material.ratings.raters):
+        return f"Unknown: {why_joint(material.ratings)}, so none can be told from the others."
     whole = over_labels(material.standing)
+    whole = whole[~whole["rater"].isin(list(material.joint))]
     told = whole[(whole["doubt"] == "") & whole["mean"].notna()]
     if told["rater"].nunique() < 2:
-        reasons = whole["doubt"][whole["doubt"] != ""]
-        why = reasons.iloc[0] if len(reasons) else "too few answers"
-        return shortest(f"Unknown: {why}.", "Unknown, because the labels are in doubt.")
+        if (whole["doubt"] != "").any():
+            return "Unknown: the labels are in doubt, as the box says."
+        return "Unknown: there are too few answers."
     errors = worst_errors(material)
     line = lines_of(told.loc[[told["mean"].idxmin()]])[0]
     said = [_standing(material, line, errors), *(_error(material, one) for one in errors[:1])]

@@ -16,11 +16,12 @@ from assay.fits.view import Fit
 from assay.reporting.agreement import agreement_section
 from assay.reporting.comparisons import approaches_section, comparison_section
 from assay.reporting.data import asked_section, card_section, data_section
-from assay.reporting.fit import convergence_section, gold_section, left_out_section, misfit_section
+from assay.reporting.fit import convergence_section, gold_section, left_out_section
 from assay.reporting.front import front_of
 from assay.reporting.labels import labels_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import budget_section, claims_section, metrics_section
+from assay.reporting.misfits import misfit_section
 from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, to_html
 from assay.reporting.provenance import limits_section, provenance_section
 from assay.reporting.pseudonyms import with_pseudonyms
@@ -120,7 +121,10 @@ SECTIONS: dict[str, SectionMaker] = {
     "Variance budget": budget_section,
     "Stability": stability_section,
 }
-SHORT = ("Claims", "Raters", "Labels", "Comparisons", "The data", "Convergence", "Agreement")
+SHORT = (
+    "Claims", "Raters", "Labels", "Comparisons", "The data", "Convergence", "Agreement",
+    "Model checks",
+)  # fmt: skip
 """Sections of a short report, including those whose warnings page one shows."""
 SHOWN_FINDINGS = 3
 

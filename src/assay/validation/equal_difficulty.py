@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from assay._util.text import interval, lines_of
+from assay._util.text import counted, interval, lines_of
 from assay.comparison.refit import SHORT, refit
 from assay.evaluation import metrics
 from assay.fits.summary import summarize
@@ -78,11 +78,12 @@ def difficulty_sentence(found: pd.DataFrame) -> str:
     where = f" of {line['system']}" if line["system"] else ""
     here = interval(line["mean"], line["lower"], line["upper"])
     there = interval(*(line[f"{name}_{EQUAL}"] for name in ("mean", "lower", "upper")))
-    more = f" The same holds for {len(found) - 1} more metrics." if len(found) > 1 else ""
+    others = len(found) - 1
+    more = f" The same holds for {counted(others, 'more number')}." * bool(others)
     return (
         f"{line['metric']}{where} is {here} by this fit, and {there} by the same model in which "
         "all items are equally hard. The votes on hard items do not settle which is right, so "
-        f"report both. The truth of some items (`truth=`) would settle it.{more} [{CODE}]"
+        f"report both. The truth of some items (`truth=`) would settle it.{more}"
     )
 
 

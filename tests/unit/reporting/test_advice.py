@@ -117,6 +117,7 @@ def material(**more: Any) -> Any:
         "ratings": ratings, "n_known": 0, "level": 0.95, "verdicts": (), "claims": (), "talks": [],
         "budget": False, "reference": "consensus of all raters", "lacks_direction": False,
         "view": SimpleNamespace(attrs={"method": "nuts"}), "data_check": checked(), "mark": "",
+        "joint": {}, "would_decide": lambda *_: None,
     }  # fmt: skip
     return SimpleNamespace(**given | more)
 
@@ -151,7 +152,9 @@ def test_the_weakest_rater_is_named_as_far_as_the_data_tell() -> None:
     mode = SimpleNamespace(attrs={"method": "map"})
     assert "no probability" in weakest_rater(material(standing=clear, view=mode))
     doubted = standing(("a", 0.9, 0.1), ("b", 0.6, 0.9), doubt="class drift: of l")
-    assert weakest_rater(material(standing=doubted)) == "Unknown: class drift: of l."
+    assert weakest_rater(material(standing=doubted)) == (
+        "Unknown: the labels are in doubt, as the box says."
+    )
     once = material().ratings
     once.item = np.arange(8)
     assert weakest_rater(material(ratings=once, standing=clear)).startswith("Unknown: no item has")
@@ -269,10 +272,10 @@ def test_the_next_step_fits_in_a_sentence_and_keeps_what_matters_most() -> None:
     doubt = Finding(weight=100.0, text="", section="convergence", code="laplace-rough")
     found = material(talks=[talk], **budget_of(widths))
     steps = next_step(found, []).split("; ")
-    assert [bool(re.search(p, s)) for p, s in zip(("of b", "30 items", "4 ratings: .* 13%"), steps,
+    assert [bool(re.search(p, s)) for p, s in zip(("of b", "4 items", "4 ratings: .* 13%"), steps,
                                                   strict=True)] == [True] * 3  # fmt: skip
     text = next_step(found, [doubt])
-    assert text.startswith("Fit again as the box says; look at the errors of b; find the truth")
+    assert text.startswith("Settle the warning in the box first; look at the errors of b; find")
     assert len(text.split()) <= MOST_WORDS
     text = next_step(found, [doubt], Remedy(command=f"assay run --truth {TRUTH_FILE}"))
     assert text.startswith("Run the command in the box; ")
@@ -326,7 +329,7 @@ def test_an_open_comparison_that_clusters_blur_needs_clusters(share: float, lowe
         assert text.startswith("Look at")
     # A fit that is not to be relied on has no effect of more data, and no errors to look at.
     text = next_step(material(**more, mark="doubtful fit"), [])
-    assert text == "Find the truth of 30 items."
+    assert text == "Find the truth of 4 items."  # there are no more
 
 
 def test_of_many_clusters_ten_more_are_not_the_advice() -> None:

@@ -94,12 +94,21 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     )
     remedy = remedy_of(material)
     assert remedy is not None
-    drafting, command = remedy.command.splitlines()
+    drafting, new, wider, only, command = remedy.command.splitlines()
     given = options(command)
     assert drafting == "assay task init study.csv -o TASK.toml"
+    # What to do about alike clusters depends on the question, so there is a command for each.
+    assert new == "# If new values of kind count:"
+    assert only == "# If only these 18 values of kind count:"
+    assert options(wider)["--cluster"] == "kind"
+    assert given["--stratum"] == "kind"
+    assert remedy.lead == "Choose one of the last two: each holds the remedies."
+    # This prevalence ignores clusters.
+    assert options(wider)["--prevalence"] == "loglinear"
+    assert options(wider)["--raters"] == given["--raters"]
     assert command.startswith("assay run study.csv ")
     assert given["--task"] == "TASK.toml"
-    assert "--cluster" not in given  # another cluster would change the question
+    assert "--cluster" not in given
     assert given["--prevalence"] == "dirichlet"
     assert command.count("--prevalence") == 1
     assert given["--reference"] == "gold"
@@ -107,30 +116,28 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert given["--truth"] == "TRUTH.csv"
     assert given["-o"] == "found-2"
     assert "-q" in given or command.endswith("-q")
-    assert "30 items of each system" in remedy.notes[0]
-    assert "ignores clusters: leave it out with `cluster='kind'`" in remedy.notes[1]
+    assert "the truth of all 60 items, named as in labels.csv" in remedy.notes[0]
+    assert "Before another one, set `better = " in remedy.notes[1]
     said = reasons_of(material)
     assert list(said) == [
         "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"
     ]  # fmt: skip
-    assert said["alike-clusters"].endswith(
-        "if new values count, or `stratum='kind'` if only these 18 do."
-    )
-    assert "`cluster='kind'`" in said["alike-clusters"]
+    assert said["alike-clusters"].endswith("too narrow if new values of it count.")
     assert "rater_1 and rater_2" in said["dependent-raters"]
     assert sum("belong together" in text for text in said.values()) == 1
     assert all(len(text.split()) <= 25 for text in said.values())
 
 
-def test_alike_clusters_alone_have_no_command_but_a_condition(doubted: Any) -> None:
+def test_alike_clusters_alone_have_a_command_for_each_question(doubted: Any) -> None:
     unit = LargerUnit(column="kind", units=18, p=0.001)
     material = doubted(codes=["alike-clusters"], units=[unit])
-    remedy = remedy_of(material)  # what is left names the good class
+    remedy = remedy_of(material)
     assert remedy is not None
-    assert "--cluster" not in remedy.command
-    assert remedy.lead == "These commands name the good class."
+    assert remedy.command.count("--cluster kind") == 1
+    assert remedy.command.count("--stratum kind") == 1
     front = make_page(material).front
     assert front is not None
+    assert dict(front.sentences)["What to do next"].startswith("Choose and run a command in the ")
     assert not any("Do not rely" in text for text in front.cautions)
 
 
@@ -181,7 +188,7 @@ def test_nothing_is_advised_that_the_fit_has_already(doubted: Any) -> None:
     assert "truth" not in next_fit(known).reading
     assert next_fit(known).fitting["reference"] == "gold"
     few = doubted(departure("rater-by-rank"), known=40)
-    assert next_fit(few).truth == "60 items"
+    assert next_fit(few).truth == "all 60 items"
 
 
 def test_remedies_that_exclude_each_other_are_not_both_advised(doubted: Any) -> None:

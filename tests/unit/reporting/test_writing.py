@@ -400,7 +400,7 @@ def test_rows_of_a_heading_follow_it() -> None:
 
 
 def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -> None:
-    from assay.reporting.fit import misfit_section
+    from assay.reporting.misfits import misfit_section
 
     line = {
         "check": "agreement", "group": "", "label": "misleading", "quantity": "percent",

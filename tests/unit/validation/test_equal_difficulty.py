@@ -63,7 +63,7 @@ def test_votes_that_do_not_settle_a_share_are_told(contested: xr.DataTree) -> No
     text = difficulty_sentence(found)
     for name in ("mean", "mean_equal_difficulty"):
         assert f"{found.loc[0, name]:.2f}" in text
-    assert CODE in text
+    assert CODE not in text  # which is for programs
 
 
 def test_nothing_is_told_where_both_agree() -> None:
@@ -80,7 +80,8 @@ def test_nothing_is_told_without_a_difficulty_or_with_known_truth() -> None:
 def test_both_numbers_are_a_finding_and_in_the_json(contested: xr.DataTree, tmp_path) -> None:
     section = metrics_section(Material(fit=contested))
     first = max(section.findings, key=lambda f: f.weight)
-    assert CODE in first.text
+    assert first.text == difficulty_sentence(Material(fit=contested).equal_difficulty)
+    assert "1 more number." in first.text
     assay.save(contested, tmp_path / "fit.nc")
     run = CliRunner().invoke(app, ["metrics", str(tmp_path / "fit.nc"), "--json"])
     told = json.loads(run.stdout)

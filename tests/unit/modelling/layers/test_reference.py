@@ -21,8 +21,8 @@ from assay.inference.diagnostics import fit_warnings
 from assay.modelling.layers.reference import check_reference, layered_groups, telling_items
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
-from assay.reporting.fit import misfit_section
 from assay.reporting.material import Material
+from assay.reporting.misfits import misfit_section
 from assay.reporting.page import Gap
 from assay.reporting.provenance import limits_section
 from assay.reporting.sensitivity import wrong_section

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pages import trusted
 
 import assay
 from assay._util.errors import Note
 from assay.checks.findings import Check
 from assay.checks.findings import Finding as CheckFinding
+from assay.comparison.claim_tests import Deciding
 from assay.display.table import Table
 from assay.evaluation.generic import generic_metric
 from assay.evaluation.prevalence import prevalence_metrics
-from assay.reporting.advice import _get, _undecided, next_step, not_known
+from assay.reporting.advice import _deciding, _get, _undecided, next_step, not_known
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
 from assay.reporting.material import Material
@@ -402,3 +404,39 @@ def test_one_number_has_one_title() -> None:
     plain = generic_metric(f"rate[{name}]", two)
     assert plain is not None
     assert plain.title == f"Share of {name} = yes"
+
+
+def sized(clusters: int, ratings: int) -> Any:
+    items = pd.DataFrame({"cluster": range(clusters)})
+    return SimpleNamespace(
+        ratings=SimpleNamespace(items=items, answers=np.zeros((ratings, 1))), verdicts=()
+    )
+
+
+def deciding(clusters: int | None, ratings: int | None) -> Deciding:
+    return Deciding(verdict="supported", clusters=clusters, ratings_per_item=ratings, sentence="")
+
+
+def test_data_out_of_reach_are_not_advised() -> None:
+    given = sized(150, 300)
+    told = _deciding(given, deciding(838, None), "to tell A from B", "no amount")
+    assert told == "collect about 840 more clusters (now 150), to tell A from B"
+    assert _deciding(given, deciding(40_000, None), "", "no amount") == "no amount"
+    assert _deciding(given, deciding(None, None), "", "no amount") == "no amount"
+    told = _deciding(given, deciding(840, 3), "to tell", "no amount")
+    assert told.startswith("collect about 3 more ratings of each item")
+
+
+def test_an_open_comparison_says_which_data_would_decide_it() -> None:
+    ratings = assay.simulate(
+        "single", n_items=80, n_systems=2, n_raters=3, classes=["no", "yes"], rng=2
+    )
+    systems = trusted(ratings)
+    given = Material(fit=systems)
+    a, b = given.order
+    metric = given.comparison.pairs["metric"].iloc[0]
+    decides = assay.check_claim(systems, f"{a} > {b} on {metric}").would_decide
+    assert decides is not None  # the sign is open
+    text = next_step(given, [])
+    assert f"to tell {a} from {b}" in text or f"between {a} and {b}" in text
+    assert "narrower" not in text

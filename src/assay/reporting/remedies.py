@@ -179,8 +179,8 @@ def remedy_of(material: Material) -> Remedy | None:
         elif words:
             drafts = True
             lines.insert(0, drafting(words))
-            after = "another one" if is_choice else "the second one"
-            notes.append(f"Before {after}, set {planned.direct} in {TASK_FILE}.")
+            when = "In between" if is_choice else "Before the second one"
+            notes.append(f"{when}, set {planned.direct} in {TASK_FILE}.")
         else:
             notes.append(f"In {TASK_FILE} (`assay task init` drafts it), set {planned.direct}.")
     lead = "These commands name" if drafts else "This command names"
@@ -189,8 +189,8 @@ def remedy_of(material: Material) -> Remedy | None:
         what = "the other remedies" if _without_remedy(material, planned) else "the remedies"
         lead = f"These commands hold {what}." if drafts else f"This command holds {what}."
         if is_choice:
-            last = " of the last two" * drafts
-            lead = f"Choose one{last}: each holds {what}."
+            first = "Run the first command, then choose" if drafts else "Choose"
+            lead = f"{first} one of the {'others' if drafts else 'two'}: each holds {what}."
     return Remedy(command="\n".join(lines), lead=lead, notes=tuple(notes), is_choice=is_choice)
 
 

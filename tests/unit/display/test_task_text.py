@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import assay
 from assay.checks.regularities import regular_gates, regular_rules
 from assay.cli import app
+from assay.data.directions import way_to_direct
 from assay.io.task_choice import draft_arguments
 
 
@@ -90,7 +91,18 @@ def test_suggestions_hold_as_they_are_written(support, tmp_path):
     task = assay.load_task(target)
     assert [rule.expression for rule in task.rules] == ["solved -> tone != rude"]
     assert task.labels[1].asked_if == "understood"
-    assert {la.better for la in task.labels} == {"higher", "kind"}
+    assert {la.better for la in task.labels} == {"ja", "kind"}
+
+
+def test_the_box_and_the_task_file_give_one_label_one_direction(support, tmp_path):
+    """What page one says to set is a line of the drafted file, with both classes in its words."""
+    _, target = written(support, tmp_path)
+    text = target.read_text(encoding="utf-8")
+    for label in assay.load_task(target).labels:
+        if len(label.classes) == 2:
+            way = way_to_direct(label)
+            first, second = re.findall(r'"([^"]+)"', way)
+            assert f'# better = "{first}"  # or "{second}": the good class' in text
 
 
 def test_ranked_lists_and_stars_are_written_out(tmp_path):

@@ -102,7 +102,8 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert only == "# If only these 18 values of kind count:"
     assert options(wider)["--cluster"] == "kind"
     assert given["--stratum"] == "kind"
-    assert remedy.lead == "Choose one of the last two: each holds the remedies."
+    first = "Run the first command, then choose one of the others"
+    assert remedy.lead == f"{first}: each holds the remedies."
     # This prevalence ignores clusters.
     assert options(wider)["--prevalence"] == "loglinear"
     assert options(wider)["--raters"] == given["--raters"]
@@ -117,7 +118,7 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert given["-o"] == "found-2"
     assert "-q" in given or command.endswith("-q")
     assert "the truth of all 60 items, named as in labels.csv" in remedy.notes[0]
-    assert "Before another one, set `better = " in remedy.notes[1]
+    assert "In between, set `better = " in remedy.notes[1]
     said = reasons_of(material)
     assert list(said) == [
         "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"

@@ -139,12 +139,14 @@ def check_clusters(ratings: Ratings) -> Part:
         numbers = {"panels": len(incomplete), "of": len(table)}
         found.append(_on_clusters("note", text, code="incomplete-panels", numbers=numbers))
     known = int(ratings.has_truth.sum())
-    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part. " + (
-        "`reference='gold'` uses these items to estimate how often raters err together"
-        if known >= LAYER_ITEMS
-        else f"With {LAYER_ITEMS} such items or more, a fit can estimate how often raters err "
-        "together"
-    )
+    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part"
+    if known >= LAYER_ITEMS:
+        text += ". `reference='gold'` uses these items to estimate how often raters err together"
+    elif len(ratings.items) >= LAYER_ITEMS:
+        text += (
+            f". With {LAYER_ITEMS} such items or more, a fit can estimate how often raters err "
+            "together"
+        )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()
         but = ", apart from audits of single answers" if audited else ""

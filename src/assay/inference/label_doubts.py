@@ -269,7 +269,8 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
             and rivals[rival] > MIN_RATIO_OF_ANSWERS * own
         ):
             shown = own / total, rivals[rival] / total
-            yield _drift(label, k, rival, (share[k], said[k], *shown))
+            needed = min(DRIFT_TRUTH, round(float(found.items[k])))
+            yield _drift(label, k, rival, (share[k], said[k], *shown), needed)
         elif (
             open_to_doubt
             and known.sum() < MIN_ITEMS
@@ -277,7 +278,7 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
             and said[k] >= MANY_SAY
             and share[k] < EMPTY * said[k]
         ):
-            yield _empty(label, name, share[k], said[k])
+            yield _empty(label, name, share[k], said[k], min(CLASS_TRUTH, found.rated))
         elif found.items[k] < MIN_CLASS_ITEMS:
             mark = (
                 f"prior alone: {found.items[k]:.1f} items are {name!r} ({label.name}) by this fit, "
@@ -289,7 +290,7 @@ def _of_label(label: Label, found: LabelSums, *, anchored: bool) -> Iterator[Lab
             )  # fmt: skip
 
 
-def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelDoubt:
+def _drift(label: Label, k: int, rival: int, numbers: Sequence[float], needed: int) -> LabelDoubt:
     """Return the doubt that a class is much more common among items than among answers."""
     name, other = label.classes[k], label.classes[rival]
     share, said, own, given = numbers
@@ -302,7 +303,7 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
         f"{said:.0%} of the answers. Raters call these items {other!r} more often "
         f"({given:.0%}) than {name!r} ({own:.0%}), so the class may mean something else. Rankings "
         f"of raters and metrics that use {label.name} are marked. To settle this, give the truth "
-        f"of {DRIFT_TRUTH} of these items (`truth=`). Or see whether the class keeps its name in "
+        f"of {needed} of these items (`truth=`). Or see whether the class keeps its name in "
         "a fit without pooling (`raters='dawid_skene'`)."
     )
     return LabelDoubt(
@@ -311,7 +312,7 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
     )  # fmt: skip
 
 
-def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
+def _empty(label: Label, name: str, share: float, said: float, needed: int) -> LabelDoubt:
     """Return the doubt that many answers name a class which hardly an item has."""
     mark = (
         f"empty class: {share:.1%} of the items are {name!r} ({label.name}) by this fit, but "
@@ -321,7 +322,7 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
         f"Empty class: {share:.1%} of the items are {name!r} by this fit ({label.name}), but "
         f"{said:.0%} of the answers. The prior then determines how raters answer such items. "
         f"Rankings of raters and metrics that use {label.name} are marked. To find out whether the "
-        f"class is empty, give the truth of {CLASS_TRUTH} items (`truth=`)."
+        f"class is empty, give the truth of {needed} items (`truth=`)."
     )
     return LabelDoubt(
         code="empty-class", label=label.name, classes=(name,), mark=mark, warning=warning,
@@ -348,7 +349,8 @@ def scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelD
                 f"Nothing defines the classes of {name}: raters gave only scores, and no truth is "
                 f"known. The classes are {clusters} of scores{at}, and {label.classes[-1]!r} has "
                 "the highest scores. Shares of classes are shares of clusters, so they support no "
-                f"claim. To define the classes, give the truth of {CLASS_TRUTH} items (`truth=`), "
+                "claim. To define the classes, give the truth of "
+                f"{min(CLASS_TRUTH, len(ratings.items))} items (`truth=`), "
                 "or answers beside the scores."
             ),
         )  # fmt: skip

@@ -231,6 +231,10 @@ def _without_remedy(material: Material, planned: NextFit) -> bool:
         meaning = next((one for one in MEANINGS.values() if one.code == note.code), None)
         if note.code == "duplicated-items" or (note.code == DOUBLE and "raters" not in given):
             return True
+        # Other doubts name the arguments that settle them.
+        named = {*re.findall(r"`(\w+)=", note), *(["method"] * note.code.startswith("laplace-"))}
+        if meaning is None and note.code not in REASONS and not named & {*given}:
+            return True
         if meaning and not (
             planned.truth
             or {*meaning.parts} & parts

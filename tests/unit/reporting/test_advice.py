@@ -21,6 +21,7 @@ from assay.evaluation.prevalence import prevalence_metrics
 from assay.reporting.advice import _deciding, _get, _undecided, next_step, not_known
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
+from assay.reporting.front import _cautions
 from assay.reporting.material import Material
 from assay.reporting.page import Bullets, Callout, Finding, Page, page_html
 from assay.reporting.rater_feedback import Talk
@@ -440,3 +441,19 @@ def test_an_open_comparison_says_which_data_would_decide_it() -> None:
     text = next_step(given, [])
     assert f"to tell {a} from {b}" in text or f"between {a} and {b}" in text
     assert "narrower" not in text
+
+
+def test_a_mark_that_the_box_explains_is_not_repeated() -> None:
+    mark = "empty class: 1% of the items are '3' (l) by this fit, but 29% of the answers"
+    text = "Empty class: 1% of the items are '3' by this fit (l), but 29% of the answers."
+    findings = [Finding(weight=100.0, text=text, code="empty-class")]
+    pairs = pd.DataFrame({"doubt": [mark]})
+    given = material(
+        summaries={"population": pairs}, comparison=SimpleNamespace(pairs=pairs), short=False
+    )
+    given.view = SimpleNamespace(attrs={"method": "nuts", "warnings": "[]"})
+    told = " ".join(_cautions(given, findings, {}))
+    assert told.lower().count("empty class") == 1
+    assert told.endswith("This holds for all numbers with *.")
+    table = standing(("a", 0.9, 0.1), ("b", 0.6, 0.9), doubt=mark)
+    assert weakest_rater(material(standing=table)).startswith("Unknown: the labels are in doubt")

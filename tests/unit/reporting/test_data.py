@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import xarray as xr
 from report_pages import (
@@ -28,6 +29,7 @@ from assay.reporting.fit import convergence_section
 from assay.reporting.material import Material
 from assay.reporting.page import Bullets, Callout
 from assay.reporting.provenance import limits_section
+from assay.reporting.writing import make_page
 
 WORDS = ("A rater whose answers are refused", "In partly answered ratings")
 
@@ -153,3 +155,18 @@ class TestBiasBySystem:
         assert found.findings == ()
         assert RECIPE not in texts(found)
         assert told_in_other_words(fit, monkeypatch) == {None}
+
+
+def test_ratings_without_an_answer_are_counted_beside_rows_set_aside() -> None:
+    table = pd.DataFrame(
+        {"item": [f"i{n // 3}" for n in range(60)], "rater": list("abc") * 20,
+         "answer": ["yes", "no", None, "yes"] * 15}
+    )  # fmt: skip
+    ratings = assay.read_ratings(table)
+    assert ratings.abstained.sum() == 15
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    material = Material(fit=fit, budget=False, short=True)
+    assert "15 ratings have no answer" in str(data_section(material).blocks[0])
+    front = make_page(material).front
+    assert front is not None
+    assert "0 rows set aside and 15 ratings without an answer" in front.data

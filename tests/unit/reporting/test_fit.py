@@ -229,3 +229,17 @@ def test_one_chain_is_no_proof_that_chains_agree() -> None:
     assert "1 chain of 20 draws: largest R-hat undefined" in said
     assert "Convergence cannot be checked with one chain" in said
     assert "No reason for doubt" not in said
+
+
+def test_a_note_on_the_chains_is_no_warning_below_a_verdict_without_doubt() -> None:
+    ratings = assay.simulate("single", n_items=40, n_raters=3, classes=["a", "b"], rng=1)
+    fit = assay.fit(ratings, method="laplace", draws=20, chains=2, starts=1, rng=1)
+    found = {}
+    for level in ("note", "warning"):
+        note = {"code": "chains-disagree", "level": level, "numbers": {}, "text": "R-hat is high."}
+        fit.attrs = {**fit.attrs, "warnings": json.dumps([note])}
+        verdict, told, *_ = convergence_section(Material(fit=fit)).blocks
+        assert isinstance(verdict, Callout)
+        assert isinstance(told, Callout)
+        found[level] = (verdict.word == "No reason for doubt", told.word)
+    assert found == {"note": (True, "Note"), "warning": (False, "Warning")}

@@ -1,5 +1,6 @@
 """Cells, names and sentences as a page writes them."""
 
+import re
 import warnings
 from importlib.resources import files
 
@@ -25,6 +26,9 @@ def test_cells_are_rounded_named_and_printable():
 
 
 def test_the_name_of_an_option_stays_on_one_line() -> None:
+    several = str(command_html("assay task init\n# If so:\nassay run a.csv"))
+    # Each command is a block of its own, and so is what it assumes.
+    assert [*re.findall(r'<b class="(\w+)">', several)] == ["line", "choice", "line"]
     found = str(command_html("assay run a-b.csv --target-accept 0.95 -o 'x & y'"))
     assert "a-b.csv <span>--target-accept</span> 0.95 <span>-o</span>" in found
     assert "&amp;" in found

@@ -205,6 +205,21 @@ def test_copies_are_the_remedy_where_the_data_tell_them(doubted: Any) -> None:
     assert options(remedy.command)["--copies"] == "rater_2=rater_1"
 
 
+def test_the_box_says_whether_its_command_holds_all_remedies(doubted: Any) -> None:
+    pair = departure("dependent-raters", "rater_1", "rater_2")
+    leads = {}
+    for name, found, codes in (
+        ("all", (pair,), ()),
+        ("twice", (pair, departure("duplicated-items")), ()),
+        ("words", (pair,), ("odd-doubt",)),
+    ):
+        remedy = remedy_of(doubted(*found, codes=codes))
+        assert remedy is not None
+        leads[name] = remedy.lead
+    assert leads["all"] == "These commands hold the remedies."
+    assert leads["twice"] == leads["words"] == "These commands hold the other remedies."
+
+
 def test_a_column_of_kinds_becomes_the_session(doubted: Any) -> None:
     material = doubted(departure("rater-by-kind", "language"), departure("halo"))
     planned = next_fit(material)

@@ -27,6 +27,7 @@ from assay.data.task_files import catalogue_names
 from assay.evaluation import metrics_of_labels
 from assay.fits.simulate import simulate_answers
 from assay.fits.view import FitView
+from assay.modelling.parameters import SIGNLESS
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 from assay.raters.reliability import reliability_table
@@ -55,6 +56,7 @@ class Study:
 STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
     "drift": Study(raters="hierarchical + drift", sizes={"sessions": 3}),
     "system_bias": Study(raters="hierarchical + system_bias"),
+    "misreading": Study(raters="hierarchical + misreading"),
     "ability_bias_difficulty": Study(raters="ability_bias + item_difficulty"),
     "halo": Study(raters="hierarchical + halo"),
     "lapses": Study(raters="hierarchical + lapses"),
@@ -99,7 +101,6 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
 }
 
 
-SIGN_FREE = ("cluster_loading", "halo_loading")
 """Parameters of which the sign of all values together is arbitrary, in studies of one group."""
 
 
@@ -167,7 +168,7 @@ def quantities(ratings, fit, structure) -> tuple[dict[str, float], dict[str, np.
     draws: dict[str, np.ndarray] = {}
     for name, value in values.items():
         here, there = np.asarray(value), posterior[name]
-        if name in SIGN_FREE:  # rank what does not depend on the sign
+        if name in SIGNLESS:  # rank what does not depend on the sign
             here, there = here.ravel(), there.reshape(len(there), -1)
             here, there = np.outer(here, here), there[:, :, None] * there[:, None, :]
             upper = np.triu_indices(here.shape[0])

@@ -13,11 +13,12 @@ from small import draw_values, small_ratings, stacked, task_named
 
 import assay
 from assay._util.errors import ModelError
+from assay.data.misread_clusters import MANY_RATERS, number_of_readings
 from assay.fits import latent_states
 from assay.fits.latent_states import sample_states
 from assay.fits.simulate import simulate_answers
 from assay.likelihood import partition
-from assay.modelling.readings import MANY_RATERS, patterns
+from assay.modelling.readings import patterns
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
@@ -48,7 +49,7 @@ def counted(found: np.ndarray, expected: np.ndarray) -> float:
 )
 def test_readings_have_at_most_two_who_misread_or_one_of_many(raters: int, count: int):
     found = patterns(raters)
-    assert len(found) == len({tuple(row) for row in found}) == count
+    assert len(found) == len({tuple(row) for row in found}) == count == number_of_readings(raters)
     assert (found > 0).sum(axis=1).max(initial=0) == min(raters, 2 if raters <= MANY_RATERS else 1)
     assert not found[0].any()
 

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
 from assay._util.typing import Bools, Floats, Ints
+from assay.data.misread_clusters import DIRECTIONS, most_misread
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
 from assay.modelling.copying import in_order
-from assay.modelling.layers.misreading import DIRECTIONS
 from assay.modelling.rater_model import RaterModel
-from assay.modelling.readings import most_misread
 from assay.modelling.structure import Structure
 
 TINY = 1e-300

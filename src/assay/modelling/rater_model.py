@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes
 from assay._util.typing import Bools, Floats, Ints
+from assay.data.misread_clusters import DIRECTIONS
 from assay.data.rules import NOT_ASKED
 from assay.data.score_bins import bin_middle
 from assay.data.states import MISSING, StateSpace, Vectors
@@ -34,7 +35,6 @@ from assay.modelling.layers import (
     Misreading,
     SystemBias,
 )
-from assay.modelling.layers.misreading import DIRECTIONS
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 from assay.modelling.replicates import Consistency, Repeats

@@ -4,24 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from assay._util.arrays import NEVER, append_constant, logsumexp
 from assay._util.grouping import sorted_rows, unique_rows
 from assay._util.typing import Floats, Ints
-from assay.data.ratings import Ratings
+from assay.data.misread_clusters import DIRECTIONS, most_misread
 from assay.likelihood.collapse import Cases
-from assay.modelling.layers.misreading import DIRECTIONS
 from assay.modelling.rater_model import RaterModel
-
-MOST = 2
-"""Most raters who misread one cluster; three are hardly told from a cluster of other truth."""
-MANY_RATERS = 7
-"""Raters of a cluster above whom at most one misreads it, as pairs would be many."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,29 +71,6 @@ def patterns(raters: int) -> Ints:
                 reading[list(who)] = how
                 found.append(reading)
     return np.stack(found)
-
-
-def most_misread(raters: int) -> int:
-    """Return how many of a cluster's raters may misread it at once."""
-    return MOST if raters <= MANY_RATERS else 1
-
-
-def rows_with_readings(ratings: Ratings) -> int:
-    """Return the number of ratings of all clusters in each of their readings."""
-    cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item]
-    pairs = np.unique(cluster * len(ratings.raters) + ratings.rater) // len(ratings.raters)
-    raters, size = np.bincount(pairs), np.bincount(cluster)
-    return int(sum(number_of_readings(n) * k for n, k in zip(raters.tolist(), size, strict=True)))
-
-
-def number_of_readings(raters: int) -> int:
-    """Return the number of readings of a cluster by some raters.
-
-    >>> number_of_readings(3), number_of_readings(20)
-    (19, 41)
-    """
-    directions = len(DIRECTIONS) - 1
-    return sum(comb(raters, k) * directions**k for k in range(most_misread(raters) + 1))
 
 
 class Expanded(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from assay.checks.departures.search import search
+from assay.data.misread_clusters import rows_with_readings
 from assay.data.overlap import groups_identify_truth
 from assay.data.ratings import UNNAMED, Ratings, ratings_by_rater
-from assay.modelling.readings import rows_with_readings
 
 LAYER_OF = {"rater-by-system": "system_bias", "rater-by-cluster": "misreading"}
 """Layer that models what a test finds, by the code of the finding."""

@@ -8,14 +8,12 @@ import numpy as np
 
 from assay._util.arrays import TINY, log_softmax
 from assay._util.typing import Ints
+from assay.data.misread_clusters import DIRECTIONS
 from assay.modelling.confusion import ConfusionLayout
 from assay.modelling.families.family import Raters
 from assay.modelling.layers.halo import answer_scales, shifts
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
-
-DIRECTIONS = (0, -1, 1)
-"""How a rater may read a cluster: rightly, or with answers moved down or up."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +27,7 @@ class Misreading:
         P(m) \propto \prod_j (1 - \eta_{g(j)})^{[m_j = 0]} (\eta_{g(j)} / 2)^{[m_j \ne 0]}
 
     A reading :math:`m` says which raters misread the cluster, at most
-    :data:`~assay.modelling.readings.MOST` of them, and in which direction. :math:`x` is that of
+    :data:`~assay.data.misread_clusters.MOST` of them, and in which direction. :math:`x` is that of
     :class:`~assay.modelling.layers.halo.Halo`. ``raters`` is one row if all share a confusion.
     """
 

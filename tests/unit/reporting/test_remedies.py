@@ -88,7 +88,7 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     material = doubted(
         departure("rater-by-system"),
         departure("dependent-raters", "rater_1", "rater_2"),
-        departure("rater-by-cluster"),
+        departure("carried-over"),
         codes=["alike-clusters"],
         units=[unit],
     )
@@ -121,7 +121,7 @@ def test_one_command_holds_all_remedies(doubted: Any) -> None:
     assert "In between, set `better = " in remedy.notes[1]
     said = reasons_of(material)
     assert list(said) == [
-        "alike-clusters", "rater-by-system", "dependent-raters", "rater-by-cluster"
+        "alike-clusters", "rater-by-system", "dependent-raters", "carried-over"
     ]  # fmt: skip
     assert said["alike-clusters"].endswith("too narrow if new values of it count.")
     assert "rater_1 and rater_2" in said["dependent-raters"]
@@ -142,7 +142,7 @@ def test_alike_clusters_alone_have_a_command_for_each_question(doubted: Any) -> 
     assert not any("Do not rely" in text for text in front.cautions)
 
 
-@pytest.mark.parametrize("code", ["rater-by-cluster", "carried-over"])
+@pytest.mark.parametrize("code", ["carried-over"])
 def test_ignoring_clusters_and_another_cluster_are_alternatives(doubted: Any, code: str) -> None:
     unit = LargerUnit(column="kind", units=18, p=0.001)
     fit = "fit with `prevalence='dirichlet'`, which ignores clusters"
@@ -177,7 +177,7 @@ def test_a_reason_that_the_model_covers_is_not_left_out_of_the_interval(doubted:
 def test_nothing_is_advised_that_the_fit_has_already(doubted: Any) -> None:
     gold = doubted(
         departure("dependent-raters", "rater_1", "rater_2"),
-        departure("rater-by-cluster"),
+        departure("carried-over"),
         spec={"reference": "gold", "prevalence": "dirichlet"},
         known=40,
     )
@@ -193,8 +193,15 @@ def test_nothing_is_advised_that_the_fit_has_already(doubted: Any) -> None:
 
 
 def test_remedies_that_exclude_each_other_are_not_both_advised(doubted: Any) -> None:
-    material = doubted(departure("skipping-by-answer"), departure("rater-by-cluster"))
+    material = doubted(departure("skipping-by-answer"), departure("carried-over"))
     assert dict(next_fit(material).fitting) == {"formula": "~ n_answers"}
+
+
+def test_misread_clusters_get_the_layer_that_models_them(doubted: Any) -> None:
+    material = doubted(departure("rater-by-cluster"), departure("rater-by-system"))
+    recipe = "hierarchical + item_difficulty + misreading + system_bias"
+    assert next_fit(material).fitting["raters"] == recipe
+    assert next_fit(doubted(departure("rater-by-cluster"), spec={"raters": recipe})).fitting == {}
 
 
 def test_copies_are_the_remedy_where_the_data_tell_them(doubted: Any) -> None:
@@ -239,7 +246,7 @@ def test_a_fit_made_in_python_is_advised_in_python(doubted: Any) -> None:
 
 
 def test_page_one_shows_the_command_and_every_reason(doubted: Any) -> None:
-    material = doubted(departure("rater-by-system"), departure("rater-by-cluster"))
+    material = doubted(departure("rater-by-system"), departure("carried-over"))
     page = make_page(material)
     front = page.front
     assert front is not None
@@ -277,7 +284,7 @@ def test_a_large_difference_is_stated_though_a_mark_applies(doubted: Any, *, apa
 
 
 def test_a_run_does_not_repeat_what_its_model_has(doubted: Any) -> None:
-    codes = ["rater-by-cluster", "dependent-raters", "few-clusters"]
+    codes = ["carried-over", "dependent-raters", "few-clusters"]
     checked = Check(
         findings=tuple(Checked(level="warning", topic="t", text=code, code=code) for code in codes),
         tables={},

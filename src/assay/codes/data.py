@@ -211,7 +211,7 @@ DATA = {
     "ranked-lists": "Items form ranked lists, so ranked metrics can be computed.",
     "rater-by-cluster": (
         "Raters err on whole clusters, and the model attributes these errors to the cluster. Fit "
-        "with `prevalence='dirichlet'`, and collect more raters for each cluster."
+        "with the layer `misreading`, which the default then has."
     ),
     "rater-by-kind": (
         "Some raters err more on one kind of items, such as those of one language. Read the "

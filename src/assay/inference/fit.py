@@ -145,8 +145,9 @@ def fit(
     ratings : Ratings
         From :func:`assay.read_ratings` or :func:`assay.simulate`.
     raters, prevalence, reference, priors, formula, replicates
-        As for :func:`assay.build_model`. The default raters have ``system_bias`` too, if the test
-        of :func:`assay.check` finds that raters favour systems.
+        As for :func:`assay.build_model`. The default raters have ``system_bias`` or
+        ``misreading`` too, if :func:`assay.check` finds that raters favour systems, or misread
+        whole clusters.
     gold_chosen : {"random", "recorded"}
         How the items of ``reference="gold"`` were chosen: at random, which is checked against the
         data, or by recorded data, such as answers in the model. A choice by unrecorded data biases

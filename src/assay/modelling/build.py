@@ -338,7 +338,7 @@ def _misreading(ratings: Ratings, recipe: Recipe, common: Mapping[str, Any]) -> 
     if not ratings.items["cluster"].duplicated().any():
         raise ModelError(
             "misreading needs clusters of several items, but each item is a cluster of its own. "
-            "Read with `cluster=` (simulate with `n_clusters=`), or leave the layer out",
+            "Name the cluster of each item with `cluster=`, or leave the layer out",
             code="layer-unfit",
         )
     return Misreading(**common)

@@ -5,7 +5,7 @@ system, a model with one error rate turns that into a difference of systems.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -170,6 +170,14 @@ def danger(design: DoubleSampling) -> str:
         f"({sample}). If the error rate of {who} differs by system, a model with one error rate "
         f"biases the difference between systems, {TURNS}. {scores}{_proposal(design)}"
     )
+
+
+def is_followed(parts: Collection[str], prevalence: str) -> bool:
+    """Return whether a fit, by its families and layers, has all that the check proposes.
+
+    The layer alone does not do: see ``MEASURED``.
+    """
+    return "system_bias" in parts and prevalence == PREVALENCE
 
 
 def recipe_for(design: DoubleSampling) -> str | dict[str, str]:

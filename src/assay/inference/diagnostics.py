@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from assay._util.errors import Note, note_from
 from assay._util.text import sentence
 from assay._util.typing import Floats
-from assay.checks.double_sampling import TURNS, DoubleSampling, danger, sample_sizes
+from assay.checks.double_sampling import (
+    TURNS,
+    DoubleSampling,
+    danger,
+    is_followed,
+    sample_sizes,
+)
 from assay.fits.view import Fit
 from assay.inference.class_drift import MIN_RATIO_OF_ANSWERS
 from assay.inference.convergence import convergence_table, nuts_warnings, smallest_ess
@@ -214,7 +220,7 @@ def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def design_warnings(spec: Spec, design: DoubleSampling | None) -> list[Note]:
     """Warn if one instrument with one error rate for all systems decides their comparison."""
-    if "system_bias" in spec.rater_parts or design is None or not design.apart:
+    if design is None or not design.apart or is_followed(spec.rater_parts, spec.prevalence):
         return []
     text = sentence(danger(design))
     return [Note(text, code="double-sampling", numbers=sample_sizes(design))]

@@ -1,10 +1,9 @@
 """Findings of the check that a fit has resolved."""
 
-from assay.checks.double_sampling import RECIPE
+from assay.checks.double_sampling import is_followed
 from assay.checks.findings import Check, Finding, Proposal
 from assay.fits.view import Fit, FitView
 from assay.inference.data_doubts import has_part_for
-from assay.modelling.spec import parse_recipe
 
 OF_ORDERS = ("ordinal", "scored")
 """Families that model ordered classes."""
@@ -17,7 +16,7 @@ def still_true(checked: Check, fit: Fit) -> list[Finding]:
     followed: dict[Proposal | None, bool] = {
         "reference": view.spec.reference is not None,
         "order": not parts.isdisjoint(OF_ORDERS),
-        "system_bias": parts.issuperset(parse_recipe(RECIPE).layers),
+        "system_bias": is_followed(parts, view.spec.prevalence),
     }
     return [
         f

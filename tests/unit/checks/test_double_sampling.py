@@ -68,6 +68,8 @@ def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
     (turned,) = (note for note in doubts(plain) if note.code == "double-sampling")
     assert f'"llm": "{RECIPE}"' in turned
     raters = {"llm": RECIPE, "people": "hierarchical"}
+    with pytest.warns(FitWarning, match=r"\[double-sampling\]$"):  # held in 2 of 20 samples
+        fit(ratings, raters=raters, **effort)  # type: ignore[arg-type]
     mended = fit(ratings, raters=raters, prevalence="dirichlet", **effort)  # type: ignore[arg-type]
     assert "double-sampling" not in [note.code for note in fit_warnings(mended)]
 

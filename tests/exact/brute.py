@@ -191,7 +191,7 @@ def clusters(structure: Structure) -> list[list[int]]:
 def readings(structure: Structure, values: dict, items: list[int]) -> list[tuple[float, Vector]]:
     """How the raters of a cluster read it, each with its probability.
 
-    At most two of them misread it, or one where there are more than four.
+    At most two of them misread it, or one where there are more than three.
     """
     ratings, what, who = structure.ratings, said(structure, values), voices(structure, values)
     answered = {
@@ -202,7 +202,7 @@ def readings(structure: Structure, values: dict, items: list[int]) -> list[tuple
     raters = [j for j in sorted(answered) if "misreading" in who[j].layers]
     found = []
     for wrong in product((0, -1, 1), repeat=len(raters)):
-        if sum(map(abs, wrong)) <= (2 if len(raters) <= 4 else 1):
+        if sum(map(abs, wrong)) <= (2 if len(raters) <= 3 else 1):
             read = [0] * len(who)
             chance = 1.0
             for j, direction in zip(raters, wrong, strict=True):

@@ -45,7 +45,7 @@ def counted(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("raters", "count"), [(0, 1), (1, 3), (2, 9), (3, 19), (4, 33), (5, 11), (20, 41)]
+    ("raters", "count"), [(0, 1), (1, 3), (2, 9), (3, 19), (4, 9), (5, 11), (20, 41)]
 )
 def test_readings_have_at_most_two_who_misread_or_one_of_many(raters: int, count: int):
     found = patterns(raters)

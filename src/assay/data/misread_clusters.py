@@ -11,8 +11,8 @@ DIRECTIONS = (0, -1, 1)
 """How a rater may read a cluster: rightly, or with answers moved down or up."""
 MOST = 2
 """Most raters who misread one cluster; three are hardly told from a cluster of other truth."""
-MANY_RATERS = 4
-"""Raters of a cluster above whom at most one misreads it, as pairs would be many."""
+MANY_RATERS = 3
+"""Raters of a cluster above whom at most one misreads it: others outvote two, and pairs cost."""
 
 
 def most_misread(raters: int) -> int:

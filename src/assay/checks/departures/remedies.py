@@ -12,7 +12,7 @@ from assay.data.ratings import UNNAMED, Ratings, ratings_by_rater
 
 LAYER_OF = {"rater-by-system": "system_bias", "rater-by-cluster": "misreading"}
 """Layer that models what a test finds, by the code of the finding."""
-MOST_ROWS = 2_000_000
+MOST_ROWS = 200_000
 """Rows of the likelihood above which the default leaves ``misreading`` out, as it takes long."""
 
 

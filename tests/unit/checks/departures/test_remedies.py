@@ -13,10 +13,18 @@ from typer.testing import CliRunner
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
-from assay.checks.departures.remedies import as_copies, found_copies, may_copy
+from assay.checks.departures import remedies
+from assay.checks.departures.remedies import (
+    as_copies,
+    found_copies,
+    found_layers,
+    may_copy,
+    with_found_layers,
+)
 from assay.checks.departures.search import search
 from assay.cli.program import app
 from assay.comparison.refit import refit
+from assay.data.misread_clusters import rows_with_readings
 from assay.data.ratings import UNNAMED, Ratings, take_ratings
 from assay.inference.settings import SamplerSettings
 from benchmarks.worlds.departure_worlds import FAULTS, study
@@ -122,6 +130,19 @@ def test_raters_who_misread_clusters_are_no_copies() -> None:
     ratings = FAULTS["misread"][1](np.random.default_rng(5))
     assert "rater-by-cluster" in {one.code for one in search(ratings).found}
     assert not may_copy(ratings)
+
+
+def test_misread_clusters_get_their_layer_unless_it_would_take_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ratings = FAULTS["misread"][1](np.random.default_rng(5))
+    assert found_layers(ratings) == ["misreading"]
+    assert with_found_layers(ratings, "pooled") == "pooled + misreading"
+    slots = {"human": "hierarchical", UNNAMED: "pooled"}
+    expected = {"human": "hierarchical + misreading", UNNAMED: "pooled"}
+    assert with_found_layers(ratings, slots) == expected
+    monkeypatch.setattr(remedies, "MOST_ROWS", rows_with_readings(ratings) - 1)
+    assert found_layers(ratings) == []
 
 
 def test_slots_are_no_raters_who_copy() -> None:

@@ -81,9 +81,12 @@ def _doubted(material: Material) -> str:
 def _unexplained(material: Material) -> dict[str, list[str]]:
     """Return the tests of independent raters that the model does not reproduce, with their labels.
 
-    The box of page one explains those that are doubts of the fit.
+    Among many tests of a right model some have a small tail, so page one states those alone that
+    are odd after Bonferroni's correction. Its box explains those that are doubts of the fit.
     """
-    odd = material.misfits
+    table = material.predictive
+    count = int((table["check"] == INDEPENDENCE).sum())
+    odd = table[table["tail"] * count < MISFIT]
     told = {MEANINGS[n.code].asked for n in doubts(material.view) if n.code in MEANINGS}
     odd = odd[(odd["check"] == INDEPENDENCE) & ~odd["quantity"].isin(told)]
     return {str(one): list(part["label"]) for one, part in odd.groupby("quantity", sort=False)}

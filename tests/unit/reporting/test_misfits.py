@@ -58,6 +58,18 @@ def test_a_misfit_of_favoured_systems_hedges_the_comparison(systems: xr.DataTree
     assert f"But the fitted model does not reproduce {asked}" in told
 
 
+def test_one_small_tail_among_many_tests_stands_in_the_appendix_alone(systems: xr.DataTree) -> None:
+    asked = MEANINGS["rater-by-system"].asked
+    material = with_misfit(systems, *[("independence", asked)] * 20)
+    table = material.predictive
+    table.loc[1:, "tail"] = 0.5
+    findings = misfit_section(material).findings
+    assert [one.hedge for one in findings] == [""]
+    assert "favour a system" not in not_known(material, findings)
+    table.loc[0, "tail"] = 0.0001
+    assert "favour a system" in misfit_section(material).findings[0].hedge
+
+
 @pytest.mark.parametrize(
     ("check", "quantity", "told"),
     [

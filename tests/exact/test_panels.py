@@ -107,7 +107,7 @@ def log_likelihoods(structure: Structure, values: dict, rho: float) -> list[floa
             for name in ("retrieval", "gated")
             for rho in (0.1, 0.6, 0.9)
         ),
-        ("relevance", 0.6, "hierarchical + misreading"),
+        ("retrieval", 0.6, "hierarchical + misreading"),
     ],
 )
 def test_marginal_likelihood(name: str, rho: float, raters: str):

@@ -54,7 +54,7 @@ def tables_of(structure: Structure) -> list[np.ndarray]:
 
 def log_likelihoods(structure: Structure, tables: list[np.ndarray]) -> Iterator[float]:
     """Log-likelihood of each cell, by logarithms throughout, times how often it stands there."""
-    prevalence, response, difficulty, layer, hard_truth, _ = tables
+    prevalence, response, difficulty, layer, hard_truth, *_ = tables
     data = structure.pattern.data
     classes = difficulty.shape[1]
     for cell in range(len(data.cell_context)):

@@ -86,9 +86,11 @@ def _unexplained(material: Material) -> dict[str, list[str]]:
     """
     table = material.predictive
     count = int((table["check"] == INDEPENDENCE).sum())
-    odd = table[table["tail"] * count < MISFIT]
+    odd = table[(table["check"] == INDEPENDENCE) & (table["tail"] * count < MISFIT)]
+    if odd.empty:
+        return {}
     told = {MEANINGS[n.code].asked for n in doubts(material.view) if n.code in MEANINGS}
-    odd = odd[(odd["check"] == INDEPENDENCE) & ~odd["quantity"].isin(told)]
+    odd = odd[~odd["quantity"].isin(told)]
     return {str(one): list(part["label"]) for one, part in odd.groupby("quantity", sort=False)}
 
 

@@ -88,7 +88,7 @@ def test_a_class_much_more_common_than_its_name_has_drifted() -> None:
     assert (doubt.label, doubt.classes) == ("grade", ("c",))
     assert re.match(r"class drift: 'c' \(grade\) is 30% .* 6% ", doubt.mark)
     assert "Raters call these items 'a' more often (80%) than 'c' (20%)" in doubt.warning
-    assert "give the truth of 50 of these items (`truth=`)" in doubt.warning
+    assert "give the truth of 30 of these items (`truth=`)" in doubt.warning
 
 
 def test_a_class_as_common_as_its_name_has_not_drifted() -> None:

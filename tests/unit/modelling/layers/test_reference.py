@@ -347,7 +347,9 @@ def said_of_agreement(reference: str | None, *, across: float) -> str:
     table = pd.DataFrame(lines, columns=["group", "quantity", "observed", "tail"])
     table = table.assign(check="agreement", label="x", expected=0.8, lower=0.78, upper=0.82)
     spec = make_spec(reference=reference)
-    material = SimpleNamespace(predictive=table, view=SimpleNamespace(spec=spec), level=0.95)
+    material = SimpleNamespace(
+        predictive=table, misfits=table, view=SimpleNamespace(spec=spec), level=0.95
+    )
     return str(misfit_section(material).blocks)
 
 

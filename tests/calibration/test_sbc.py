@@ -9,13 +9,13 @@ from benchmarks.calibration import sbc, sbc_summary
 
 @pytest.mark.usefixtures("departures_unsought")
 def test_ranks_of_a_small_run_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thirty replicates of a small study: no quantity is far from uniform."""
+    """Sixty replicates of a small study: no quantity is far from uniform."""
     sizes = {"n_items": 12, "n_raters": 3, "ratings_per_item": 2, "n_systems": 2}
     monkeypatch.setattr(sbc, "SIZES", sizes)
     monkeypatch.setattr(sbc, "DRAWS", 300)
     monkeypatch.setattr(sbc, "TUNE", 250)
     table = pd.DataFrame(
-        [sbc.replicate(n, family="dawid_skene", task="retrieval", seed=7) for n in range(30)]
+        [sbc.replicate(n, family="dawid_skene", task="retrieval", seed=7) for n in range(60)]
     )
     found = sbc_summary.judge(table)
     # A family-wise error of 1 in 1,000 for a right model; a wrong kernel or Jacobian fails here.

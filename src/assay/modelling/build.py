@@ -57,10 +57,8 @@ def find_units(
     *,
     shared: bool,
 ) -> Units:
-    """Return the units: a rater, or a rater in a session or with the items of one system.
-
-    Raters with a shared confusion are one unit per group, since groups may differ in difficulty and
-    perception.
+    """Return the units: a rater, or a rater in a session or with one system's items; a shared
+    confusion has one unit per group.
     """
     place = np.full(len(ratings.raters), -1, np.int64)
     place[members] = np.arange(len(members))
@@ -150,10 +148,10 @@ def build_parts(
     *,
     lean: bool = True,
 ) -> tuple[RaterModel, ...]:
-    """Build the part of each set of rater groups with one family.
+    """Build the part of each set of rater groups with one family; one recipe in ``spec`` makes one
+    part.
 
-    One recipe for all in ``spec`` makes one part; else each group has its own. ``priors`` are by
-    part. ``lean`` says whether the raters' mean lean has its own prior.
+    ``priors`` are by part; ``lean`` says whether the raters' mean lean has its own prior.
     """
     if isinstance(spec.raters, str):
         crowd = lean and spec.reference not in (GOLD, GROUPS)
@@ -249,10 +247,8 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
 
 
 def _crowd(ratings: Ratings, reference: str | None) -> Floats:
-    """Return each rater's share in the crowd whose consensus is the truth, (rater, label).
-
-    It is that of the group ``reference``, if there is one. Audits say more than a consensus, so an
-    audited label has no crowd.
+    """Return each rater's share in the crowd whose consensus is the truth, (rater, label): the
+    group ``reference``, if any. An audited label has no crowd.
     """
     answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
     for label, said in enumerate(ratings.answers.T):

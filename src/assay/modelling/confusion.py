@@ -1,7 +1,7 @@
 """Confusions P(reported class | true class), as one table of rows for all labels.
 
-A *row* is a label and a true class. A gated label has one more row, for items to which it does not
-apply, since raters can still answer it. Columns are reported classes, padded to the largest number.
+A *row* is a label and a true class; a gated label has one more, for items to which it does not
+apply. Columns are reported classes, padded.
 """
 
 from dataclasses import dataclass
@@ -78,10 +78,9 @@ class ConfusionLayout:
         ]
 
     def entries(self, states: NDArray[np.integer], answers: NDArray[np.integer]) -> Ints:
-        """Return positions of P(reported | true) in the flat table, (state, answers, label).
-
-        ``states`` is (state, label) and ``answers`` (answers, label). Missing answers have -1, for
-        a factor 1.
+        """Return positions of P(reported | true) in the flat table, (state, answers, label), of
+        ``states`` (state, label) and ``answers`` (answers, label). Missing answers have -1, for a
+        factor 1.
         """
         columns = [
             self._entry(n, true[:, None], reported[None, :])
@@ -166,9 +165,7 @@ class ConfusionLayout:
             \theta''_{kk'} = e^{-b_k} \theta'_{kk'} + (1 - e^{-b_k}) \bar\theta'_{k'}, \qquad
             \bar\theta'_{k'} = \frac{1}{K} \sum_{l=1}^{K} \theta'_{lk'}
 
-        with :math:`a` (``added``) and :math:`b` (``guessing``), (..., rater, asked row). Wrong
-        answers keep their proportions if :math:`b = 0`. Guesses :math:`\bar\theta'` are the rater's
-        answers to items with equally likely classes.
+        with :math:`a` (``added``) and :math:`b` (``guessing``), (..., rater, asked row).
         """
         rows, true = np.arange(self.asked_rows), np.array(self.true_classes)
         right = np.zeros((self.asked_rows, self.width))

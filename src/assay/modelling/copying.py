@@ -20,12 +20,10 @@ APART, OTHER, SAME = 0, 1, 2
 class Copying:
     r"""Splits the rows of copiers' ratings by whether they equal the rating of their source.
 
-    .. math::
+    .. math:: p(y_j \mid s, y_k) = (1 - c_j)\, p_j(y_j \mid s) + c_j\, [y_j = y_k]
 
-        p(y_j \mid s, y_k) = (1 - c_j)\, p_j(y_j \mid s) + c_j\, [y_j = y_k],
-
-    where rater :math:`j` copies rater :math:`k`. A rating is copied as a whole, and only from a
-    rating of the same item that answers the same labels.
+    for a rating of rater :math:`j` and one of :math:`k` that answers the same labels of the same
+    item.
 
     names : copiers among the part's raters
     row : row of each rating, -1 without an answer
@@ -87,9 +85,8 @@ def without_copying(row: Ints) -> Copying:
 def split_copies(
     ratings: Ratings, copies: Mapping[str, str], row: Ints, kind: Ints, members: Ints
 ) -> Copying:
-    """Split the rows of the copiers among ``members``.
+    """Split the rows of the copiers among ``members``, given each copier's source by name.
 
-    copies : the source of each copier, by name; pairs with a rater who is absent are ignored
     row : row of each rating, -1 without an answer
     kind : number of the set of labels that each rating answers
     """

@@ -1,7 +1,5 @@
-"""Expert opinions as priors, ``"about 85 % accurate, 90 % between 70 and 95"``.
-
-An opinion states the mean of a probability and the mass of an interval. Both together determine a
-distribution with two parameters, found by solving two equations.
+"""Expert opinions as priors, ``"about 85 % accurate, 90 % between 70 and 95"``: a mean and the mass
+of an interval determine a distribution with two parameters.
 """
 
 import re
@@ -36,10 +34,8 @@ class Opinion:
 
     @classmethod
     def parse(cls, text: str, *, where: str = "prior") -> Self:
-        """Read an opinion from text, in per cent or as fractions.
-
-        Mean and ends of the interval are fractions if none is above 1 or has a per cent sign;
-        likewise the probability. ModelError is raised for another form or a contradiction.
+        """Read an opinion from text or raise ModelError. Numbers are in per cent if one is above 1
+        or has the sign; likewise the probability.
         """
         found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
         if found is None:
@@ -74,10 +70,8 @@ def _fractions(numbers: Sequence[float], signs: Sequence[str]) -> list[float]:
 
 
 def opinion_beta(opinion: Opinion) -> tuple[float, float]:
-    r"""Return alpha and beta of the beta distribution with the opinion's mean and mass.
-
-    With the mean :math:`m`, :math:`\alpha = m n` and :math:`\beta = (1 - m) n`; :math:`n` solves
-    :math:`I_u(\alpha, \beta) - I_l(\alpha, \beta) = p`. ModelError is raised without a solution.
+    r"""Return alpha and beta of the beta distribution with the opinion's mean and mass, or raise
+    ModelError: :math:`\alpha = m n`, :math:`\beta = (1 - m) n`.
     """
 
     def mass(log_total: float) -> float:
@@ -89,11 +83,9 @@ def opinion_beta(opinion: Opinion) -> tuple[float, float]:
 
 
 def opinion_logit_normal(opinion: Opinion) -> tuple[float, float]:
-    r"""Return mean and SD of the normal distribution of log odds with the opinion's mean and mass.
+    r"""Return mean and SD of normal log odds with the opinion's mean and mass, or raise ModelError.
 
-    :math:`E[\operatorname{expit}(\mu + \sigma z)] = m` gives :math:`\mu` for each :math:`\sigma`,
-    by the trapezoidal rule over :math:`z`; :math:`\sigma` solves for the mass. ModelError is raised
-    without a solution.
+    Each SD determines the mean by :math:`E[\operatorname{expit}(\mu + \sigma z)] = m`.
     """
     z = np.linspace(-9, 9, 801)
     weight = np.exp(-0.5 * z * z)

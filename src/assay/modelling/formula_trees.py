@@ -1,7 +1,6 @@
 """Checks of formulas against an allow-list, by the tokens and the tree of formulae.
 
-A fit contains its formula and may come from anywhere, so a formula must not run code. Only listed
-columns, numbers, operators and transforms pass; formulae's own scanner and parser read the text.
+A fit contains its formula and may come from anywhere, so a formula must not run code.
 """
 
 from collections.abc import Iterator, Mapping

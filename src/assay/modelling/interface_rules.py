@@ -69,9 +69,9 @@ Residual = Callable[["AdmissibleResponses"], Any]
 class AdmissibleResponses:
     """The answer vectors that a rater could record on the answered labels.
 
-    options : answer vectors (option, label); with blocked ones only if these are repaired
-    entries : position of each factor in a rater's flat confusions; the last one is 1
-        (state, option, label)
+    options : (option, label); with blocked ones only if these are repaired
+    entries : position of each factor in a rater's flat confusions; the last one is 1 (state,
+        option, label)
     warned : warned rules that each option breaks (option, warned rule)
     repair : share of each option that is recorded as each other one (option, option)
     """

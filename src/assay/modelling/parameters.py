@@ -19,13 +19,11 @@ SIGNLESS = ("cluster_loading", "halo_loading", "misreading_loading")
 class Parameter:
     """One block of unknowns with its prior.
 
-    prior : its ``values`` may be arrays that broadcast to ``shape``; a Dirichlet is over the last
-        axis
+    prior : its ``values`` broadcast to ``shape``; a Dirichlet is over the last axis
     spread, location : for offsets, the blocks of their SDs and of their means, if any
-    spread_at, location_at : position of each offset's SD and mean in the flat blocks; None: the
-        same
-    basis : orthonormal matrix over the last axis of a normal block; the unconstrained values are
-        the coefficients of its rows, so that data inform some of them and leave others to the prior
+    spread_at, location_at : position of each offset's in the flat blocks; None: the same
+    basis : orthonormal matrix over the last axis of a normal block; unconstrained values are
+        coefficients of its rows, so that data inform some of them and leave others to the prior
     """
 
     name: str
@@ -88,10 +86,9 @@ class Parameter:
         return self.shape
 
     def constrain(self, free: Any, xp: Any) -> tuple[Any, Any]:
-        """Return the parameter and its log density, with the Jacobian, from unconstrained values.
+        """Return the parameter and its log density with the Jacobian of PyMC's transform.
 
-        Transforms are PyMC's: log for positive values, log odds for probabilities, centred log
-        ratios for simplexes. A simplex has one term of the density, (..., *shape[:-1], 1).
+        A simplex (by centred log ratios) has one term of the density, (..., *shape[:-1], 1).
         """
         numbers = [np.asarray(v, float) for v in self.prior.values]
         if self.prior.name == "Normal":

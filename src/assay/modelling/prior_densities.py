@@ -11,10 +11,8 @@ from assay.modelling.structure import Structure
 
 
 def prior_log_densities(structure: Structure, values: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the log prior density of each block, (draw, ...), of parameters (draw, ...).
-
-    A block of simplexes lacks its last axis. ``joint`` has the priors of several parameters
-    together, where the model has any.
+    """Return the log prior density of each block, (draw, ...); a block of simplexes lacks its last
+    axis. ``joint`` has the priors of several parameters together, if there are any.
     """
     found = {p.name: log_density(p, values[p.name]) for p in structure.parameters()}
     if (joint := structure.log_joint_priors(values, np)) is not None:

@@ -33,11 +33,10 @@ class PartPriors:
 def part_priors(
     part: str, recipe: Recipe, priors: Mapping[str, str], owners: tuple[str, ...]
 ) -> PartPriors:
-    """Replace the catalogue's priors of a part by the user's.
+    """Replace a part's priors of the catalogue by the user's, or raise ModelError.
 
-    ``priors`` are ``name`` for all raters or ``owner.name`` for a rater group or rater of
-    ``owners``; ``part.name`` is the part's own. ModelError is raised if the family allows no such
-    prior for an owner.
+    ``priors`` are ``name`` for all, ``part.name``, or ``owner.name`` for a rater group or rater of
+    ``owners``.
     """
     family = default_priors(recipe.family)
     layers = {k: v for layer in recipe.layers for k, v in default_priors(layer).items()}

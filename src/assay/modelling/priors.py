@@ -162,10 +162,10 @@ def distinct(priors: Iterable[Prior]) -> tuple[Prior, ...]:
 
 
 def parse_prior(text: str, *, where: str = "prior") -> Prior:
-    """Read a prior from text; ModelError is raised for an unknown distribution or wrong numbers.
+    """Read a prior from text, or raise ModelError, whose message begins with ``where``.
 
-    The text is a distribution, ``"Normal(0, 1)"``; counts, ``"Counts([[8, 2], [1, 9]])"``; or an
-    opinion, ``"about 85 % accurate, 90 % between 70 and 95"``. ``where`` begins the message.
+    It is ``"Normal(0, 1)"``, ``"Counts([[8, 2], [1, 9]])"``, or an opinion
+    (:class:`~assay.modelling.elicitation.Opinion`).
     """
     if not isinstance(text, str):
         raise ModelError(
@@ -209,10 +209,8 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
 
 
 def write_prior(value: Any, *, where: str = "prior") -> str:
-    """Write a prior as text that :func:`parse_prior` reads.
-
-    Arrays (true class, reported class) or (rater, true class, reported class) become ``Counts``, as
-    does a mapping from labels to these.
+    """Write a prior as text for :func:`parse_prior`. Arrays ([rater,] true class, reported class),
+    and mappings from labels to these, become ``Counts``.
     """
     if isinstance(value, str | Prior):
         return str(value)
@@ -231,10 +229,8 @@ def override(
     owner: str,
     keys: Mapping[str, str] | None = None,
 ) -> dict[str, Prior]:
-    """Replace default priors by the user's; names without a default are ignored.
-
-    Opinions become a distribution of the default's kind. ``keys`` are the names as the user wrote
-    them.
+    """Replace default priors by the user's; names without a default are ignored. Opinions take the
+    default's kind. ``keys`` are the names as the user wrote them.
     """
     chosen = {name: replace(prior, key=name) for name, prior in defaults.items()}
     for name, prior in priors.items():

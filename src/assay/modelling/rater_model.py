@@ -49,12 +49,10 @@ class RaterModel(ABC):
     members : positions of its raters in the ratings
     unit : unit of each rating, a rater or a rater in a session; -1 for other parts' ratings
     unit_rater, unit_group : row of the family, and position in ``raters.groups``, of each unit
-    loading : effect of the items' difficulty
-    misreading : misreadings of whole clusters
     repeats : joins a rater's ratings of one item
     consistency : how often repeated ratings copy earlier ones; None if independent
-    copying : splits the rows of raters who copy others
-    copied : prior of the share of copied ratings
+    copying, copied : splits the rows of raters who copy others; prior of the share of copied
+        ratings
     shared : whether all raters have one confusion
     """
 
@@ -122,20 +120,17 @@ class RaterModel(ABC):
         rng: np.random.Generator,
         direction: int | None = None,
     ) -> tuple[Vectors, Floats]:
-        """Draw answers and scores (rating, label) of ratings with one difficulty and direction.
+        """Draw answers and scores (rating, label) of ``ratings``, with one difficulty and
+        direction.
 
         values : parameters of the part, with one leading axis of length 1
-        ratings : positions of ratings of this part
         states : state of each rating's item as its rater perceives it
-        answered : labels that are answered
         """
 
     @abstractmethod
     def reliability(self, values: Mapping[str, Floats], position: Any = 0.0) -> Floats:
-        """Return P(reported | true) for items at a difficulty, (draw, unit, label, true, reported).
-
-        It is NaN for classes that a label does not have. ``values`` has all parameters of the
-        model.
+        """Return P(reported | true) at a difficulty, (draw, unit, label, true, reported); NaN for
+        classes that a label lacks. ``values`` has all parameters of the model.
         """
 
     @abstractmethod

@@ -18,10 +18,7 @@ from assay.modelling.rater_model import RaterModel
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readings:
-    r"""The kinds of readings, and how probable they are.
-
-    Readings of one kind are equally probable: as many raters of each group read the cluster, and as
-    many of them misread it.
+    """The kinds of readings: equally probable ones, with as many raters of each group who misread.
 
     misread, rightly : number of raters of each group who do (kind, group)
     alike : kinds of the clusters with the same numbers of raters, -1 beyond them (raters, kind)
@@ -90,8 +87,7 @@ def find_readings(
 ) -> tuple[Readings, Expanded]:
     """Return the readings of all clusters, and the ratings in each case.
 
-    cluster : cluster of each item, by number
-    item, rater, row : of each rating
+    cluster : of each item, by number
     group : of each rater, counted over the parts with the layer; -1 without it (rater,)
     apart : number of rows between those of two directions of a rater (rater,)
     """

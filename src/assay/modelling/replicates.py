@@ -18,17 +18,15 @@ from assay.modelling.priors import Prior
 class Repeats:
     r"""Joins distinct ratings to distinct (rater, ratings of one item).
 
-    A rater's opinion of an item has a Dirichlet distribution around the confusion, so repeated
-    ratings follow Polya's urn (Eggenberger & Polya 1923):
+    Opinions of an item are Dirichlet around the confusion; ratings follow Polya's urn (Eggenberger
+    & Polya 1923), where :math:`n_r(y)` earlier ratings were :math:`y`:
 
     .. math::
 
         p(y_1, \ldots, y_R \mid s) = \prod_{r} \frac{(1 - \kappa)\, p(y_r \mid s)
             + \kappa\, n_r(y_r)}{(1 - \kappa) + \kappa (r - 1)},
 
-    where :math:`n_r(y)` earlier ratings were :math:`y`. The first rating has the probability
-    :math:`p(y \mid s)` for any consistency :math:`\kappa` of the rater; :math:`\kappa = 0` is
-    independence.
+    with the consistency :math:`\kappa` of the rater, 0 for independence.
 
     row : row of each rating's (rater, item), -1 without an answer
     single : distinct ratings without repeats, the first rows
@@ -86,12 +84,8 @@ class Repeats:
 class Consistency:
     r"""How often each rater's repeated rating copies an earlier one.
 
-    .. math::
-
-        \operatorname{logit} \kappa_j = m_{g(j)} + \tau_{g(j)} e_j, \quad
-        e_j \sim \mathrm{Normal}(0, 1).
-
-    Raters without repeated ratings have one too, for planned ratings.
+    .. math:: \operatorname{logit} \kappa_j = m_{g(j)} + \tau_{g(j)} e_j, \quad
+              e_j \sim \mathrm{Normal}(0, 1)
     """
 
     raters: Raters
@@ -128,11 +122,11 @@ class Consistency:
 def collect_repeats(
     row: Ints, voice: Ints, item: Ints, kind: Ints, rater: Ints, *, together: bool
 ) -> Repeats:
-    """Join each rater's ratings of an item, if ``together``.
+    """Join each rater's ratings of an item, if ``together`` and of equal ``kind`` (labels
+    answered).
 
     row : distinct rating, -1 without an answer
-    voice, item, rater : rater (perhaps in a session), item, and position of the rater
-    kind : the labels answered; only ratings with equal ones share an urn
+    voice, rater : rater, perhaps in a session; position of the rater
     """
     distinct = int(row.max(initial=-1)) + 1
     if not together:

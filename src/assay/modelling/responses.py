@@ -1,9 +1,8 @@
 r"""The response process p(answers of a rating | state), as rows of the response table.
 
-A row is a distinct answer vector of one unit, a rater or a rater in a session. Without active rules
-its probability is the product along its path through the gates, :math:`\prod_l \theta_{j l}[s_l,
-y_l]`. With rules that block or warn, it is one option of a menu
-(:mod:`assay.modelling.interface_rules`). Partial ratings are summed over their completions
+A row is a distinct answer vector of one unit. Without active rules its probability is
+:math:`\prod_l \theta_{j l}[s_l, y_l]` along its path through the gates. Else it is one option of a
+menu (:mod:`assay.modelling.interface_rules`). Partial ratings are summed over completions
 (``lost``), or normalised over answers to the answered labels (``draft``).
 """
 
@@ -35,8 +34,8 @@ from assay.modelling.priors import Prior
 class ProductRows:
     """Rows without active rules: sums over completions of products of confusions.
 
-    ``entries`` (row, completion, state, label) are positions in the flat confusions of all units,
-    followed by a 0 and a ``NEVER``.
+    entries : (row, completion, state, label), positions in the flat confusions of all units, a 0
+        and a ``NEVER``
     """
 
     entries: Ints
@@ -139,7 +138,6 @@ class Responses:
     """The response process without its parameters.
 
     row : row of the response table of each rating, -1 if all answers are missing
-    row_unit : unit of each row
     pooled_unasked : labels with answers pooled across raters where they do not apply
     blocks : consecutive rows of the table, by how they are computed
     """
@@ -193,10 +191,8 @@ class Responses:
         xp: Any,
         residual: Residual | None = None,
     ) -> Any:
-        """Return log p(answers of a row | state), (..., row, state).
-
-        ``log_confusion`` is (..., unit, asked row, class); ``residual`` adds dependence between the
-        answers of a rating, by menu.
+        """Return log p(answers of a row | state), (..., row, state), from ``log_confusion`` (...,
+        unit, asked row, class). ``residual`` joins the answers of a rating, by menu.
         """
         flat = merge_axes(self.full_confusion(log_confusion, values, xp), 2)
         parts = [b.table(flat, values, xp, residual) for b in self.blocks]
@@ -214,8 +210,7 @@ def build_responses(
 ) -> Responses:
     """Return the distinct (unit, answers) rows of ratings, and how each is computed.
 
-    unit : unit of each rating, -1 for other parts' ratings
-    units : number of units
+    unit : of each rating, -1 for other parts' ratings
     whole : whether answer vectors always come from a menu
     unasked : whether the family has own rows of true class "not asked"
     """

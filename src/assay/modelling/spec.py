@@ -33,10 +33,8 @@ N_ANSWERS = "n_answers"
 
 
 def check_formula(text: object) -> str:
-    """Return a formula with its tilde; raise ModelError if it is not allowed.
-
-    Only columns, arithmetic and listed transforms are allowed, since a formula from a file must not
-    run code.
+    """Return a formula with its tilde, or raise ModelError: it has only columns, arithmetic and
+    listed transforms, as a formula from a file must not run code.
     """
     return f"~ {_read(text)[0]}"
 
@@ -52,10 +50,8 @@ def counts_answers(formula: str | None) -> bool:
 
 
 def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any], Any]:
-    """Return the columns and groupings of a formula, from the checked tree.
-
-    Only the columns and the transforms can be named during evaluation. ``table`` has no missing
-    values. ModelError is raised if a term fails or has too many columns.
+    """Return the columns and groupings of a formula on a ``table`` without missing values, or raise
+    ModelError. Only columns and listed transforms can be named.
     """
     from formulae.environment import Environment
     from formulae.matrices import DesignMatrices
@@ -178,10 +174,8 @@ class Spec:
     """The specification: names of a model's parts, and priors that differ from the catalogue's.
 
     raters : a recipe for all raters, or one for each rater group
-    reference : None (consensus of all raters), ``gold``, ``groups`` (what groups agree on), or a
-        group
+    reference : None (consensus of all), ``gold``, ``groups`` (what groups agree on), or a group
     replicates : whether a rater's ratings of one item are dependent
-    formula : covariates of the prevalence, ``~ language + length``
     gold_chosen : how items of ``reference="gold"`` were chosen, at random or on recorded data
     copies : for raters who may copy another, that other rater
     """
@@ -270,10 +264,8 @@ def is_layer(name: str) -> bool:
 
 
 def parse_recipe(text: str) -> Recipe:
-    """Read ``"family + layer + layer"``; a layer alone is on ``hierarchical``.
-
-    UnknownNameError or ModelError is raised for an unknown name, several families, or a repeated
-    layer.
+    """Read ``"family + layer + layer"``; a layer alone is on ``hierarchical``. Unknown names,
+    several families and repeated layers are refused.
     """
     if not isinstance(text, str):
         raise ModelError(

@@ -1,7 +1,6 @@
-"""A model without its unknowns: its parameters, and the way from these to tables.
+"""A model without its unknowns: its parameters, and the way from these to :class:`Tables`.
 
-The likelihood needs only :class:`Tables`. The same formulas give symbols for PyMC
-(:mod:`assay.modelling.pymc_model`) and numbers for the recovery of states.
+The same formulas give symbols for PyMC (:mod:`assay.modelling.pymc_model`) and numbers.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -53,18 +52,15 @@ from assay.modelling.spec import Recipe, Spec
 class Tables(NamedTuple):
     """Tables of the likelihood, by parameters.
 
-    prevalence : probabilities of the states (..., context, node, state)
+    prevalence : (..., context, node, state)
     response : log probabilities of rows (..., difficulty, row, state)
-    difficulty : log probabilities of difficulty classes (..., context, difficulty); one context if
-        alike
+    difficulty : log probabilities of difficulty classes (..., context or 1, difficulty)
     layer : probabilities of misperceiving by difficulty and state, then of the perceived state
         (..., kind, difficulty + look, state)
-    hard_truth : probabilities of a hard item's states given its state if easy (..., hard class,
-        state, state); empty if hard items have the same truth
-    mixing : probabilities of a panel's node given its cluster's (..., node, node); empty without
-        panels
-    reading : log probabilities of the readings of a cluster (..., kind); empty if raters misread
-        none
+    hard_truth : P(a hard item's state | its state if easy) (..., hard class, state, state); empty
+        if hard items have the same truth
+    mixing : P(a panel's node | its cluster's) (..., node, node); empty without panels
+    reading : log probabilities of readings of a cluster (..., kind); empty if raters misread none
     """
 
     prevalence: Any
@@ -201,10 +197,8 @@ class Structure:
         return prevalence * easy + xp.matmul(prevalence, moves.sum(axis=-3))
 
     def with_evidence(self, kind: Ints, log_weight: Floats) -> "Structure":
-        """Return the model with more evidence about items than their ratings.
-
-        ``kind`` (item,) is what was seen of each item, and ``log_weight`` (kind, state) its log
-        probability.
+        """Return the model with more evidence: ``kind`` (item,) is what was seen of each item,
+        ``log_weight`` (kind, state) its log probability.
         """
         layered = self.perception.groups
         evidence = kind, log_weight
@@ -229,11 +223,11 @@ class Structure:
         position: float = 0.0,
         ratings: NDArray[np.integer] | None = None,
     ) -> Floats:
-        """Return confusions averaged over raters, and over ratings.
+        """Return confusions averaged over raters, and over ratings, (2, draw, label, true,
+        reported).
 
-        They are (2, draw, label, true, reported class). Many raters with few ratings dominate the
-        first, a rater with most ratings the second. Units without ratings are left out; NaN without
-        any unit. ``ratings`` has the number of each unit, by default that of these data.
+        Units without ``ratings`` (by default those of these data) are left out; NaN without any
+        unit.
         """
         by_unit = self.reliability(values, position)
         if ratings is None:
@@ -271,11 +265,10 @@ def build_structure(
     """Build a model.
 
     covariates : columns of the formula from an earlier fit; None evaluates the formula
-    by_panel : whether systems have effects within clusters
-    hard_by_system : whether systems have own shares of hard items
-    earlier : the model of earlier versions, with one degree of hard items and without prior of the
-        lean
-    nodes : number of quadrature nodes of continuous difficulty; None: by the number of answers
+    by_panel, hard_by_system : whether systems have effects in clusters, and own shares of hard
+        items
+    earlier : the model of earlier versions: one degree of hard items, no prior of the lean
+    nodes : of the quadrature of continuous difficulty; None: by the number of answers
     """
     require_ratings("a model", ratings)
     if not len(ratings.items):

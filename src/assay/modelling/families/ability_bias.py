@@ -58,19 +58,9 @@ class AbilityBias(Family):
         \eta_{jlk} = \bar\alpha_{g(j)l} + \mu_{g(j)lkk} + \alpha_{g(j)l}\, a_{jl}
             + \kappa_{g(j)l}\, c_{jlk}
 
-    for a label with three or more classes, with :math:`a, b, c \sim \mathrm{Normal}(0, 1)`.
-    Without knowing the class, a group gives answers at the rates :math:`e^\gamma`, of mean 1.
-    Ability adds :math:`e^\eta` to that of the right answer. So a class that is seldom guessed is
-    not missed where it is true, and contested items do not become items of such a class.
-
-    A rater with a bias to an answer gives it more often whatever is true: one number replaces
-    :math:`K` unrelated ones of ``hierarchical``. All classes of a label share the group's mean
-    ability :math:`\bar\alpha`, and :math:`\mu_{kk}` is a class's deviation from it: a priori,
-    raters who know the other classes hardly ever fail to name one. A binary row has one logit, as
-    in ``hierarchical``.
-
-    On hard items a share :math:`e^{-\lambda}` of what tells the true class remains, and rates and
-    biases stay.
+    with :math:`a, b, c \sim \mathrm{Normal}(0, 1)`, for a label with three or more classes; a
+    binary row has one logit, as in ``hierarchical``. On hard items a share :math:`e^{-\lambda}` of
+    what tells the true class remains.
     """
 
     name: ClassVar[str] = "ability_bias"

@@ -30,15 +30,13 @@ class ClassNamesPrior:
         {\sum_{k'} \bar\theta_{kk'}^s}, \qquad
         \bar\theta = \sum_g w_g \bar\theta_g, \quad s = 10
 
-    The true class is what most raters of the pool would say. So items that most raters would give
-    another name, such as contested ones, are not a class of this name.
+    The true class is what most raters of the pool would say: contested items are no class of its
+    name.
 
-    width : number of columns of the confusions
     rows : the asked row of each class (class,)
     right : its right answer (class,)
     weight : share of each group in the crowd that says what is true (class, group)
     log_confusion : that of each group's average rater, (..., group, asked row, class)
-    parameters : those that it depends on
     """
 
     width: int

@@ -23,13 +23,12 @@ def halfway_gaps(classes: int) -> Floats:
 def log_rows(shift: Any, between: Any, score: Any, *, classes: int, width: int, xp: Any) -> Any:
     r"""Return log P(class | true class) of one label, (..., rater, true class, class).
 
-    For :math:`u > v` it uses :math:`\operatorname{expit}(u) - \operatorname{expit}(v) =
-    \operatorname{expit}(u) \operatorname{expit}(-v) (1 - e^{v - u})`, which does not cancel.
+    For :math:`u > v`, :math:`\operatorname{expit}(u) - \operatorname{expit}(v) =
+    \operatorname{expit}(u) \operatorname{expit}(-v) (1 - e^{v - u})` does not cancel.
 
     shift : mean of the thresholds (..., rater)
     between : gaps of the thresholds, None for one threshold (..., rater, threshold gap)
     score : position of the true class (..., rater, true class)
-    width : number of columns, with padding
     """
     threshold = shift[..., None]
     if between is not None:

@@ -34,8 +34,8 @@ class JointPrior(Protocol):
 class Raters:
     """Names of raters, and the group of each as a position in ``groups``.
 
-    ``crowd`` (rater, label) is each rater's share in the crowd whose consensus is a label's truth:
-    equal among those who answered it. ``alone`` (label,) says whether nothing else tells the truth.
+    crowd : each rater's share in the crowd whose consensus is a label's truth (rater, label)
+    alone : whether nothing else tells the truth (label,)
     """
 
     names: tuple[str, ...]
@@ -51,10 +51,9 @@ class Raters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Family(ABC):
-    """A rater model over a layout of confusions.
+    """A rater model over a layout of confusions: parameters and one formula for NumPy and PyTensor.
 
-    A family is a short file with parameters and one formula for both NumPy and PyTensor. Default
-    priors are in ``models/raters/<name>.toml``.
+    Default priors are in ``models/raters/<name>.toml``.
     """
 
     name: ClassVar[str]
@@ -95,19 +94,15 @@ class Family(ABC):
 
     @abstractmethod
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return log P(reported class | true class), (..., rater, asked row, class).
-
-        ``values`` may have leading axes of draws; the rater axis may have length 1 if all raters
-        are alike. Padding is ``NEVER``.
+        """Return log P(reported class | true class), (..., rater or 1, asked row, class); padding
+        is ``NEVER``. ``values`` may have leading axes of draws.
         """
 
     def components(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return the kinds of ratings: log weight, None or (..., unit), and log confusion of each.
-
-        Confusions are (..., unit, row, class). ``unit_rater`` is the rater of each unit, and
-        ``tilt`` the effect of layers. Only mixture families have several kinds.
+        """Return the kinds of ratings of a mixture family, else one: log weight, None or (...,
+        unit), and log confusion (..., unit, row, class) of each.
         """
         table = self.log_confusion(values, xp)[..., unit_rater, :, :]
         return [(None, table if tilt is None else self.layout.tilt(table, tilt, xp))]
@@ -126,10 +121,8 @@ class Family(ABC):
         return found
 
     def joined(self, prior: str, *, axes: int = 0) -> Prior:
-        """Return one prior of all groups or raters, with numbers (owner,).
-
-        ``axes`` axes of length 1 follow. ModelError is raised if their priors are different
-        distributions.
+        """Return one prior of all groups or raters, with numbers (owner, 1, ...) and ``axes`` of
+        length 1. ModelError is raised if their distributions differ.
         """
         every = self.owned(prior)
         kinds = sorted({p.name for p in every})

@@ -29,10 +29,9 @@ class Hierarchical(Family):
         \theta_{jlk} = \mathrm{softmax}(\mu_{g(j)lk} + \sigma_{g(j)lk}\, z_{jlk}), \quad
         z_{jlk} \sim \mathrm{Normal}(0, 1)
 
-    A binary row has one logit, that of the correct class; a longer row has one per class. If only
-    raters define the truth of a binary label, their mean lean to one answer, :math:`\frac{1}{2J}
-    \sum_j (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00})`, has the prior ``lean``:
-    the majority is right unless data show clearly that most raters are wrong in the same way.
+    A binary row has one logit, a longer row one per class. If only raters define the truth of a
+    binary label, :math:`\frac{1}{2J} \sum_j (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\,
+    \theta_{j00})` has the prior ``lean``.
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -90,9 +89,8 @@ def logit_parameters(family: Family, cells: Bools) -> list[Parameter]:
 def mean_prior(family: Family, cells: Bools, *, correct: str = "mean_correct") -> Prior:
     """Return the prior of the logits of a group's average rater, (group, cell).
 
-    ``correct`` names the prior of right answers in longer rows. If the lean has its own prior, a
-    row's prior is that of the mean of both rows, so that the SD of each is larger by the square
-    root of 2.
+    ``correct`` names that of right answers in longer rows. Where the lean has its own prior, both
+    rows' mean has the row's prior, so each SD is larger by the square root of 2.
     """
     names = {"binary": "mean_binary", "correct": correct, "other": "mean_other"}
     kinds = {kind: family.joined(name) for kind, name in names.items()}
@@ -141,8 +139,7 @@ def pool_leans(
 ) -> list[PoolLean]:
     """Return how the raters' mean leans differ from their pool's, where raters define the truth.
 
-    ``cells`` are those with logits of raters. ``move`` adds leans to the answers of a label with
-    three classes or more.
+    ``move`` adds leans to the answers of a label with three classes or more.
     """
     crowd, layout, spread = family.raters.crowd, family.layout, family.priors["lean_spread"]
     if crowd is None:

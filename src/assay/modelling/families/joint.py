@@ -26,14 +26,9 @@ class Joint(Hierarchical, WholeFamily):
             h_{g l l'}\, x_l(y) x_{l'}(y) + v_{g l l'}\, e_l(s, y) e_{l'}(s, y)\Bigr)
 
     over the answers that the interface allows. :math:`x = \pm\tfrac12` is the answer, :math:`e =
-    \tfrac12` a wrong and :math:`-\tfrac12` a right one, and 0 without an answer; an unordered label
-    has an :math:`x` for each class. For binary labels the log odds ratio of two answers is :math:`h
-    + v` if both truths are equal and :math:`h - v` if they differ: a halo :math:`h` does not depend
-    on the truth, while slips :math:`v` occur together. If a share :math:`w_l` of the answers are
-    not guesses, slips are :math:`\sqrt{w_l w_{l'}}` times as strong.
-
-    A full table of states by answer vectors would have 992 unknowns per group for five binary
-    labels; two per pair of labels are 20, which ratings can inform.
+    \tfrac12` a wrong and :math:`-\tfrac12` a right one, 0 without an answer; an unordered label has
+    an :math:`x` for each class. If a share :math:`w_l` of the answers are not guesses, slips
+    :math:`v` are :math:`\sqrt{w_l w_{l'}}` times as strong.
     """
 
     name: ClassVar[str] = "joint"

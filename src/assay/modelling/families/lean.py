@@ -22,8 +22,8 @@ class LeanPrior:
         \qquad p(\mu, \sigma, z) = p_0(\mu, \sigma, z)\,
         \frac{\mathrm{Normal}(L; m, \tau)}{p_0(L \mid \sigma)}
 
-    The logits are :math:`\mu + \sigma z`, and :math:`p_0(L \mid \sigma)` is normal: the priors of
-    SDs and of differences between raters stay the same.
+    with logits :math:`\mu + \sigma z` and normal :math:`p_0(L \mid \sigma)`: other priors stay the
+    same.
 
     share : weight of each logit in the lean of a binary label; no cell has two labels
         (label, rater, cell)

@@ -26,9 +26,8 @@ class Mace(Family):
         p(y \mid s) = (1 - \phi_j)\, [y = s] + \phi_j \prod_l \xi_{jl}[y_l], \quad
         \phi_j \sim \mathrm{Beta}(\alpha, \beta), \quad \xi_{jl} \sim \mathrm{Dirichlet}(\gamma)
 
-    Both terms are normalised over the answers that the interface allows. The mean over labels and
-    classes of what layers add to log odds of right answers is added to the log odds of an honest
-    rating.
+    Both terms are normalised over the answers that the interface allows. What layers add to log
+    odds of right answers is added, on average, to those of an honest rating.
     """
 
     name: ClassVar[str] = "mace"

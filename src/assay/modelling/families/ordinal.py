@@ -21,19 +21,17 @@ class Ordinal(Family):
         P(y \le k \mid t) = \operatorname{expit}(c_{jlk} - a_{jl}\, x_{g(j) l t}), \quad
         c_{jl1} < \dots < c_{jl, K-1}
 
-    The true classes are at :math:`x_1 < \dots < x_K`, with gaps :math:`\Delta_{glk} =
-    e^{\delta_{glk}}`; the mean of their midpoints is 0. A rater scales them by :math:`a_{jl} \sim
-    \mathrm{Normal}(1, \sigma_g)` and has the thresholds
+    True classes are at :math:`x_1 < \dots < x_K`, with gaps :math:`\Delta_{glk} = e^{\delta_{glk}}`
+    and midpoints of mean 0. A rater scales them by :math:`a_{jl} \sim \mathrm{Normal}(1, \sigma_g)`
+    and has the thresholds
 
     .. math::
 
         c_{jl1} = b_{jl} + \text{const}, \quad c_{jl,k+1} - c_{jlk} =
             \tfrac{1}{2} (\Delta_{glk} + \Delta_{gl,k+1})\, e^{w_{jlk}},
 
-    where :math:`b_{jl}` is their mean and :math:`w = 0` puts each midway between two classes. With
-    three or more classes, a share :math:`\lambda_g` of the answers are lapses, uniform over
-    classes. Otherwise answers two classes off would have almost no probability, and a few would
-    distort the thresholds.
+    of mean :math:`b_{jl}`. With three or more classes, a share :math:`\lambda_g` of answers are
+    uniform lapses, lest a few answers two classes off distort the thresholds.
     """
 
     name: ClassVar[str] = "ordinal"

@@ -22,10 +22,9 @@ CHUNK_NUMBERS = 4_000_000
 class PoolLean(ABC):
     r"""The mean leans of the raters of some labels, as a random sample of a pool.
 
-    The **lean** :math:`\ell_j` of rater :math:`j` is how much likelier than others the rater gives
-    one answer than another, whatever is true. The **ability** :math:`a_j` is the log odds of a
-    right answer against a wrong one. By definition, the pool leans to no answer where evidence is
-    even. The mean of :math:`J` raters differs from it:
+    The **lean** :math:`\ell_j` of a rater is how much likelier it is to give one answer, whatever
+    is true; the **ability** :math:`a_j` the log odds of right answers. The pool leans to no answer;
+    the mean of :math:`J` raters differs by
 
     .. math::
 
@@ -35,8 +34,7 @@ class PoolLean(ABC):
 
     where :math:`S = \sum_j (\ell_j - \bar\ell)^2`.
 
-    An item on which the pool is split gets yes from a rater who leans by :math:`\delta` with log
-    odds :math:`\delta`. With :math:`c\, \delta` added to all leans of the model, just these answers
+    With :math:`c\, \delta` added to all leans, the answers to an item on which the pool is split
     are no evidence.
 
     labels : position of each lean's label in the task
@@ -123,10 +121,9 @@ class AnswerPoolLean(PoolLean):
         a_j = \frac{1}{K} \sum_k \log \theta_{jkk}
             - \frac{1}{K (K - 1)} \sum_{k \ne k'} \log \theta_{jkk'}
 
-    These are the effects of the columns and of the diagonal in a two-way table. They add up to 0
-    over the answers, so that :math:`\sqrt{2 K / (K - 1)}\, \ell_{jk'}` varies as much as the log
-    odds between two answers would. A lean to one answer varies by :math:`1 / \sqrt{2}` as much.
-    Where the pool is split between two of the answers, they are no evidence with
+    the effects of columns and diagonal in a two-way table. :math:`\sqrt{2 K / (K - 1)}\,
+    \ell_{jk'}` varies as the log odds between two answers would. Where the pool is split between
+    two, they are no evidence with
 
     .. math:: c = \frac{\bar a / 2}{\tanh(\bar a / 2)} + \frac{(K - 2)\, \bar a}{2 (e^{\bar a} - 1)}
 

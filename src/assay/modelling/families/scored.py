@@ -28,8 +28,7 @@ class Scored:
             \tfrac{1}{2}\bigr) m_{jlk'b}\Bigr), \quad
         m_{jlk'b} = \sum_{b' \le b} e^{\eta_{jlk'b'}}
 
-    Adjacent classes have the likelihood ratio :math:`e^{m_{jlk'b}}` up to a factor, which grows
-    with the bin b. Scores within a bin are not distinguished.
+    Adjacent classes have the likelihood ratio :math:`e^{m_{jlk'b}}` up to a factor.
     """
 
     name: ClassVar[str] = "scored"
@@ -75,8 +74,8 @@ class Scored:
     ) -> Any:
         """Return log P(bin or guess | true class), (..., unit, asked row, code).
 
-        Codes are the label's bins, then its classes for an answer without a score, the sum of the
-        class's bins. ``tilt`` multiplies all log likelihood ratios by the exponential of its total.
+        Codes are the label's bins, then its classes for an answer without a score, the sum of its
+        bins.
         """
         group, layout = self.raters.group[unit_rater], self.layout
         base = (
@@ -126,9 +125,8 @@ def level_and_contrasts(layout: ScoreLayout) -> Floats:
 def rise_places(layout: ScoreLayout) -> Floats:
     """Return the log prior shares of a likelihood ratio's rise by step, (score_step,).
 
-    With three or more classes, the ratio of neighbours rises mostly where their regions meet; a
-    uniform rise would leave inner classes without scores in their favour. The total rise is that of
-    a binary label, which is uniform.
+    With three or more classes it rises mostly where the regions of neighbours meet; a uniform rise
+    would leave inner classes without scores in their favour.
     """
     found = []
     for classes in layout.classes:

@@ -45,13 +45,9 @@ class Difficulty:
             + \bigl(1 - w_{jlk}(h_d)\bigr)\, \bar\theta_{jlk'}, \qquad
         \bar\theta_{jlk'} = \frac{1}{K_l} \sum_{k=1}^{K_l} \theta_{jlkk'}
 
-    The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
-    of items of which each class is as likely, so that a bias to an answer stays. The share of the
-    others is :math:`w(h) = e^{-\lambda h}` where items are easy or hard, and
-    :math:`w(h) = 1 - h\,(1 - e^{-\lambda})` where difficulty is continuous
-    (:class:`~assay.modelling.layers.loading.Loading`).
-
-    ``classes``: an item is easy, hard on one label alone, or more or less hard on all labels,
+    with :math:`w` of :class:`~assay.modelling.layers.loading.Loading` and guesses
+    :math:`\bar\theta`. ``classes``: an item is easy, hard on one label alone, or more or less hard
+    on all labels,
 
     .. math::
 
@@ -60,56 +56,23 @@ class Difficulty:
         \rho_0 = 1 - \rho, \quad \rho_d = \rho\, \kappa_d, \quad
         \rho_{L+m} = \rho\, \kappa_{L+1}\, q_m,
 
-    with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
-    task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are the
-    rule of Gauss and Legendre for :math:`u = e^{-x}` uniform between 0 and 1: at a rate
-    :math:`\lambda` of 1 any share of the answers to a hard item may be guesses. Hard items have a
-    truth of their own
-    (:class:`~assay.modelling.layers.hard_truth.HardTruth`). Where the items are of two systems or
-    more, each system has its shares,
+    with :math:`x_m, q_m` of :func:`hard_degrees`. Hard items have a truth of their own
+    (:class:`~assay.modelling.layers.hard_truth.HardTruth`). In context :math:`c`, of which system
+    :math:`g` has the share :math:`a_{cg}`,
 
     .. math::
 
         \rho_{cd} \propto \rho_d\, e^{\tau \sum_g a_{cg} z_{gd}} \ (d \ge 1), \qquad
         \rho_{c0} \propto \rho_0, \qquad z_{gd} \sim \mathrm{Normal}(0, 1)
 
-    in context :math:`c`, of which the share :math:`a_{cg}` belongs to system :math:`g`: an item
-    that two systems show is half of each. With one kind this is
-    :math:`\operatorname{logit} \rho_c = \operatorname{logit} \rho + \tau \sum_g a_{cg} z_g`.
-    ``continuous``: an item is hard by degrees, on all labels,
+    ``continuous``: :math:`h_i \sim \mathrm{Beta}(c \rho, c\,(1 - \rho))`, :math:`c = \tfrac12`, on
+    all labels, by quadrature (:mod:`~assay.modelling.layers.difficulty_nodes`).
 
-    .. math::
-
-        h_i \sim \mathrm{Beta}\bigl(c \rho,\ c\,(1 - \rho)\bigr), \qquad c = \tfrac12,
-
-    of mean :math:`\rho`, by quadrature (:mod:`~assay.modelling.layers.difficulty_nodes`). With
-    :math:`c \to 0` items are easy or hard.
-
-    Every row lies between the mean of the rows and what it is on the easiest items:
-
-    .. math::
-
-        p_d(k \mid k) - p_d(k \mid l) = w\, (\theta_{kk} - \theta_{lk})
-        \text{ if } w_k = w_l = w, \qquad
-        \min_d p_d(1 \mid 1) \ge \bar\theta_1 \ge \max_d p_d(1 \mid 0)
-
-    for two classes and a rater who is no adversary, so that no difficulty turns an item round, and
-    of exchangeable raters each more who says 1 makes 1 more likely.
-
-    Attributes
-    ----------
-    kind : {"none", "classes", "continuous"}
-    labels : tuple of str
-        Labels on which alone an item can be hard; none where it is hard on all or on none.
-    priors : mapping of str to Prior
-        ``hard_share``, ``hard_split`` if there are several kinds, and ``hard_share_system_sd`` if
-        systems differ.
-    systems : Effect, optional
-        Systems that each have a share of hard items.
-    nodes : int
-        Of the quadrature, if difficulty is continuous.
-    degrees : int
-        Of hard items, if there are classes; 1 in fits by earlier versions, where all were as hard.
+    kind : "none", "classes" or "continuous"
+    labels : those on which alone an item can be hard
+    priors : ``hard_share``, ``hard_split`` of several kinds, ``hard_share_system_sd`` of systems
+    systems : those that each have a share of hard items
+    degrees : of hard items; 1 in fits by earlier versions, where all were as hard
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
@@ -172,13 +135,10 @@ class Difficulty:
         return xp.exp(self.log_weight(values, xp)[..., 1:])
 
     def by_item(self, chance: Floats) -> dict[str, Floats]:
-        """Say how hard items are, from the probabilities of the classes, (item, difficulty).
+        """Say how hard items are, from probabilities of the classes (item, difficulty).
 
-        Returns
-        -------
-        dict
-            ``difficulty`` (item,), its expectation; or ``hard`` (item,), the probability of being
-            hard, and ``hard_on_label`` (item, label) on each label, if labels differ in it.
+        The dict has ``difficulty`` (item,), its expectation; or ``hard`` (item,), the probability
+        of being hard, and ``hard_on_label`` (item, label), if labels differ in it.
         """
         if self.kind == "none":
             return {}
@@ -227,10 +187,9 @@ class Difficulty:
 
 @cache
 def hard_degrees(count: int) -> tuple[Floats, Floats]:
-    """How hard hard items are, and how many are so: (degree,), ascending.
+    """Return the degrees of hard items, ascending, and their shares, (degree,): the rule of Gauss
+    and Legendre for :math:`e^{-x}` uniform between 0 and 1.
 
-    Examples
-    --------
     >>> degrees, weight = hard_degrees(3)
     >>> degrees.round(2), weight.round(2)
     (array([0.12, 0.69, 2.18]), array([0.28, 0.44, 0.28]))
@@ -249,16 +208,8 @@ def difficulty_of(
     nodes: int = 0,
     degrees: int = DEGREES,
 ) -> Difficulty:
-    """Return the one difficulty of items that the layers of all rater groups name.
-
-    ``labels`` are those on which alone an item can be hard if it is easy or hard, ``systems`` those
-    that each have a share of hard items, ``nodes`` at how many a continuous one is looked at,
-    ``degrees`` how many degrees of hard items there are.
-
-    Raises
-    ------
-    ModelError
-        If groups want difficulties of several kinds.
+    """Return the one difficulty that the layers of all rater groups name, or raise ModelError if
+    they name several kinds. Other arguments are fields of :class:`Difficulty`.
     """
     named = [name for name in KINDS if name in layers]
     if len(named) > 1:

@@ -1,19 +1,10 @@
 r"""Quadrature over continuous difficulty: fixed nodes, and weights by its mean.
 
-The likelihood of an item is
-
-.. math::
-
-    p(y_i) = \sum_s \int_0^1 \pi_s(h) \prod_{a \in i} p_h(y_a \mid s)\,
-    \mathrm{Beta}\bigl(h;\, c \rho, c\,(1 - \rho)\bigr)\, \mathrm dh, \qquad
-    p_h(y \mid s) = \bar\theta + \bigl(1 - h\,(1 - e^{-\lambda})\bigr) (\theta_s - \bar\theta).
-
-The integrand is a polynomial in :math:`h`; its degree is the number of answers, plus 2 for the
-truth of hard items. With as many nodes :math:`h_q`, interpolation is exact; with fewer it is close.
-The weights are :math:`w_q(\rho) = \int \ell_q \,\mathrm{dBeta}` for the Lagrange polynomials
-:math:`\ell_q`. The nodes are Gauss-Lobatto nodes for one :math:`\rho`, with 0 and 1. Moments of a
-Beta distribution are polynomials in its mean, and so are the weights, which makes values and
-gradients cheap.
+The integrand (:class:`~assay.modelling.layers.difficulty.Difficulty`) is a polynomial in :math:`h`,
+of the degree of the number of answers, plus 2 for the truth of hard items. The weights
+:math:`w_q(\rho) = \int \ell_q \,\mathrm{dBeta}` of the Lagrange polynomials :math:`\ell_q` are
+polynomials in the mean, so values and gradients are cheap. Nodes are Gauss-Lobatto nodes for one
+:math:`\rho`.
 """
 
 from dataclasses import dataclass
@@ -42,8 +33,7 @@ MAX_NODES = 40
 def node_count(answers: int, *, longer: bool = False) -> int:
     """Return the number of nodes for items with up to ``answers`` answers.
 
-    More answers narrow the likely range of difficulties, by the square root of their number.
-    ``longer`` says whether a label has three classes or more; a family's integrand may then be no
+    ``longer``: a label has three classes or more, so that a family's integrand may be no
     polynomial.
 
     >>> [node_count(n) for n in (1, 5, 10, 30, 123)], node_count(5, longer=True)
@@ -57,9 +47,8 @@ def node_count(answers: int, *, longer: bool = False) -> int:
 class Nodes:
     r"""Nodes of the quadrature, from 0 to 1.
 
-    ``coefficients`` (degree, node) are of Chebyshev polynomials in :math:`2 \rho - 1`, for each
-    weight without its factors :math:`\rho` and :math:`1 - \rho`: only the first node has a weight
-    if :math:`\rho = 0`, only the last if :math:`\rho = 1`.
+    coefficients : of Chebyshev polynomials in :math:`2 \rho - 1`, for each weight without its
+        factors :math:`\rho` and :math:`1 - \rho` (degree, node)
     """
 
     positions: Floats

@@ -24,9 +24,8 @@ class Drift:
         v_{jlkt} = \omega_{g(j) l} \sum_{u \le t} x_{jlku}, \quad
         z, x \sim \mathrm{Normal}(0, 1)
 
-    from the second session on. With :math:`w` a rater becomes better or worse, with :math:`v`
-    stricter or more lenient. The confusion is that of the first session. ``sessions`` are in order;
-    ``raters`` is one row if all share a confusion.
+    from the second session on. ``sessions`` are in order; ``raters`` is one row if all share a
+    confusion.
     """
 
     layout: ConfusionLayout

@@ -25,12 +25,9 @@ class Halo:
             \cdot] + h_{g(j)l}\, m\, x_l(\cdot)\bigr), \quad w_0 = 1 - \eta_{g(j)},
             \quad w_{\pm 1} = \eta_{g(j)} / 2
 
-    :math:`m` is the impression: none, or one of two opposite ones, whatever is true. :math:`x` runs
-    from :math:`-\tfrac12` to :math:`\tfrac12` over the classes in order, and an unordered label has
-    an :math:`x` for each class. So an impression adds :math:`\pm h` to the log odds of yes. Three
-    values fit graded impressions as well as finer grids: with :math:`\eta = 1/3` they are the
-    Gauss-Hermite rule of a normal impression. Each term is normalised over the answers that the
-    interface allows. The sign of all h of a group together is arbitrary.
+    for the impressions :math:`m`: none, or one of two opposite ones. :math:`x` runs from
+    :math:`-\tfrac12` to :math:`\tfrac12` over the classes in order; an unordered label has an
+    :math:`x` for each class. Each term is normalised over the answers that the interface allows.
     """
 
     layout: ConfusionLayout

@@ -29,22 +29,12 @@ class HardTruth:
 
     for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
     odds, among the states that are asked the same labels; where rules tie other labels to it, they
-    change no more than they have to. Two answers to a hard item agree beyond chance as often as
-    neither is a guess, :math:`w^2`: where hard items are no harder on a label, it keeps its
-    prevalence, and where all answers are guesses, it is as often one class as another. So raters
-    who are split are not overruled by what is true of the items on which they agree. Labels of
-    three classes or more keep their prevalence: raters who are split between two of the classes say
-    nothing of the others.
+    change as little as possible. Labels of three classes or more keep their prevalence: raters who
+    are split between two classes say nothing of the others.
 
-    Attributes
-    ----------
-    space : StateSpace
-    hard : ndarray (hard class, label)
-        How hard each class of hard items is on each label.
-    continuous : bool
-        Whether difficulty is continuous: the second :math:`w`.
-    wanted : bool
-        Whether items differ in difficulty, and the truth is what all raters agree on.
+    hard : how hard each class of hard items is on each label (hard class, label)
+    continuous : whether difficulty is continuous: the second :math:`w`
+    wanted : whether items differ in difficulty, and the truth is what all raters agree on
     """
 
     space: StateSpace
@@ -66,16 +56,9 @@ class HardTruth:
         return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
 
     def table(self, rates: list[Any], xp: Any) -> Any:
-        r"""Probabilities of a hard item's states given its state if it were easy, by class.
-
-        Parameters
-        ----------
-        rates : list of (..., group, label)
-            :math:`\lambda` of the groups to which difficulty matters.
-
-        Returns
-        -------
-        (..., hard class, state, state), or (0, 0, 0) if hard items are like the others
+        r"""Return P(a hard item's state | its state if easy), (..., hard class, state, state), from
+        :math:`\lambda` (..., group, label) of each group; (0, 0, 0) if hard items are like the
+        others.
         """
         if not self.applies:
             return np.zeros((0, 0, 0))

@@ -25,9 +25,9 @@ class Lapses:
         \operatorname{logit} \epsilon_j = m_{g(j)} + \tau_{g(j)} e_j, \quad
         \xi_{jl} = \mathrm{softmax}(n_{g(j)l} + \upsilon_{g(j)} w_{jl}),
 
-    with :math:`e_j, w_{jlk} \sim \mathrm{Normal}(0, 1)`. A rating is a lapse as a whole. Both terms
-    are normalised over the answers that the interface allows; answers to questions that do not
-    apply are alike in both. ``raters`` is one row if all share a confusion.
+    with :math:`e_j, w_{jlk} \sim \mathrm{Normal}(0, 1)`. Both terms are normalised over the answers
+    that the interface allows; answers to questions that do not apply are alike in both. ``raters``
+    is one row if all share a confusion.
     """
 
     layout: ConfusionLayout

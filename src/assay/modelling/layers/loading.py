@@ -24,12 +24,10 @@ class Loading:
         \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
 
-    is the share of answers to an item of difficulty :math:`h` that are not guesses: the first for
-    easy and hard items, the second for continuous difficulty, :math:`0 \le h \le 1`. Without
-    ``by_rater`` :math:`\tau = 0`; without ``by_class`` all true classes have one
-    :math:`\lambda_{gl}`. (Qu, Tan & Kutner 1996 have loadings of each diagnostic test and class.)
-
-    priors : ``difficulty_rate``, and ``difficulty_rate_sd`` with ``by_rater``
+    is the share of answers that are no guesses: first for easy and hard items, second for
+    continuous difficulty. Without ``by_rater`` :math:`\tau = 0`; without ``by_class`` all true
+    classes have one :math:`\lambda_{gl}`. (Qu, Tan & Kutner 1996 have loadings of each test and
+    class.)
     """
 
     layout: ConfusionLayout

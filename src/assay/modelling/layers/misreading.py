@@ -27,7 +27,7 @@ class Misreading:
         P(m) \propto \prod_j (1 - \eta_{g(j)})^{[m_j = 0]} (\eta_{g(j)} / 2)^{[m_j \ne 0]}
 
     A reading :math:`m` says which raters misread the cluster, at most
-    :data:`~assay.data.misread_clusters.MOST` of them, and in which direction. :math:`x` is that of
+    :data:`~assay.data.misread_clusters.MOST`, and in which direction. :math:`x` is as in
     :class:`~assay.modelling.layers.halo.Halo`. ``raters`` is one row if all share a confusion.
     """
 

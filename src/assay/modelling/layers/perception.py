@@ -29,10 +29,9 @@ class Perception:
         \operatorname{logit} \epsilon_{gx} = \operatorname{logit} \epsilon_g + \kappa_g x, \\
         \tilde\pi_g(a \mid s) &\propto \pi(a) \exp(x_a \cdot \tau_g + B_g[s, a])
 
-    The perceived state of a misperceived item is drawn from its context's prevalence, tilted as
-    gold, the reference or other groups tell. The item's difficulty :math:`x` raises the rate of
-    misperception: disagreement is a sign of a hard item, so a split vote is doubted more than a
-    clear one. :math:`B` is for three to eight states.
+    A misperceived item's state is drawn from its context's prevalence, tilted as gold, the
+    reference or other groups tell. :math:`x` is the item's difficulty; :math:`B` is for three to
+    eight states.
 
     groups : rater groups with a layer
     troubled : those of them whose recipe has a difficulty
@@ -114,10 +113,9 @@ class Perception:
         return softmax(odds, xp)
 
     def table(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        """Return misperception probabilities, then those of perceived states.
-
-        The result is (..., kind, difficulty + look, state); a kind is a group in a context, and the
-        contexts of a group are adjacent. ``prevalence`` is (..., context, node, state).
+        """Return P(misperceived), then of perceived states, (..., kind, difficulty + look, state).
+        A kind is a group in a context, those of a group adjacent. ``prevalence`` is (..., context,
+        node, state).
         """
         classes = self.difficulty.classes
         if not self.groups:

@@ -22,13 +22,10 @@ from assay.modelling.spec import GOLD, GROUPS
 def layered_groups(
     reference: str | None, named: set[str], groups: Collection[str], meeting: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the rater groups with a perception layer.
+    """Return the rater groups with a perception layer; ModelError if data do not identify it.
 
     named : groups whose recipe has ``perception``
-    groups : all rater groups, in order
     meeting : groups with two raters on some item
-
-    ModelError is raised if the data do not identify the layer.
     """
     if reference is None:
         if named:
@@ -131,10 +128,8 @@ def group_sizes(ratings: Ratings) -> dict[str, int]:
 
 
 def telling_items(ratings: Ratings, reference: str) -> Bools:
-    """Return whether an item is informative about misperception, (item,).
-
-    It needs gold; two ratings of the reference group and one of another; or ratings of three
-    groups.
+    """Return which items tell of misperception, (item,): by gold, by ratings of three groups, or by
+    two ratings of the reference group and one of another.
     """
     if reference == GOLD:
         return ratings.has_truth

@@ -22,8 +22,7 @@ class SystemBias:
         \operatorname{logit} P(\text{right} \mid k, c) = \operatorname{logit} \theta_{jlk}
             + \tau_{g(j) l}\, b_{jlkc}, \quad b_{jlkc} \sim \mathrm{Normal}(0, 1)
 
-    for an item of system c. A judge that prefers one system's style calls more of its items good,
-    whether they are or not; one confusion for all systems would show a difference between systems.
+    for an item of system c.
 
     raters : one row if all share a confusion
     unit_system : -1 for items of several systems or none, which have no bias

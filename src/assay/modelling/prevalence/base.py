@@ -23,9 +23,9 @@ MAX_TABLE = 5_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prevalence(ABC):
-    """The joint prior of an item's labels: a distribution over states by context.
+    """The joint prior of an item's labels, by context: parameters and one formula for NumPy and
+    PyTensor.
 
-    A prevalence model is a short file with parameters and one formula for both NumPy and PyTensor.
     Default priors are in ``models/prevalence/<name>.toml``.
     """
 
@@ -86,8 +86,8 @@ class Prevalence(ABC):
 def main_columns(task: Task, space: StateSpace) -> tuple[Floats, tuple[str, ...]]:
     """Return the columns of the main effects (state, term), and their names.
 
-    Classes are corners of a regular simplex with edges of length 1 (a binary label: -1/2 and 1/2);
-    a label that does not apply has 0.
+    Classes are corners of a regular simplex with edges of length 1; a label that does not apply is
+    0.
     """
     columns, names = [], []
     for label, codes in zip(task.labels, space.states.T, strict=True):

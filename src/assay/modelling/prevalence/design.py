@@ -1,9 +1,8 @@
 """Predictors of the prevalence: contexts, clusters with their quadrature, covariates.
 
-Formulas have Wilkinson's notation as read by `formulae`, without a left side:
-``"~ language + bs(length, df=3)"``, ``"~ domain * length"``, ``"~ length + (1 | source)"``. Columns
-are centred over the items and, unless binary, divided by their SD, so that one prior suits all.
-Levels of ``(1 | source)`` are partially pooled, like systems and strata.
+Formulas are in Wilkinson's notation of `formulae`, as in ``"~ length + (1 | source)"``. Columns are
+centred over the items and, unless binary, divided by their SD. Levels of ``(1 | source)`` are
+partially pooled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -156,8 +155,7 @@ PANEL_REACH, PANEL_STEP = 6.0, 0.3
 class Effect:
     """A grouping of items whose levels shift the main effects.
 
-    ``share`` (context, level) is each level's share of a context's places in ranked lists: an item
-    that two systems retrieved is half of each.
+    share : each level's share of a context's places in ranked lists (context, level)
     """
 
     name: str
@@ -169,13 +167,11 @@ class Effect:
 class PrevalenceDesign:
     """Contexts of items, clusters, and quadrature over the cluster effect.
 
-    covariates, covariate_values : columns of the formula, and their values (context, covariate)
-    item_context : context of each item
-    systems : names of the systems, if any
+    covariate_values : (context, covariate)
     system_share : share of contexts in each system's places (system, context); one row without
         systems
-    cluster : cluster of each item; None without a cluster effect
-    panel : panel of each item, numbered by cluster; None without effects of systems within clusters
+    cluster : of each item; None without a cluster effect
+    panel : of each item, numbered by cluster; None without effects of systems within clusters
     nodes, log_weight : quadrature over a standard normal effect; one node at 0 without clusters
     """
 
@@ -218,13 +214,11 @@ def normal_quadrature(step: float = STEP, reach: float = REACH) -> tuple[Floats,
     .. math:: \int \varphi(u) f(u)\, du \approx \sum_q w_q f(u_q), \quad
               u_q = b \sinh(q h / b), \quad w_q \propto \varphi(u_q) \cosh(q h / b)
 
-    ``step`` is the spacing at 0, and grows in the tails; ``reach`` the least distance to cover. For
-    integrands analytic around the real line the error falls exponentially in 1 / step (Trefethen &
-    Weideman 2014, SIAM Review 56, 385-458) for any data, without adaptive centring. Two states
-    whose log odds change by :math:`\Lambda` per unit of u cause a singularity at distance
-    :math:`\pi / \Lambda` and an error of about :math:`e^{-2 \pi^2 / (\Lambda h)}`: below 1e-9 of
-    the log-likelihood for loadings from their prior, up to 1e-6 if all are 2, and 1e-3 if all are
-    3.
+    ``step`` is the spacing at 0, ``reach`` the least distance to cover. The error falls
+    exponentially in 1 / step (Trefethen & Weideman 2014, SIAM Review 56, 385-458). Log odds that
+    change by :math:`\Lambda` per unit of u cause one of about :math:`e^{-2 \pi^2 / (\Lambda h)}`:
+    below 1e-9 of the log-likelihood for loadings from their prior, up to 1e-6 if all are 2, and
+    1e-3 if all are 3.
     """
     half = int(np.ceil(BEND * np.arcsinh(reach / BEND) / step))
     even = step * np.arange(-half, half + 1)
@@ -242,10 +236,9 @@ def build_design(
 ) -> PrevalenceDesign:
     """Return the design of the prevalence for some ratings.
 
-    Systems, ranks and strata have effects if there are two or more; clusters if at least
-    ``MIN_CLUSTERS`` have two items or more; panels if as many clusters have two panels of two items
-    or more. ``covariates`` are the formula's columns from an earlier fit; the formula is then not
-    evaluated.
+    Two or more systems, ranks or strata have effects; clusters if ``MIN_CLUSTERS`` have two items,
+    and panels if as many have two panels of two items. ``covariates`` are the formula's columns of
+    an earlier fit.
     """
     groupings = _design_groupings(ratings)
     if covariates is None:
@@ -360,10 +353,8 @@ def find_panels(ratings: Ratings, cluster: Ints) -> Ints | None:
 
 
 def telling_panels(ratings: Ratings, cluster: Ints) -> tuple[Ints, Ints]:
-    """Return the panel of each item, and the clusters with two panels of two items or more.
-
-    A panel is a cluster with a set of systems: items of two systems have a panel of their own, and
-    so do items without a system. Panels are numbered by cluster.
+    """Return the panel of each item (a cluster with a set of systems), numbered by cluster, and the
+    clusters with two panels of two items or more.
     """
     shown_by = _sets_of_systems(ratings)
     sets = shown_by.max(initial=0) + 1

@@ -27,13 +27,10 @@ class Loglinear(Prevalence):
         \log \pi(s \mid c, t) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + B w_c + \lambda t)
             + z_s \cdot \gamma - \kappa \cdot \mathrm{broken}_s + \log b_s + \mathrm{const}
 
-    Classes are corners of a regular simplex with edges of length 1 (a binary label: -1/2 and 1/2;
-    not applicable: 0), so all classes have the same prior. The base measure :math:`b_s` gives gated
-    labels equal odds a priori. Interactions that rules make collinear are left out. Covariates
-    :math:`w_c` are columns of a formula (:mod:`assay.modelling.prevalence.design`), with a
-    coefficient for each term. One-dimensional cluster effects :math:`t \sim \mathrm{Normal}(0, 1)`
-    have a loading on each label; the loadings' common sign is arbitrary. Effects of two systems on
-    one cluster have the correlation :math:`\rho`:
+    Classes are corners of a regular simplex (a binary label: -1/2 and 1/2; not applicable: 0). The
+    base measure :math:`b_s` gives gated labels equal odds a priori. Interactions that rules make
+    collinear are left out. Cluster effects :math:`t` have a loading on each label. Effects of two
+    systems on one cluster have the correlation :math:`\rho`:
 
     .. math:: t_{cs} = \sqrt{\rho}\, u_c + \sqrt{1 - \rho}\, v_{cs}, \qquad
               u_c, v_{cs} \sim \mathrm{Normal}(0, 1)
@@ -134,10 +131,8 @@ class Loglinear(Prevalence):
         return softmax(score, xp)
 
     def mixing(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Return probabilities of nodes of :math:`t` given :math:`u`, (..., node u, node t).
-
-        It is the trapezoidal rule for :math:`\mathrm{Normal}(\sqrt{\rho}\, u, 1 - \rho)` on the
-        same nodes, with rows that sum to 1. As :math:`\rho \to 1` it becomes the identity.
+        r"""Return P(node of :math:`t` | node of :math:`u`), (..., node u, node t): the trapezoidal
+        rule for :math:`\mathrm{Normal}(\sqrt{\rho}\, u, 1 - \rho)` on the same nodes.
         """
         if not self.has_panels:
             return super().mixing(values, xp)

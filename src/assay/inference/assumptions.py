@@ -227,9 +227,8 @@ def group_error_warnings(
 ) -> list[Note]:
     """Warn of rater groups that err together although the model assumes independent raters.
 
-    Agreement within a group, and its excess over agreement across groups, must both exceed
-    replicates of the answers. The first alone is high for hard items; the second alone if a group
-    sees what others disagree on. With perception layers there is no warning.
+    Agreement within a group, and its excess over that across groups, must both exceed replicates:
+    the first alone is high for hard items.
     """
     ratings = structure.ratings
     if structure.spec.reference is not None:

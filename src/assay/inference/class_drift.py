@@ -1,10 +1,8 @@
 """Classes that may mean something else than their names, by sums over items.
 
-Only the prior names a latent class. Unanimous raters, and the consensus of a reference group, are
-the best evidence without known truth. A fit that denies most of such items their class has found
-another meaning of its classes that explains the answers better. All sums add over parts of the
-data, so that workers can compute them by partition. A third cause of ``class-drift``, a class that
-grows far beyond its answers, is in :mod:`assay.inference.label_doubts`.
+Only the prior names a latent class. A fit that denies most unanimous items their class has found
+another meaning. Sums add over partitions. A third cause of ``class-drift``, a class that grows far
+beyond its answers, is in :mod:`assay.inference.label_doubts`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,12 +36,11 @@ class LabelSums(Sums):
     """A label's classes in the answers and in a fit, as sums over items.
 
     known : items of known truth (class,)
-    rated : items with an answer
-    items : expected items of each class among these (class,)
+    rated, items : items with an answer; expected items of each class among these (class,)
     answers : expected votes (column) on items of a class (row); a rater has one an item
     said : share of the answers, summed over rated items (class,)
-    unanimous : items without known truth whose raters, at least ``VOTES``, all say the class
-        (class, 2): their number, and how many of them are of the class by the fit
+    unanimous : items whose raters, at least ``VOTES``, all say the class, without known truth; and
+        how many of them are of the class by the fit (class, 2)
     reference_answers : as ``answers``, of the reference group alone
     consensus : as ``unanimous``, for the majority of the reference group
     """

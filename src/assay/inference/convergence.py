@@ -43,18 +43,14 @@ FAR = 10
 def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
     r"""R-hat and effective sample sizes of every parameter entry, a row each.
 
-    ``r_hat_limit`` is the value above which chains disagree. With many parameters the largest R-hat
-    is often above 1.01 although chains agree. For m chains of n draws that agree,
+    R-hat is the larger of two, of ranks and of distances from the median; ESS the smaller (Vehtari
+    et al. 2021, Bayesian Analysis 16(2), 667-718). ``r_hat_limit`` is the quantile of
 
     .. math:: \hat R^2 - 1 \approx \frac{2}{n} \left( \frac{m n}{\mathrm{ESS}}
               \frac{\chi^2_{2 m - 1}}{2 m - 1} - 1 \right).
 
-    The limit is the quantile of this that the largest of all parameters exceeds in 1 of 100 runs,
-    within [1.01, 1.05]. R-hat is the larger of two, of ranks and of distances from the median, and
-    ESS the smaller. ESS also falls if chains disagree, but has a warning of its own below 400.
-
-    Reference: Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved
-    R-hat. Bayesian Analysis 16(2), 667-718.
+    for m chains of n draws that agree, which the largest of all exceeds in 1 of 100 runs, within
+    [1.01, 1.05].
     """
     from arviz_stats.base.array import BaseArray
 
@@ -128,11 +124,10 @@ def nuts_warnings(
     target_accept: float,
     results: pd.DataFrame | None = None,
 ) -> list[Note]:
-    """Return the warnings of a NUTS run.
+    """Return the warnings of a NUTS run with ``draws`` of each chain.
 
     table, results : from :func:`convergence_table`, of parameters and of reported results; if
         results converged, a parameter that did not is only a note, unless it is far off
-    draws : draws of each chain
     target_accept : a larger one is proposed if it was below ``SMALLER``
     """
     told = table if results is None else results

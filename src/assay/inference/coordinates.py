@@ -34,8 +34,6 @@ LEAST = float(np.finfo(float).tiny)
 class NormalScores:
     r"""Coordinates in which the prior of each SD is a standard normal.
 
-    A power of each SD has a Gamma prior, such as the square of a half-normal one.
-
     at : positions of the log SDs among the unknowns
     shape, rate, power : :math:`\sigma^{power} \sim \mathrm{Gamma}(shape, rate)`, each (sd,)
     """
@@ -120,10 +118,8 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Preconditioner:
-    """Settings shared by the chains of a run.
-
-    Chains move in coordinates of the centre and the root. Positive unknowns have scores there, as
-    chains would be lost in the long tail of the log of a small SD.
+    """Settings shared by the chains of a run, which move in coordinates of the centre and the root.
+    There, positive unknowns have scores: the log of a small SD has a long tail.
     """
 
     density: Density

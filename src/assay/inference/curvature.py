@@ -1,22 +1,13 @@
-r"""The curvature of a density at a point, as the precision of a normal distribution.
+r"""The negative Hessian of a density at a point, as the precision of a normal distribution.
 
-Given what raters share, each rater's numbers depend on another's only by the items that both have
-rated. Of the precision matrix :math:`C` of all of them, the blocks :math:`M` of single raters are
-most: :math:`T = L^{-1} C L^{-\top}` with :math:`M = L L^\top` is near the identity. A few products
-with vectors then give what a factor of :math:`C` would, which for thousands of raters is too large:
-conjugate gradients :math:`C^{-1} v`, and Lanczos's process :math:`L^{-\top} T^{-1/2} z`, which is
-a draw with the precision :math:`C` if :math:`z` is standard normal.
+With more than ``MAX_DENSE`` unknowns, what raters share stands first, and the raters' numbers
+follow with a precision :math:`C` given it. With its blocks :math:`M = L L^\top` of single raters,
+:math:`T = L^{-1} C L^{-\top}` is near the identity. So a few products with vectors give
+:math:`C^{-1} v` (conjugate gradients), and :math:`L^{-\top} T^{-1/2} z` (Lanczos), a draw with the
+precision :math:`C`.
 
-References
-----------
-Aune, E., Eidsvik, J. & Pokern, Y. (2013). Iterative numerical methods for sampling from high
-dimensional Gaussian distributions. Statistics and Computing 23, 501-521.
-Ubaru, S., Chen, J. & Saad, Y. (2017). Fast estimation of tr(f(A)) via stochastic Lanczos
-quadrature. SIAM J. Matrix Analysis and Applications 38, 1075-1099.
-
-The negative Hessian, by differences of gradients. Of more than ``MAX_DENSE`` unknowns it is not
-held as one matrix: what raters share stands first, and the numbers of the raters follow it
-(:mod:`assay.inference.curvature`).
+Aune, E., Eidsvik, J. & Pokern, Y. (2013). Statistics and Computing 23, 501-521. Ubaru, S., Chen, J.
+& Saad, Y. (2017). SIAM J. Matrix Analysis and Applications 38, 1075-1099 (tr f(A)).
 """
 
 from collections.abc import Callable, Sequence
@@ -56,14 +47,8 @@ LEAST = 1e-3
 class RaterBlocks(Precision):
     """Precision of raters' numbers, given what they share.
 
-    Attributes
-    ----------
-    product : callable
-        Multiplies a vector (value,) by the matrix.
-    root : csr_array (value, value)
-        Inverse of the lower Cholesky factor of the matrix of the blocks of single raters.
-    threads : int
-        In how many threads vectors are worked on.
+    product : multiplies a vector (value,) by the matrix
+    root : inverse of the lower Cholesky factor of the blocks of single raters (value, value)
     """
 
     product: Product
@@ -191,13 +176,9 @@ class RaterBlocks(Precision):
 class _Krylov:
     """What Lanczos's process knows of a matrix T, seen from a vector z.
 
-    Attributes
-    ----------
-    basis : ndarray (step, value)
-    values, vectors : ndarray (step,), (step, step)
-        Eigenvalues and eigenvectors of T in this basis.
-    length : float
-        Of z.
+    basis : (step, value)
+    values, vectors : eigenvalues and eigenvectors of T in this basis (step,), (step, step)
+    length : of z
     """
 
     basis: Floats
@@ -219,13 +200,8 @@ class _Krylov:
 
 
 def lanczos(product: Product, start: Floats) -> _Krylov:
-    """Run Lanczos's process until the inverse root of the matrix, times the vector, is known.
-
-    Parameters
-    ----------
-    product : callable
-        Multiplies a vector by a symmetric matrix.
-    start : ndarray (value,)
+    """Run Lanczos's process on a symmetric matrix, given its ``product`` with vectors, until its
+    inverse root times ``start`` (value,) is known.
     """
     length = float(np.linalg.norm(start))
     basis = [start / length]
@@ -260,14 +236,7 @@ def _root_weights(values: Floats, vectors: Floats) -> Floats:
 
 def rater_blocks(product: Product, owner: Ints, threads: int) -> RaterBlocks | None:
     """Return the precision that products with vectors are of; None if it is not positive definite.
-
-    Parameters
-    ----------
-    product : callable
-        Multiplies a vector (value,) by the matrix.
-    owner : ndarray of int (value,)
-        Whose number each is.
-    threads : int
+    ``owner`` (value,) is whose number each is.
     """
     found = RaterBlocks(
         product=product, root=_block_roots(product, owner, threads), threads=threads
@@ -276,10 +245,10 @@ def rater_blocks(product: Product, owner: Ints, threads: int) -> RaterBlocks | N
 
 
 def _block_roots(product: Product, owner: Ints, threads: int) -> csr_array:
-    """Inverse Cholesky factors of all raters' blocks, as one matrix.
+    """Return the inverse Cholesky factors of all raters' blocks, as one matrix.
 
-    The products with random signs for each rater, in one place of every block at a time, have the
-    blocks' columns in them, and what raters have to do with each other cancels.
+    Products with random signs for each rater, in one place of every block at a time, have the
+    blocks' columns in them; what raters have to do with each other cancels.
     """
     order = np.argsort(owner, kind="stable")
     _, first, counts = np.unique(owner[order], return_index=True, return_counts=True)
@@ -352,12 +321,7 @@ def curvature(density: Density, x: Floats, still: Ints | None = None) -> Precisi
 def _by_raters(density: Density, x: Floats, moving: Ints, owner: Ints) -> Precision | None:
     """Return the precision of what raters share, and of their own numbers given that.
 
-    Parameters
-    ----------
-    moving : ndarray of int (moving,)
-        Positions of the unknowns.
-    owner : ndarray of int (moving,)
-        The rater of each, or -1.
+    ``moving`` are positions of the unknowns, and ``owner`` the rater of each, or -1 (moving,).
     """
     first = np.flatnonzero(owner < 0)
     shared, own = moving[first], moving[owner >= 0]
@@ -425,10 +389,8 @@ def bend_rows(density: Density, x: Floats, unknowns: Ints, out: Floats) -> None:
 
 
 def neighbourhoods(density: Density, x: Floats, unknowns: Ints) -> list[tuple[Ints, Density]]:
-    """Group unknowns by the data that they touch, each group with a density of these data.
-
-    A rater's own numbers touch the items that the rater judged: their row of the Hessian needs no
-    others. The first group touches everything.
+    """Group unknowns by the data that they touch, each with a density of these data: a rater's
+    numbers touch the rater's items. The first group touches everything.
     """
     if len(density.data.rows) < LARGE:
         return [(unknowns, density)]

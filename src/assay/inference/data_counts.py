@@ -17,13 +17,12 @@ from assay.modelling.rater_model import RaterModel
 class DataCounts(Sums):
     """Counts of the data.
 
-    ratings : number of ratings of each unit of the model (unit,)
+    ratings : of each unit of the model (unit,)
     known : items of known truth
     repeated : ratings of a rater who has rated the item before
     apart : those of them that the model takes for independent, in another session or label
-    scores_alone : ratings with scores and no answer, by rater group (group,)
-    answers : answers by rater group (group, label)
-    links : what connects the systems
+    scores_alone : ratings with scores and no answer (group,)
+    answers : (group, label)
     """
 
     ratings: Ints

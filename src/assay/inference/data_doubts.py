@@ -1,7 +1,5 @@
-"""Departures that the data check finds and the model of a fit does not cover.
-
-Each departure from independent errors of raters is a warning of the fit, and marks every result
-that it affects.
+"""Departures from independent errors that the data check finds and the model does not cover. Each
+is a warning of the fit and marks every result that it affects.
 """
 
 import json
@@ -36,7 +34,6 @@ NOT_SOUGHT_MARK = (
 class DataDoubt:
     """A reason in the data why results may mislead.
 
-    mark : short text beside results
     labels : results that rest on these are affected; all if empty
     teams : systems in different teams have no link, so their differences are affected
     differences_only : whether values of a single system are not affected

@@ -67,10 +67,8 @@ def add(terms: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpreadDensity(Density):
-    """Log posterior density of data on workers.
-
-    It is the prior here, plus the likelihoods of the workers' pieces ``held``. A point is sent to
-    each piece, and a gradient comes back.
+    """Log posterior density of data on workers: the prior here, and the likelihoods of the pieces
+    ``held``.
     """
 
     executor: Executor
@@ -113,10 +111,8 @@ def spread_density(executor: Executor, density: Density, pieces: Sequence[Any]) 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataOnWorkers:
-    """Data that were cut into pieces here and are on the workers.
-
-    whole : density of all data, here
-    runs : clusters of each piece
+    """Data that were cut into pieces here and are on the workers: their ``whole`` density, and the
+    clusters (``runs``) of each piece.
     """
 
     structure: Structure
@@ -185,10 +181,8 @@ def cut_clusters(pattern: Pattern) -> list[Ints]:
 def follow_on_workers(
     structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
 ) -> tuple[SpreadDensity, list[Mode]]:
-    """Follow the modes ``rough`` of a sample on all data, and settle their SDs there.
-
-    The density comes back in coordinates that suit all data. Items of ``structure`` tell modes
-    apart.
+    """Follow the modes ``rough`` of a sample on all data, and settle their SDs there; return a
+    density in coordinates that suit all data. Items of ``structure`` tell modes apart.
     """
     grown = float(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     if rough[0].spreads is not None and grown == 1:

@@ -1,7 +1,5 @@
-"""The log posterior density of a model and its gradient, on unconstrained values.
-
-It equals the density of ``build_model(...)`` in PyMC (a test compares them), but needs no
-compilation: a tape records the formulas up to the marginal likelihood.
+"""The log posterior density of a model and its gradient, on unconstrained values: that of
+``build_model(...)`` in PyMC (a test compares them), but without compilation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,10 +32,9 @@ OF_PROCESS = ("arrays", "_cards")
 
 
 class Centring(NamedTuple):
-    r"""Information of the data about a block of offsets, for partial centring.
+    r"""Information of the data about a block of offsets, each (...) of its shape.
 
-    The vector holds :math:`\sqrt{p_j}\,(z_j - m_j)` instead of the offset :math:`z_j`, see
-    :mod:`assay.inference.partial_centring`. All fields have the shape of the block.
+    The unknown is :math:`\sqrt{p_j}\,(z_j - m_j)`, see :mod:`assay.inference.partial_centring`.
 
     information : of the data about each offset where its SD is ``sd``; the prior's is 1
     pull : information times the data's estimate of :math:`\mu / sd + z_j`
@@ -52,12 +49,9 @@ class Centring(NamedTuple):
 class Density:
     """Log posterior density with its gradient.
 
-    parameters : in the order of the vector of unconstrained values
-    starts : position of each parameter in that vector
-    tape : formulas from the vector to the tables of the likelihood
-    places : positions of the tables on the tape
+    parameters, starts : in the order of the vector, and the position of each in it
+    tape, places : formulas from the vector to the likelihood's tables, and these on the tape
     log_weight : log quadrature weights of the cluster effect (node,)
-    threads : number of threads for the likelihood of large data
     centred : partially centred blocks of offsets, by parameter
     """
 

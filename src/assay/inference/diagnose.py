@@ -1,7 +1,5 @@
-"""All warnings and doubts of a fit, on one machine or over partitions.
-
-The finders need draws of the parameters, modes, and *evidence*: sums over items, which workers add
-up by partition, and functions for what few models or methods need.
+"""All warnings and doubts of a fit, from draws, modes and *evidence*: sums over items, which
+workers add up by partition.
 """
 
 from collections.abc import Callable, Mapping, Sequence

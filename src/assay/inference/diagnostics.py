@@ -177,9 +177,8 @@ def name_warnings(
 ) -> list[Note]:
     """Warn of classes whose items mostly get the answer of another class.
 
-    A class can drift from its name if another meaning explains the answers better. ``told`` holds
-    the pairs of label and class that another warning names already, and ``ratings`` the number of
-    ratings of each unit, if ``structure`` has part of the data.
+    ``told`` are the pairs of label and class that another warning names; ``ratings`` the number of
+    each unit, if ``structure`` has part of the data.
     """
     mean = structure.mean_reliability(_some(values), ratings=ratings)
     parts = structure.spec.rater_parts
@@ -295,12 +294,11 @@ def result_draws(
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
 ) -> xr.Dataset:
-    """Return draws of what a report shows: class shares, prevalences and accuracies of raters.
+    """Return draws of what a report shows: class shares, prevalences and accuracies of raters. Of
+    two classes only the upper one is kept.
 
     prevalence : (chain, draw, [system,] state)
     values, states : the draws of all chains in one dimension; states are (draw, item)
-
-    Of two classes only the upper one is kept.
     """
     space, labels = structure.prevalence.space, structure.ratings.task.labels
     classes = [

@@ -2,18 +2,10 @@ r"""The mode by expectation maximisation (EM), for models whose M step has a clo
 
 .. math:: \theta_k = \frac{n_k + \alpha_k}{\sum_{k'} (n_{k'} + \alpha_{k'})}.
 
-This is the mode of the *unconstrained* values, as everywhere in this package: a
-Dirichlet(:math:`\alpha`) prior adds :math:`\alpha`, not :math:`\alpha - 1`, answers. The expected
-number :math:`n_k` of answers with probability :math:`\theta_k` is the derivative of the
-log-likelihood by :math:`\log \theta_k`, so the gradient by the tables gives the E step.
-
-Two EM steps are extrapolated (SQUAREM), but only to a point at least as high as the first of them,
-so the log posterior never falls.
-
-References: Dempster, A. P., Laird, N. M. & Rubin, D. B. (1977). Maximum likelihood from incomplete
-data via the EM algorithm. JRSS B 39, 1-38. Varadhan, R. & Roland, C. (2008). Simple and globally
-convergent methods for accelerating the convergence of any EM algorithm. Scandinavian Journal of
-Statistics 35, 335-353.
+This is the mode of the *unconstrained* values: a Dirichlet(:math:`\alpha`) prior adds
+:math:`\alpha` answers, not :math:`\alpha - 1`. The E step's :math:`n_k` is the derivative of the
+log-likelihood by :math:`\log \theta_k`. Two steps are extrapolated, to a point no lower than after
+the first (SQUAREM: Varadhan & Roland 2008, Scandinavian Journal of Statistics 35, 335-353).
 """
 
 from collections.abc import Mapping
@@ -159,10 +151,8 @@ class Expected(NamedTuple):
 
 
 def closed_form(structure: Structure) -> Maximisation | None:
-    """Return a model's M step in closed form; None if there is none.
-
-    It needs prevalence ``dirichlet``, families of :data:`FAMILIES`, and no layers, gates, active
-    rules or repeated ratings with a learned consistency.
+    """Return a model's M step in closed form; None without one, as with gates, layers, active
+    rules, repeats with a learned consistency, or families beyond :data:`FAMILIES`.
     """
     plain = structure.difficulty.kind == "none" and not structure.perception.groups
     if not plain or structure.prevalence.name != "dirichlet":
@@ -228,10 +218,8 @@ class Ascent(NamedTuple):
 
 
 def ascend(form: Maximisation, density: Density, start: Floats) -> Ascent:
-    """Run EM from a start to a mode.
-
-    A cycle is two EM steps and an extrapolation. The last cycle's second step would gain less than
-    ``NEAR``.
+    """Run EM from a start to a mode, in cycles of two steps and an extrapolation, until a second
+    step gains less than ``NEAR``.
     """
 
     def step(x: Floats, expected: Expected) -> Floats:

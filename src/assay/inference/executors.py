@@ -14,11 +14,9 @@ EXAMPLE = "assay.dask_executor('tcp://10.0.0.1:8786')"
 
 @runtime_checkable
 class Executor(Protocol):
-    """Workers that keep parts and compute on them.
+    """Workers that keep parts (the values of :meth:`send` and :meth:`map`) and compute on them.
 
-    :meth:`send` and :meth:`map` return parts. A part's value stays with a worker, and :meth:`map`
-    accepts the part instead of the value. Parts lost with their worker are computed again, so a
-    function must be deterministic.
+    Parts lost with their worker are computed again, so a function must be deterministic.
     """
 
     def ready(self, *, show: bool = False) -> None:
@@ -31,10 +29,8 @@ class Executor(Protocol):
         """Apply a function to each tuple of arguments, values or parts; return parts."""
 
     def gather(self, parts: Sequence[Any], *, to_the_end: bool = False) -> list[Any]:
-        """Return the values of parts; each one counts as a step of the progress display.
-
-        On a failure or an interruption the parts are cancelled. With ``to_the_end``, no worker
-        computes them any more when Ctrl-C or an OSError leaves this function.
+        """Return the values of parts; each one counts as a step of the progress display. A failure
+        or an interruption cancels them, ``to_the_end`` only when no worker computes them.
         """
 
     def each(self, parts: Sequence[Any]) -> Iterator[Any]:

@@ -275,12 +275,9 @@ def fit(
 class _Drawn:
     """Results of a method.
 
-    density : in coordinates that suit the data
     x : unconstrained draws of the parameters (chain, draw, value)
-    stats : sampler statistics by name
     values : parameters by name, the draws of all chains in one dimension
     lean : how far the raters lean from their pool (draw, lean); None if unused
-    recovered : the states
     """
 
     density: Density
@@ -355,10 +352,8 @@ def _draw(
     starts: int,
     form: Maximisation | None,
 ) -> _Drawn:
-    """Find the modes, then draw the parameters and the states.
-
-    ``form`` is the closed form of EM, if there is one. Modes may come with a density in other
-    coordinates, which suit the data.
+    """Find the modes, then draw the parameters and the states; ``form`` is EM's closed form, if
+    any.
     """
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     executor, show, spread = effort.executor, effort.progress, None

@@ -65,16 +65,15 @@ def carry(
 ) -> Dense:
     """Return the precision given SDs for other SDs, or in other coordinates.
 
-    For offsets, their means and all other unknowns, the information H at one point becomes
+    The information H of offsets, their means and all other unknowns becomes
 
     .. math:: H' = R (H - P) R + P,
 
-    where R is diagonal with the ratio of SDs for offsets and 1 otherwise, and P with 1 (the prior)
-    for offsets and 0 otherwise. This is exact for a log-likelihood quadratic in the scaled offsets.
+    R diagonal with ratios of SDs for offsets, else 1; P with 1 (the prior) for offsets, else 0. It
+    is exact for a log-likelihood quadratic in the scaled offsets.
 
     given : precision at ``x``, a point of ``density``, of all unknowns but the SDs
     still : positions of the SDs
-    there : the new point, of the density ``onto`` of the same model
     """
     offset, owner, _ = offset_places(density, still)
     place = offset - np.searchsorted(still, offset)
@@ -114,10 +113,9 @@ BLOCK = 500
 def offset_moments(
     given: Precision, slopes: csr_array, z: Floats, member: csr_array
 ) -> tuple[Floats, Floats]:
-    """Return variances of offsets (offset,) and covariances of each SD's sum of squares (sd, sd).
+    r"""Return variances of offsets (offset,) and covariances of each SD's sum of squares (sd, sd).
 
-    With the covariance V and the means z of offsets, two of their squares have the covariance
-    :math:`2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
+    :math:`\mathrm{Cov}(z_i^2, z_j^2) = 2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
 
     given : precision of all unknowns but the SDs
     slopes : derivatives of the offsets by these (offset, other)
@@ -143,11 +141,8 @@ def _exact(given: Dense, slopes: csr_array, z: Floats, member: csr_array) -> tup
 def _probed(
     given: Precision, slopes: csr_array, z: Floats, member: csr_array
 ) -> tuple[Floats, Floats]:
-    r"""Return the moments from products with a few vectors.
-
-    For random signs s on the offsets of one SD, :math:`(V s)_i^2` has the expectation :math:`\sum_j
-    V_{ij}^2`, and :math:`s_i (V s)_i` has the expectation :math:`V_{ii}`. Few offsets have a unit
-    vector each.
+    r"""Return the moments from products with a few vectors: with random signs s on the offsets of
+    one SD, :math:`E\, (V s)_i^2 = \sum_j V_{ij}^2` and :math:`E\, s_i (V s)_i = V_{ii}`.
     """
     rng = np.random.default_rng(0)
     variance, missing = np.zeros(len(z)), np.zeros((member.shape[0],) * 2)
@@ -165,11 +160,9 @@ def _probed(
 
 
 def given_means(given: Precision, slopes: csr_array, mean: Ints, variance: Floats) -> Floats:
-    r"""Return the offsets' variances given their means, (offset,).
+    r"""Return the offsets' variances given their means, (offset,): :math:`\mathrm{Var}(z) -
+    \mathrm{Cov}(z, \mu)^2 / \mathrm{Var}(\mu)`.
 
-    :math:`\mathrm{Var}(z \mid \mu) = \mathrm{Var}(z) - \mathrm{Cov}(z, \mu)^2 / \mathrm{Var}(\mu)`.
-
-    given : precision of all unknowns but the SDs
     slopes : derivatives of the offsets by these (offset, other)
     mean : position of each offset's mean among these; -1 without one (offset,)
     variance : with unknown means (offset,)

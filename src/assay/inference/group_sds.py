@@ -1,19 +1,13 @@
 r"""Group SDs of offsets at the mode of their marginal posterior, with the offsets integrated out.
 
-The joint mode of offsets :math:`z_j` and their SD :math:`\sigma` has too large an SD. Here
-Laplace's approximation integrates out all other unknowns: given the SDs, :math:`z \mid \sigma` is
-about Normal(:math:`\hat z, V`). By Fisher's identity the log-likelihood of the SDs has the slope
+Given the SDs, :math:`z \mid \sigma` is about Normal(:math:`\hat z, V`). By Fisher's identity
 
 .. math:: \frac{\partial}{\partial \log \sigma_k} \log p(y \mid \sigma)
           = \sum_{j \in k} (\hat z_j^2 + V_{jj} - 1),
 
-and the information about them is Louis's: that of the complete data minus the covariance of their
-slope. Newton's steps use :math:`v = \Phi^{-1}(F(\sigma))`, F the prior's distribution function.
-In this coordinate the prior is a standard normal, and so is a posterior without information.
-
-References: Louis, T. A. (1982). Finding the observed information matrix when using the EM
-algorithm. JRSS B 44, 226-233. Rue, H., Martino, S. & Chopin, N. (2009). Approximate Bayesian
-inference for latent Gaussian models. JRSS B 71, 319-392.
+and the information is that of the complete data minus the covariance of their slope (Louis 1982,
+JRSS B 44, 226-233). Newton's steps use :math:`v = \Phi^{-1}(F(\sigma))`, F the prior's distribution
+function.
 """
 
 from collections.abc import Callable
@@ -52,10 +46,8 @@ SLACK = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSDs:
-    """Group SDs at their mode.
-
-    information : about the scores of the SDs, with the prior's (sd, sd)
-    variance : of each offset given the SDs and its mean (offset,); the prior's is 1
+    """Group SDs at their mode: ``information`` about their scores, with the prior's (sd, sd), and
+    ``variance`` of each offset given them and its mean (offset,); the prior's is 1.
     """
 
     scores: NormalScores
@@ -87,9 +79,8 @@ def maximise_group_sds(
 ) -> tuple[Floats, GroupSDs] | None:
     """Move the SDs of a mode ``x`` to their marginal mode, and all else to its mode given them.
 
-    The density must have no centred block. ``kept`` says whether a point still belongs to this
-    mode, as a climb with other SDs may end in another mode. Return None if the mode is no proper
-    peak.
+    The density must have no centred block. ``kept`` says whether a point belongs to this mode. None
+    if the mode is no proper peak.
     """
     scores = normal_scores(density, spreads_of(density))
     look = _look(density, x, scores)
@@ -108,9 +99,8 @@ def settle_again(
 ) -> tuple[Floats, GroupSDs, Precision]:
     """Move SDs that a sample settled to their marginal mode given all data, and all else with them.
 
-    ``given`` is the precision of all other unknowns at ``x``; it returns last, for the new SDs. The
-    curvature is not computed again: :func:`assay.inference.group_sd_curvature.carry` adapts a dense
-    one, and in centred coordinates it hardly depends on the SDs.
+    ``given`` is the precision of all else at ``x``, and returns last for the new SDs, adapted by
+    :func:`assay.inference.group_sd_curvature.carry`.
     """
     scores = before.scores
     look = _look(density, x, scores, given)
@@ -136,10 +126,10 @@ def _rise(
     *,
     quick: bool = False,
 ) -> tuple[Floats, _Look]:
-    """Alternate steps and computations of the curvature; never accept a clear loss of evidence.
+    """Alternate steps and curvatures; never accept a clear loss of evidence.
 
-    ``again`` returns the new :class:`_Look`, None if the point is out of bounds. With ``quick`` the
-    curvature preconditions the climbs, which saves time on large data.
+    ``again`` returns the new :class:`_Look`, None out of bounds. With ``quick`` the curvature
+    preconditions the climbs, which saves time on large data.
     """
     reach = REACH
     for _ in range(LOOKS):
@@ -237,9 +227,7 @@ def precision_with_spreads(
 
 def with_spreads(x: Floats, spreads: GroupSDs, given: Precision, cross: Floats) -> Precision | None:
     """Join the information about the SDs' scores with the precision ``given`` them of all else.
-
-    ``cross`` holds the negative second derivatives by log SDs and all else, (sd, other): they say
-    how the mode of all else follows the SDs.
+    ``cross`` holds the negative second derivatives by log SDs and all else, (sd, other).
     """
     still = spreads.scores.at
     own = dense(spreads.information.copy())

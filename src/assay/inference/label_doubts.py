@@ -1,8 +1,7 @@
 """Doubts about what the classes of a fitted label mean, each with a code.
 
-Only the prior names a latent class. If another meaning, or an empty class, explains the answers
-better, results that rest on the name mislead, whatever their intervals. A doubt is found once, at
-the fit, and marks every such result: rankings of raters, metrics, comparisons and claims.
+Only the prior names a latent class. A doubt is found once, at the fit, and marks every result that
+rests on the name.
 """
 
 import json
@@ -234,11 +233,7 @@ def find_doubts(
 
 
 def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]:
-    """Doubt all labels if the reported mode has hardly any evidence.
-
-    That mode is reported since its classes have the raters' names; the warnings of modes describe
-    the heavier one.
-    """
+    """Doubt all labels if the reported mode (with the raters' names) has hardly any evidence."""
     if reported_weight(modes) >= MODE_LIMIT:
         return []
     mark = (

@@ -1,12 +1,8 @@
 """Label switching: modes and draws whose classes do not have their names' meaning.
 
-Only the prior names a latent class, by assuming that raters mostly call it so. A mode may exchange
-names, or use a rarely named class for something else, such as items that are hard to judge. More
-data outweigh the prior. A class *is* what raters call it: unless truth is known, misnamed modes
-come last, and are searched again with corrected names. Small data may also have draws with
-exchanged classes; means over all draws then mix both.
-
-Reference: Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
+A class *is* what raters call it: unless truth is known, misnamed modes come last, and are searched
+again with corrected names. Small data may also have draws with exchanged classes (Stephens 2000,
+JRSS B 62, 795-809).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,21 +33,18 @@ LEFT_OPEN = 1e-3
 
 
 def is_misnamed(structure: Structure, values: Values) -> bool:
-    """Return whether raters clearly call a class by another's name.
-
-    With known truth or a reference, raters may be wrong; then only exchanges among three or more
-    classes count.
+    """Return whether raters clearly call a class by another's name. With known truth or a
+    reference, only exchanges among three or more classes count.
     """
     exchanged = any((names != np.arange(len(names))).any() for names in _names(structure, values))
     return exchanged or bool(_drifted(structure, values).any())
 
 
 def start_from_relabelled(structure: Structure, values: Values) -> Data | None:
-    """Return data in which a misnamed point's labels, renamed, are almost known.
+    """Return data in which a misnamed point's likeliest states, renamed, are almost known.
 
-    Each cell's likeliest state, renamed, is almost known. If no renaming is right, such cells are
-    almost known not to have the misnamed class. The mode of these data is near the correctly named
-    mode. None if this says nothing.
+    If no renaming is right, such cells are almost known not to have the misnamed class. None if
+    this says nothing.
     """
     states = structure.prevalence.space.states
     renamed = _renamed(states, _names(structure, values))
@@ -64,11 +57,9 @@ def start_from_relabelled(structure: Structure, values: Values) -> Data | None:
 
 
 def start_from_minority(structure: Structure, values: Values) -> Data | None:
-    """Return data with the labels of the raters who are mostly wrong at a point.
-
-    If some raters have a reversed scale, another mode takes them for right. With two equal camps it
-    has the same weight, and a few climbs may miss it. None if these raters have less than
-    ``CAMP_RATINGS`` of the ratings, or some truth is known.
+    """Return data with the labels of the raters who are mostly wrong at a point: another mode may
+    take a reversed scale for right. None if they have less than ``CAMP_RATINGS`` of the ratings, or
+    some truth is known.
     """
     states = structure.prevalence.space.states
     if _is_anchored(structure):
@@ -78,11 +69,11 @@ def start_from_minority(structure: Structure, values: Values) -> Data | None:
 
 
 def start_from_rater(structure: Structure) -> Data | None:
-    """Return data with one rater's answers almost known, if raters contradict each other.
+    """Return data with one rater's answers almost known, if raters contradict each other: with two
+    equal camps, climbs end where all items have one class.
 
-    With two equal camps votes cancel, and climbs end where all items have one class. The rater is
-    the one with most ratings among those with most contradictions. None without clear
-    contradictions, if none of this rater's answers is a state, or if some truth is known.
+    The rater has most ratings of those with most contradictions. None without clear ones, if no
+    answer of the rater is a state, or if some truth is known.
     """
     ratings = structure.ratings
     pairs = [] if _is_anchored(structure) else opposite_pairs(ratings, share=1.0)
@@ -179,10 +170,8 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
 
 
 def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
-    """Yield each label's mean confusion on the easiest items, (2, true class, reported class).
-
-    The first is over raters, the second over ratings; a class's name must hold in both. Spammers
-    with few ratings dominate the first, a rater with most ratings the second.
+    """Yield each label's mean confusion on the easiest items, over raters and over ratings, (2,
+    true class, reported class). A class's name must hold in both.
     """
     easiest = structure.difficulty.positions[0]
     mean = structure.mean_reliability(values, easiest)[:, 0]
@@ -193,10 +182,8 @@ def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
 
 
 def _names(structure: Structure, values: Values) -> list[Ints]:
-    """Return what raters mostly call each class, by label, each name used once.
-
-    It is the assignment with most right answers if clearly better than the present names. Two
-    classes are exchanged only if both are misnamed and no truth is known.
+    """Return what raters mostly call each class, by label, each name once: the assignment with
+    clearly most right answers. Two classes need two misnamed ones and no known truth.
     """
     anchored = _is_anchored(structure)
     found = []
@@ -213,8 +200,8 @@ def _names(structure: Structure, values: Values) -> list[Ints]:
 def best_names(tables: Floats, gain: float) -> Ints:
     """Return the names that make raters right most often, (class,).
 
-    ``tables`` is (weighting, true class, reported class). All weightings must agree, and gain more
-    than ``gain`` right answers, summed over classes; otherwise the present names are returned.
+    All weightings of ``tables`` (weighting, true class, reported class) must agree and gain more
+    than ``gain`` right answers; else the present names.
     """
     own = np.arange(tables.shape[-1])
     found = own
@@ -318,10 +305,8 @@ def _exchanges_names(tables: Floats) -> Ints:
 def _are_other_readings(
     structure: Structure, values: Mapping[str, Floats], label: int, names: Ints
 ) -> Bools:
-    """Return whether renamed classes bring raters closer to the other draws, (draw,).
-
-    With two equal camps mean confusions are near chance, and other names fit them by accident,
-    although no rater is reversed.
+    """Return whether renamed classes bring raters closer to the other draws, (draw,). With two
+    equal camps, other names fit mean confusions near chance by accident.
     """
     count = names.shape[1]
     weight = np.concatenate([part.n_ratings for part in structure.parts])[:, None, None]

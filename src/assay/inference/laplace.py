@@ -56,9 +56,8 @@ def _slopes(mode: Mode) -> Floats:
 def mode_root(density: Density, mode: Mode) -> csr_array:
     """Return the block Cholesky factor of the normal approximation's covariance, (value, value).
 
-    The blocks are each rater's offsets, and the shared unknowns. With three or more classes, data
-    determine only the differences of a row's logits, so a rater's offsets are correlated. Without a
-    precision the factor is diagonal.
+    Blocks are each rater's offsets, correlated as data give only differences of logits, and what is
+    shared. Without a precision it is diagonal.
     """
     if mode.precision is None:
         return csr_array(diags_array(mode_scale(mode)))

@@ -32,13 +32,9 @@ def draw_pool_lean(
 ) -> Floats | None:
     r"""Draw how far the raters lean, together, from their pool, (draw, lean); None if unused.
 
-    Where the truth :math:`t` of some items is known, it weighs the leans:
-
-    .. math:: p(\delta \mid \theta, t) \propto p(\delta \mid \theta)\, p(t \mid y, \theta, \delta).
-
-    The last factor is that of the mean parameters with the same total lean. For leans to three
-    answers or more, its logarithm is a quadratic. Methods that hold the parameters fixed hold the
-    leans at 0.
+    Where the truth :math:`t` of some items is known, :math:`p(\delta \mid \theta, t) \propto
+    p(\delta \mid \theta)\, p(t \mid y, \theta, \delta)`, the last at the mean parameters with the
+    same total lean. Methods that hold the parameters fixed hold the leans at 0.
     """
     if method not in ("nuts", "laplace") or not structure.pools:
         return None
@@ -95,10 +91,8 @@ def _told_answers(
     weigh: _Weigh,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw leans to answers (draw, answer) given the known truth.
-
-    With the log weight of the truth as a quadratic of the total leans, those of a draw are normal
-    given their spreads, which are chosen among a few by their evidence.
+    """Draw leans to answers (draw, answer) given the known truth, whose log weight is a quadratic
+    of the total leans. They are normal given their spreads, a few of which are weighed.
     """
     slope, bend, at = _quadratic(lambda u: weigh(u * sd), len(sd))
     steps = chance.cumsum(axis=2)

@@ -1,13 +1,10 @@
 """The search for posterior modes from several starts.
 
-With weak data a rater model has mirrored modes, in which raters are wrong and labels reversed, and
-modes whose classes are misnamed (:mod:`assay.inference.label_switching`). The reported mode is the
-heaviest one without a misnamed class, if there is one. Further starts are the mode without
-difficulty (:func:`assay.inference.optimise.equally_hard`) and, if raters contradict each other, the
-labels of one of them and of those who are then wrong.
-
-On small data, modes are weighed with held SDs, and then the SDs of relevant modes are settled
-(:mod:`assay.inference.group_sds`). On large data this is done on a sample, and the modes are then
+The reported mode is the heaviest one without a misnamed class
+(:mod:`assay.inference.label_switching`), if there is one. Starts include the mode without
+difficulty and, if raters contradict each other, the labels of one of them and of those who are then
+wrong. On small data modes are weighed with held SDs, which are then settled
+(:mod:`assay.inference.group_sds`). On large data that is done on a sample, and the modes are
 followed on all data.
 """
 
@@ -85,14 +82,11 @@ def find_modes(
     ascend: Climb | None = None,
     widths: bool = True,
 ) -> list[Mode]:
-    """Return the distinct modes from several starts, weighed; large data go through samples.
-
-    Modes have falling evidence, those with a misnamed class last.
+    """Return the distinct modes from several starts, by falling evidence, those misnamed last.
 
     density : without centred blocks
     starts : the centre of the prior, and points with twice the scatter of a standard normal around
         it, so that some are mirrored
-    centre : replaces the centre of the prior
     ascend : replaces :func:`assay.inference.optimise.hold`
     widths : whether a single mode needs its precision
     """
@@ -266,8 +260,8 @@ def follow_modes(
 ) -> list[Mode]:
     """Follow the modes of the first sample through nested, growing samples.
 
-    SDs stay as the first sample settled them; they move at the end, and only if every block of
-    offsets is centred. ``density`` defines the coordinates, and samples only give data.
+    SDs move at the end, and only if every block of offsets is centred. ``density`` defines the
+    coordinates, and samples only give data.
     """
     still = modes[0].held
     found = [replace(mode, precision=None, spreads=None) for mode in modes]

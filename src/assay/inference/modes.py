@@ -1,8 +1,5 @@
-"""Posterior modes: which are distinct, their weights, and which classes they exchange.
-
-Climbs from several starts often reach the same modes. Laplace's approximation to the evidence of
-each estimates its share of the posterior mass. Two modes may differ only in the names of classes,
-which the prior alone decides, and with them in prevalence and the raters' accuracy.
+"""Posterior modes: which are distinct, their weights by Laplace's approximation to the evidence,
+and which classes they exchange.
 """
 
 from collections.abc import Sequence
@@ -53,12 +50,12 @@ class Mode:
     """A mode of the posterior, on unconstrained values.
 
     height : log posterior density
-    precision : of the normal approximation. With held SDs the negative Hessian, with ones for
-        these; with settled SDs :func:`assay.inference.group_sds.precision_with_spreads`. None if it
-        is not positive definite or not needed
+    precision : the negative Hessian, with ones for held SDs; with settled SDs
+        :func:`assay.inference.group_sds.precision_with_spreads`. None if not positive definite or
+        not needed
     evidence : Laplace's log evidence, SDs held at the centre of their prior; NaN if not needed
-    accuracy : mean probability of a right answer, on the label where it is lowest against chance
-    chance : accuracy of guessing on that label
+    accuracy, chance : of a right answer and of guessing, on the label where it is lowest against
+        chance
     weight : share of the evidence of all modes found
     misnamed : whether raters clearly call a class by another's name
     starts : number of starts that led here; not those of modes with renamed classes

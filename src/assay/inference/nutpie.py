@@ -1,11 +1,7 @@
 """NUTS with nutpie: chains in parallel, interruption, checkpoints.
 
 Trajectories alternate rotations, exact for a normal posterior, with kicks by its departure from
-normality. In the coordinates of :mod:`assay.inference.partial_centring` the posterior is nearly
-normal, so steps are twice as long as a leapfrog's.
-
-Reference: Shahbaba, B., Lan, S., Johnson, W. O. & Neal, R. M. (2014). Split Hamiltonian Monte
-Carlo. Statistics and Computing 24, 339-349.
+normality (Shahbaba et al. 2014, Statistics and Computing 24, 339-349).
 """
 
 import hashlib
@@ -81,10 +77,8 @@ def keep_chain(chain: Chain, file: Path) -> bool:
 
 
 def read_chain(file: Path, walk: Preconditioner, statistics: Collection[str]) -> Chain | None:
-    """Read a chain with these statistics from its checkpoint.
-
-    Return None if the file is missing or damaged; a damaged one gives a warning, and the chain is
-    run again.
+    """Read a chain with these statistics from its checkpoint; None if it is missing, or, with a
+    warning, damaged.
     """
     if not file.exists():
         return None
@@ -129,10 +123,8 @@ PAUSE = 0.1
 def sample_nuts(
     density: Density, start: Start, effort: SamplerSettings, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample with nutpie: draws x (chain, draw, value), and statistics (chain, draw) by name.
-
-    The statistics are ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``,
-    ``energy``.
+    """Sample with nutpie: draws x (chain, draw, value), and statistics (chain, draw) by name, with
+    ``lp``.
     """
     walk, chains = walk_of(density, start, effort), effort.chains
     seeds = chain_seeds(seed, chains)
@@ -312,10 +304,8 @@ def _arrays(trace: Any, walk: Preconditioner) -> Chain:
 
 
 def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Stack chains into arrays (chain, draw, ...).
-
-    After an interruption, chains with less than half the longest one's draws are dropped, and the
-    others cut to the shortest.
+    """Stack chains into arrays (chain, draw, ...), cut to the shortest; those with less than half
+    the longest one's draws are dropped.
     """
     longest = max(len(chain["x"]) for chain in chains)
     kept = [chain for chain in chains if 2 * len(chain["x"]) >= longest]

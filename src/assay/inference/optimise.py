@@ -1,8 +1,7 @@
 """Climbs to the modes of a density.
 
-Offsets and their SD have no useful joint mode: a larger SD makes each offset's prior cheaper, so
-the height says little of the mass nearby. On small data, climbs therefore hold the SDs at the
-centre of their prior (:func:`hold`); :mod:`assay.inference.group_sds` moves them afterwards.
+Offsets and their SD have no useful joint mode. So climbs on small data hold the SDs at the centre
+of their prior (:func:`hold`); :mod:`assay.inference.group_sds` moves them afterwards.
 """
 
 from functools import cache
@@ -146,10 +145,8 @@ def hold(density: Density, x: Floats) -> tuple[Floats, float]:
 
 
 def equally_hard(density: Density) -> Floats | None:
-    """Return the mode of the model without difficulty as a start; None if items have no difficulty.
-
-    From the centre of the prior, a climb may take hard items for a class of their own. In the
-    result the effect of difficulty is back at the centre of its prior.
+    """Return the mode without difficulty as a start, its effect back at the centre of the prior;
+    None without difficulty. Else a climb may take hard items for a class.
     """
     loadings = [
         np.arange(*density.starts[n : n + 2])

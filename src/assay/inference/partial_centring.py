@@ -1,24 +1,18 @@
-r"""Partially centred coordinates of hierarchical offsets.
+r"""Partially centred coordinates of hierarchical offsets :math:`z_j` of :math:`\mu + \sigma z_j`.
 
-An offset :math:`z_j` of :math:`\mu + \sigma z_j` can be an unknown itself (non-centred, good with
-little data), or with its SD and mean (centred, good with much). The wrong choice slows samplers and
-distorts a normal approximation. Here the unknown is the standardised distance to the offset's
-conditional mean. If the likelihood is that of one observation :math:`t_j` of
-:math:`\mu + \sigma z_j` with variance :math:`\tau_j^2`, then
+If the likelihood is that of one observation :math:`t_j` of :math:`\mu + \sigma z_j` with variance
+:math:`\tau_j^2`, then
 
 .. math:: z_j \mid \mu, \sigma, y \sim \mathrm{Normal}(m_j, 1 / p_j), \qquad
           p_j = 1 + \frac{\sigma^2}{\tau_j^2}, \qquad
           m_j = \frac{\sigma (t_j - \mu)}{\tau_j^2 p_j},
 
-and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal for any mean and SD, without a funnel. For a
-small SD it is :math:`z_j`, for a large one :math:`(\mu + \sigma z_j - t_j) / \tau_j`. The curvature
-at a mode with the SD :math:`\hat\sigma` gives
-:math:`\hat\sigma^2 / \tau_j^2 = 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`, and the mode
-gives :math:`m_j = \hat z_j`. The model and its reported parameters stay the same.
+and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal for any mean and SD, without a funnel. A
+mode with the SD :math:`\hat\sigma` gives :math:`m_j = \hat z_j` and :math:`\hat\sigma^2 / \tau_j^2
+= 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`.
 
-References: Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). A general framework for the
-parametrization of hierarchical models. Statistical Science 22, 59-73. Gorinova, M. I., Moore, D. &
-Hoffman, M. D. (2020). Automatic reparameterisation of probabilistic programs. ICML, 3648-3657.
+Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). Statistical Science 22, 59-73. Gorinova, M.
+I., Moore, D. & Hoffman, M. D. (2020). ICML, 3648-3657.
 """
 
 from collections.abc import Mapping
@@ -54,10 +48,8 @@ def find_centred_modes(
     starts: int = 4,
     times: float = 1.0,
 ) -> tuple[Density, list[Mode]]:
-    """Find modes like ``mode_search.find_modes``, in partially centred coordinates.
-
-    ``density`` has no centred block; the returned one has. If its data are a sample, all data are
-    ``times`` as large.
+    """Find modes like ``mode_search.find_modes``, and the density in partially centred coordinates.
+    If its data are a sample, all data are ``times`` as large.
     """
     samples = samples_of(density, rng)
     whole = times == len(samples) == 1

@@ -1,7 +1,5 @@
-"""Pieces: some clusters of the data, with all that a worker needs for computations.
-
-The likelihood's tables depend on the parameters alone. A *frame* is the model without data, the
-same for all pieces; a piece is a frame with the pattern of its items.
+"""Pieces: some clusters of the data. A *frame* is the model without data, the same for all pieces;
+a piece is a frame with the pattern of its items.
 """
 
 from dataclasses import dataclass, replace

@@ -1,8 +1,7 @@
 r"""Precision matrices of normal distributions, with the operations that they allow.
 
-A few thousand unknowns have a :class:`Dense` one. With more, only products with vectors exist
-(:class:`assay.inference.curvature.RaterBlocks`). :class:`Regressed` joins a dense precision of some
-unknowns f with one of all others r given them:
+:class:`Dense` is a matrix, :class:`assay.inference.curvature.RaterBlocks` has only products, and
+:class:`Regressed` joins a dense one of some unknowns f with that of all others r given them:
 
 .. math:: f \sim \mathrm{Normal}(0, P^{-1}), \qquad
           r \mid f \sim \mathrm{Normal}(B f, H^{-1}).

@@ -24,10 +24,10 @@ BROKEN_REWRITE = "scalarize"
 def sample_nuts(
     structure: Structure, density: Density, start: Start, effort: SamplerSettings, seed: int
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample the ``pm.Model`` of a structure: draws x (chain, draw, value) and statistics by name.
+    """Sample the ``pm.Model``: draws x (chain, draw, value) and statistics by name, ``lp`` up to a
+    constant.
 
-    Chains start within about an SD of ``start``, and run one after the other, since forked
-    processes may hang beside threads. ``density`` orders the unknowns; ``lp`` is up to a constant.
+    Chains run one after the other, since forked processes may hang beside threads.
     """
     import pymc as pm
     from pytensor.compile.mode import get_default_mode

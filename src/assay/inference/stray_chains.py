@@ -1,8 +1,6 @@
 """Stray chains, in a mode of negligible weight or with misnamed classes: found and run again.
 
-A chain starts near the heaviest mode, but its first steps are long, and it may enter a mirrored or
-exchanged mode. Its draws then misrepresent the posterior. A mode with misnamed classes is excluded
-whatever its weight (:mod:`assay.inference.mode_search`), as its labels mean something else.
+A chain starts near the heaviest mode, but its first steps are long.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +42,6 @@ def without_stray_chains(
 ) -> tuple[Chains, list[Note]]:
     """Run stray chains again; return the chains and notes on the stray ones, each once.
 
-    modes : those found; the first is reported
     chains : draws (chain, draw, value) and statistics (chain, draw)
     run : runs one chain, given the number of the attempt
     """

@@ -136,10 +136,8 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
 
 
 def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
-    """Return words read as no answer, by label, unless ``given``.
-
-    They are -1 beside classes 0, ..., K - 1 (K >= 3), and *ignore* beside *accept* and *reject*.
-    Beside 0 and 1, -1 is ambiguous: see :func:`note_missing_words`.
+    """Return words read as no answer, by label, unless ``given``: -1 beside classes 0, ..., K - 1
+    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*.
     """
     found: dict[str, dict[str, str]] = {}
     for label, counts in _unexplained(table, columns, task, given).items():
@@ -319,10 +317,9 @@ def with_scales(
 ) -> Task:
     """Give labels an order whose classes are numbers of a scale; a note says how each is read.
 
-    Only labels that are ``found`` in the data change. ``said`` has the words of each label as the
-    file writes them, ``item`` is a position (row,), and ``answers`` are codes (row, label).
-    ``asked`` is what the caller says of the order; if nothing, numbers may be read as a scale only
-    if ``guess``.
+    Only labels that are ``found`` change. ``said`` has their words as the file writes them,
+    ``item`` is a position (row,), ``answers`` are codes (row, label). ``asked`` is the caller's
+    order; without it, numbers may be a scale only if ``guess``.
     """
     if asked is None and not guess:
         return task
@@ -380,11 +377,8 @@ def _disputes(item: Ints, codes: Ints, size: int) -> Floats:
 def orders_that_fit(disputes: Floats) -> float | None:
     """Return the share of orders of the classes that fit the disagreements as well as the numbers.
 
-    Raters who grade differ by little: the mean distance between different answers to one item is
-    small. Of codes, other orders fit as well. None if the data cannot tell.
+    Raters who grade differ by little; of codes, other orders fit as well. None if data cannot tell.
 
-    Examples
-    --------
     >>> near = 20 * (np.eye(5, k=1) + np.eye(5, k=-1))  # raters differ by one
     >>> round(orders_that_fit(near), 2), orders_that_fit(near[:3, :3])
     (0.02, None)

@@ -84,8 +84,8 @@ class AnswerColumns:
     """The columns of the answers.
 
     by_label : column of each label, in tables with a column for each
-    question, value : columns of the label's name and of the answer, in tables with a row for each
-        answer; no ``value`` if rows hold scores only
+    question, value : columns of label and answer, in tables with a row for each answer; no
+        ``value`` if rows hold scores only
     """
 
     by_label: Mapping[str, str] = field(default_factory=dict)
@@ -283,9 +283,7 @@ def _unusual(
     frame: pd.DataFrame,
 ) -> tuple[dict[str, str], str]:
     """Return columns of one mark or nothing, or else one of many values; and words about them.
-
-    Without ``free`` columns, those may have misleading names that vary within items and raters:
-    topic, say.
+    Without ``free`` columns, those may have misleading names, such as topic.
     """
     if not free and all(keys):
         rest = [str(c) for c in frame.columns if c not in {*taken, *keys[0], *keys[1]}]

@@ -59,10 +59,8 @@ def _report_unknown(
     ledger: Ledger, label: Label, name: str, raw: Ints, distinct: Sequence[str],
     codes: NDArray[np.int16],
 ) -> None:  # fmt: skip
-    """Report words that are no classes, or set their rows aside.
-
-    A message proposes a ``classes=`` argument, with the most similar classes; reading goes on with
-    it where few similar words have meanings, else without the rows.
+    """Report words that are no classes, or set their rows aside. Messages propose a ``classes=``
+    argument; reading goes on with it where few similar words have meanings.
     """
     unknown = np.flatnonzero(codes == UNKNOWN)
     if ledger.lenient:
@@ -105,8 +103,6 @@ def _report_unknown(
 def negates(word: str, words: Iterable[str]) -> bool:
     """Whether a word is the negative of another one: of its positive, perhaps with one more word.
 
-    Examples
-    --------
     >>> negates("trifft nicht zu", ["trifft zu"]), negates("does not apply", ["applies"])
     (True, True)
     >>> negates("unclear", ["clear"]), negates("not applicable", ["right", "wrong"])
@@ -160,12 +156,11 @@ FEW_CLASSES = 12
 def classes_from_data(
     columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger, *, named: bool = False
 ) -> tuple[str, ...]:
-    """Return the distinct values of a label whose classes come from the data.
+    """Return the distinct values of a label whose classes come from the data: numbers in their
+    order, else words by alphabet, no before yes.
 
+    Equal numbers, and words that differ in case only, are one class with the most common spelling.
     Values that hardly repeat are no classes, unless the caller has ``named`` the column.
-
-    Numbers are sorted as numbers, words alphabetically (2 before 10), no before yes. Equal numbers
-    are one class, and so are words that differ in case only; the most common spelling names them.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
@@ -219,8 +214,6 @@ def classes_from_data(
 def are_decimals(words: Sequence[str]) -> bool:
     """Whether words are numbers with fractions, too many to be classes, and in no equal steps.
 
-    Examples
-    --------
     >>> are_decimals([str(n / 2) for n in range(20)]), are_decimals([f"0.{n}7" for n in range(20)])
     (False, True)
     """
@@ -234,8 +227,6 @@ def are_decimals(words: Sequence[str]) -> bool:
 def has_steps(numbers: Sequence[float]) -> bool:
     """Whether rising numbers are those of a scale: in equal steps, with few gaps, not high.
 
-    Examples
-    --------
     >>> has_steps((1, 1.5, 2, 3)), has_steps((1, 2, 3, 4, 5)), has_steps((0, 25, 50, 75, 100))
     (True, True, True)
     >>> has_steps((1, 2, 3, 9)), has_steps((101, 102, 103)), has_steps((3, 17, 40))

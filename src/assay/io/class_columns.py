@@ -59,10 +59,8 @@ def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
 
 
 def vote_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns with numbers of votes.
-
-    They are called yes and no, or votes; or row sums hardly vary, since votes for one class exclude
-    others, while answers of raters vary together.
+    """Return the columns with numbers of votes: called yes and no, or votes; or with row sums that
+    hardly vary, since votes for one class exclude others.
     """
     whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
     whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]

@@ -54,10 +54,9 @@ def find_roles(
 ) -> dict[str, Role]:
     """Return the columns of every role that has some.
 
-    Precedence: arguments (``asked``; ``""`` means none), the format (``defaults``), the task,
-    names; then ``fallbacks`` of the format. Columns that are ``taken`` hold answers: their name
-    alone gives them no role. ``question`` is the column of the label's name, in tables of one
-    answer a row.
+    Precedence: ``asked`` (``""`` means none), the format's ``defaults``, the task, names,
+    ``fallbacks``. Names alone give no role to ``taken`` columns, which hold answers. ``question``
+    is the column of the label's name, in tables of one answer a row.
     """
     finder, frame = table.finder, table.frame
     keys = {role: named_columns(finder, asked[role]) for role in asked}
@@ -231,10 +230,8 @@ def _likely_key(
     frame: pd.DataFrame,
     half: Sequence[str],
 ) -> list[str]:
-    """Guess the columns that name the item together; ``half`` are those that the task names.
-
-    Else it is the column of the most values, if one is called an identifier among those. Where one
-    rater without a name judged several criteria, each row is an item.
+    """Guess the columns that name the item together (``half`` are the task's), else the one
+    identifier of most values. Where one unnamed rater judged several criteria, each row is an item.
     """
     if "rater" in roles:
         parts, beside = columns_of(roles, *KEY_PARTS), columns_of(roles, *BESIDE)

@@ -183,9 +183,8 @@ def choose_item(
 ) -> tuple[str, str]:
     """Return the column of the item and the evidence; ``""`` and a problem if two are possible.
 
-    A column called item wins. Else the item is the column of which no rater rates a value twice
-    (``beside``: rater and the like), unless another such column groups rows differently. Columns
-    that number the rows are no items.
+    A column called item wins; else the one of which no rater (``beside``) rates a value twice,
+    unless it only numbers rows or another such column groups them differently.
     """
     if len(candidates) < 2 or is_called(candidates[0], OUTRIGHT):
         return candidates[0], ONE_NAME
@@ -258,10 +257,8 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
 def other_items(
     keys: Sequence[Sequence[str]], rest: Sequence[str], frame: pd.DataFrame, beside: Sequence[str]
 ) -> list[list[str]]:
-    """Return a few keys with which no rater would rate an item twice.
-
-    ``keys`` may be the item by name; other columns (``rest``) need values that occur in several
-    rows.
+    """Return a few keys with which no rater would rate an item twice: ``keys``, which may be the
+    item by name, or ``rest``, whose values must occur in several rows.
     """
     found = []
     for key in [*map(list, keys), *([c] for c in rest)]:
@@ -279,10 +276,8 @@ def key_in_lists(
     beside: Sequence[str],
     ledger: Ledger,
 ) -> dict[str, tuple[str, ...]]:
-    """Return columns of the item and the rank by role, if places in lists name the items.
-
-    Empty if a named or recognised column identifies items alone, or if names are no places: a
-    document may be the same item in several lists.
+    """Return columns of the item and the rank by role, if places in lists name the items. Empty if
+    a column identifies items alone, or if a document is the same item in several lists.
     """
     decided = asked.get("item") is not None or any(p.role == "item" for p in ledger.problems)
     cluster, inner = _nested(roles)

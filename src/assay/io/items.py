@@ -202,10 +202,8 @@ def panel_table(
     *,
     ranked: bool,
 ) -> pd.DataFrame:
-    """Return a row for each place of an item in a list (see ``Ratings.panels``).
-
-    Without a column of ranks, file order gives the rank if the task is ``ranked``; else all ranks
-    are 1. ``cluster`` is complete (item,).
+    """Return a row for each place of an item in a list (see ``Ratings.panels``), given ``cluster``
+    (item,). Without ranks, file order gives them if the task is ``ranked``, else all are 1.
     """
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
     rows = np.flatnonzero(places.item >= 0)

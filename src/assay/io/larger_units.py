@@ -24,11 +24,10 @@ SEED = 9
 def find_larger_units(
     ratings: Ratings, columns: Mapping[str, "pd.Series[str]"], item: Ints
 ) -> tuple[LargerUnit, ...]:
-    """Return the columns that group the clusters, with a permutation test.
+    """Return the columns that group the clusters, with a permutation test (Bonferroni).
 
-    ``columns`` have a cell for each row of the file, and ``item`` the row's position among the
-    items. The p-value is Bonferroni's for the number of columns that group the clusters. Of
-    columns with the same groups only the first counts.
+    ``columns`` have a cell for each row of the file, ``item`` its position. Of columns with the
+    same groups only the first counts.
     """
     cluster, names = pd.factorize(ratings.items["cluster"])
     if len(names) < LEAST_CLUSTERS:
@@ -71,10 +70,8 @@ def _unit_of_clusters(cells: "pd.Series[str]", cluster: Ints, clusters: int) -> 
 
 
 def _cluster_values(ratings: Ratings, cluster: Ints, clusters: int) -> Floats:
-    """Return the share of each answer by cluster, and its differences between systems.
-
-    A column for each answer but the first of a label, and for each of these and each system but
-    the first its difference to the mean of the systems. What is unknown is the mean.
+    """Return by cluster the share of each answer but a label's first, and each system's (but the
+    first's) difference to the mean of the systems. What is unknown is the mean.
     """
     system = system_of_items(ratings)[ratings.item] + 1  # 0 without a system
     shape = (clusters, 1 + len(ratings.systems))
@@ -126,10 +123,8 @@ MOST_COLUMNS = 6
 
 
 def with_kinds(ratings: Ratings, columns: Mapping[str, "pd.Series[str]"], item: Ints) -> Ratings:
-    """Keep columns that divide the items into kinds, as covariates of the items.
-
-    ``columns`` have a cell for each row of the file, and ``item`` the row's position among the
-    items. Columns of answers, and those that divide the items as their systems do, are no kinds.
+    """Keep columns that divide the items into kinds, as covariates. ``columns`` have a cell for
+    each row of the file, ``item`` its position. Answers, and divisions by system, are none.
     """
     words = {name.casefold() for label in ratings.task.labels for name in label.classes}
     seen = [_partition(system_of_items(ratings))]

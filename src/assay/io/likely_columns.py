@@ -53,11 +53,11 @@ KINDS = ("item", "rater", "answer")
 def likely_columns(
     frame: pd.DataFrame, free: Sequence[str], known: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Guess the columns of the item, rater and answer that are not ``known``.
+    """Guess the columns of item, rater and answer that are not ``known``, and perhaps of a
+    ``system``.
 
-    They fit if raters hardly rate an item twice, there are fewer raters than items, and answers
-    have few values. Of several columns of answers the last is taken; empty if none fit. The guess
-    has a ``system`` too, if that is a part of what is rated: each item occurs with each of them.
+    They fit if raters hardly rate an item twice and are fewer than items, and answers have few
+    values. The last of several columns of answers is taken; empty if none fit.
     """
     head = frame.head(FIRST_ROWS).drop_duplicates()
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
@@ -136,9 +136,8 @@ def likely_key(
 ) -> list[str]:
     """Guess the columns that name the item together: the smallest key that raters hardly repeat.
 
-    At most one column is ``free``; ``parts`` may belong to the key by name (system, rank);
-    ``beside`` distinguish ratings of one item. Failing that, if ``wide``, the two or three free
-    columns with the fewest items. Empty if there is none.
+    At most one is ``free``; ``parts`` may belong to it by name; ``beside`` distinguish ratings of
+    an item. Failing that, if ``wide``, the two or three free columns with the fewest items.
     """
     head = frame.head(FIRST_ROWS).drop_duplicates()
     codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
@@ -170,8 +169,6 @@ def likely_key(
 def free_answers(frame: pd.DataFrame) -> list[str]:
     """Return the columns of a few values whose names say nothing else.
 
-    Examples
-    --------
     >>> rows = [(n, "ab"[n % 2], "yn"[n % 2], "de"[n % 2]) for n in range(20)]
     >>> free_answers(pd.DataFrame(rows, columns=["item", "rater", "ok", "system"], dtype="str"))
     ['ok']
@@ -254,8 +251,6 @@ def repeats_names(column: "pd.Series[str]") -> bool:
 def mark_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return the columns that hold one word or nothing.
 
-    Examples
-    --------
     >>> frame = pd.DataFrame({"long": ["Y", ""], "rude": ["", "Y"], "ok": ["Y", "N"]}, dtype="str")
     >>> mark_columns(frame, list(frame))
     ['long', 'rude']

@@ -118,10 +118,8 @@ def exploded(table: Table, words: Mapping[str, Mapping[str, Sequence[str]]], not
 
 
 def named_by_lists(table: Table, asked: Mapping[str, ColumnArg]) -> Table:
-    """Join the parts of a name that are a list, such as a model and its prompt.
-
-    ``asked`` has the columns that the caller names, by role. The table is as it was where other
-    columns have lists, too: these may be lists of raters.
+    """Join the parts of a name that are a list, such as a model and its prompt. Nothing changes
+    where columns not in ``asked`` have lists, too: these may be of raters.
     """
     lists = {str(c): lists_of(table.frame[c]) for c in table.frame}
     several = [c for c, held in lists.items() if longest(held) > 1]
@@ -235,8 +233,6 @@ def lists_of(column: "pd.Series[str]") -> Lists:
 def _elements(cell: str) -> list[object] | None:
     """Return what a list holds that is written as JSON, or as Python or NumPy prints it.
 
-    Examples
-    --------
     >>> _elements('["a", 1]'), _elements("['a', 'b']"), _elements("['a' 'b']"), _elements("[a b]")
     (['a', 1], ['a', 'b'], ['a', 'b'], None)
     """
@@ -281,11 +277,10 @@ class Joined:
 
 
 def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
-    """Find cells that join several answers by a separator.
+    """Find cells that join several answers, all classes of the label, by a separator.
 
-    Parts must be classes of the label. If the data define the classes, most such cells must have
-    parts that occur alone or in other cells, in varying numbers or places: "agree, strongly" beside
-    "disagree, strongly" is one answer.
+    If data define the classes, most such cells must have parts that occur alone, or elsewhere in
+    other numbers or places: "agree, strongly" beside "disagree, strongly" is one answer.
     """
     filled = [word for word in words if canonical(word) not in EMPTY]
     for separator in SEPARATORS:

@@ -115,8 +115,6 @@ def _has_word(column: str, known: frozenset[str]) -> bool:
 def without_accents(text: str) -> str:
     """Return text with the bare letters of those that have accents.
 
-    Examples
-    --------
     >>> without_accents("évaluateur")
     'evaluateur'
     """

@@ -18,11 +18,8 @@ from assay.io.tables import SET_ASIDE, Table, reader_note
 
 @dataclass(frozen=True, kw_only=True)
 class Silence:
-    """Missing answers.
-
-    abstentions : ratings without an answer
-    unanswered : items without an answer
-    raters : names of raters who only abstained
+    """Missing answers: ratings (``abstentions``) and items (``unanswered``) without one, and
+    ``raters`` who only abstained.
     """
 
     ratings: int

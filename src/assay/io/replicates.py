@@ -60,10 +60,8 @@ def settle_repeats(
     told_apart: str,
     taken_for_item: Callable[[], str],
 ) -> None:
-    """Set exact repeats aside; different ratings of one item by a rater are a problem.
-
-    ``keys`` are item, rater, replicate (and label, if rows answer one). Exact repeats agree in all
-    ``used`` columns. ``told_apart`` and ``taken_for_item`` are for the message.
+    """Set repeats aside that agree in all ``used`` columns; other ratings of one item by a rater
+    are a problem. ``keys`` are item, rater, replicate (and label, if rows answer one).
     """
     kept = np.flatnonzero(ledger.kept)
     _, group = unique_rows(*[key[kept] for key in keys])
@@ -155,10 +153,8 @@ def require_own_key(
     answers: Vectors,
     scores: Floats,
 ) -> bool:
-    """Add a problem, and return True, if ratings clash that another key tells apart.
-
-    That is the item with a system, or, where most ratings clash, a key that makes them unique.
-    ``keys`` are item, rater, and other keys of a rating without file order, (row,).
+    """Add a problem, and return True, if ratings clash that a system, or, where most clash, another
+    key tells apart. ``keys`` are item, rater, and others without file order, (row,).
     """
     ledger = layout.ledger
     if "item" not in layout.roles or "rater" not in layout.roles:
@@ -314,9 +310,8 @@ def require_one_choice(
 ) -> bool:
     """Add a problem if rows are the options that a rater chose; return whether they are.
 
-    They are if rows of a rater and item share an index label, as after ``DataFrame.explode``, or if
-    they never repeat an answer, which repeated ratings would sometimes do. ``keys`` are item and
-    rater, (row,).
+    Rows of a rater and item (``keys``) then share an index label, as after ``DataFrame.explode``,
+    or never repeat an answer.
     """
     if len(task.labels) > 1 or layout.told_apart not in ("", BY_ROW):
         return False

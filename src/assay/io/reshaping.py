@@ -41,10 +41,8 @@ SHOWN = 5
 
 def reshape(export: Export, task: Task, given: Arguments) -> Export:
     """Give each rating a row, by ``wide=``, ``wide_items=`` or ``counts=``; number raters if
-    unnamed.
-
-    A row is an item where columns are raters or classes (or a pattern of answers with its count),
-    and a rater where columns are items.
+    unnamed. A row is an item (or a pattern of answers with its count) or, for ``wide_items=``, a
+    rater.
     """
     table = export.table
     asked = given.shapes

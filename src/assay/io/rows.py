@@ -236,9 +236,8 @@ LOST = 0.05
 def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
     """Fill empty answers that have only one possible class, where the form left them out.
 
-    The likelihood is unchanged, as a lost answer is summed over the admissible classes. But votes
-    and agreement would leave out these answers, all of one class. A label is filled if most of its
-    implied answers are empty and hardly any others are: answers lost at random stay lost.
+    The likelihood is unchanged, but votes and agreement count them. A label is filled if most of
+    its implied answers are empty and hardly any others are: answers lost at random stay lost.
     """
     if not state_space(task).blocked.any():
         return joined
@@ -427,10 +426,8 @@ def _locate(
     items: "pd.Index[str]",
     asked: Mapping[str, ColumnArg],
 ) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
-    """Return the places of items in lists, all items, and the cluster of each item.
-
-    Places come from the side table if there is one, with its items after those of the ratings.
-    Clusters that it lacks come from the ratings.
+    """Return the places of items in lists, all items, and the cluster of each: of the side table,
+    if any, with its items after those of the ratings, and their clusters where it lacks some.
     """
     ledger, places = layout.ledger, own
     if side is not None:

@@ -36,7 +36,6 @@ class ScoreColumns:
 
     score, confidence : column of each label; no label is in both
     long_score, long_confidence : the column, if each row answers one label
-    evidence : by column
     limits : numbers in the file that stand for 0 and for 1
     """
 
@@ -270,9 +269,8 @@ def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger)
 def belief(guess: NDArray[np.int16], confidence: Floats, label: Label) -> Floats:
     """Turn a guess with a confidence c into a score; NaN without a guess.
 
-    With two classes the score is P(upper class): c for a guess of the upper class, else 1 - c. With
-    K ordered classes and guess g = 0, ..., K - 1 it is (g + p) / K, where p = c for the top class,
-    1 - c for the lowest, and 1/2 between.
+    With two classes it is P(upper class). With K ordered classes and guess g = 0, ..., K - 1 it is
+    (g + p) / K, p = c for the top class, 1 - c for the lowest, and 1/2 between.
     """
     top = len(label.classes) - 1
     share = np.select([guess == top, guess == 0], [confidence, 1 - confidence], 0.5)
@@ -379,10 +377,8 @@ def read_audits(
 def rating_audits(
     cells: Marks, whole: Marks, answers: Vectors, task: Task, ledger: Ledger
 ) -> Marks:
-    """Return the audit of each answer, (rating, label).
-
-    Of ratings judged as a whole, "right" holds for each answer; "wrong" holds for the only answer,
-    or is ``SOME_WRONG`` for each of several.
+    """Return the audit of each answer, (rating, label): a "wrong" rating is wrong in its only
+    answer, or ``SOME_WRONG`` in each of several.
     """
     given = answers >= 0
     several = given.sum(axis=1) > 1

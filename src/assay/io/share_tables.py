@@ -111,8 +111,6 @@ def _without_number(columns: Sequence[str], frame: pd.DataFrame) -> str:
 def fewest_voters(shares: Floats) -> int:
     """Return the smallest number of raters that gives all these shares; 0 if there is none.
 
-    Examples
-    --------
     >>> fewest_voters(np.array([0, 0.33, 0.67, 1])), fewest_voters(np.array([0.2, 0.5]))
     (3, 10)
     """
@@ -154,8 +152,6 @@ def votes_of_shares(frame: pd.DataFrame, columns: Sequence[str], source: str) ->
 def names_of_shares(columns: Sequence[str]) -> list[str]:
     """Return the classes of columns of shares: their names without the words for shares.
 
-    Examples
-    --------
     >>> names_of_shares(["% negative", "% positive"]), names_of_shares(["share_yes"])
     (['negative', 'positive'], ['yes'])
     """

@@ -39,10 +39,8 @@ def patterns_of(answers: Vectors) -> tuple[Vectors, Ints]:
 
 
 def apply_gates(task: Task, answers: Vectors) -> Gated:
-    """Mark the answers that gates close.
-
-    An empty answer behind a closed gate becomes ``NOT_ASKED``; so does a first class spelled like
-    "no", since some exports write 0 there. A gate may be open if it depends on a missing answer.
+    """Mark the answers that gates close: empty ones, and first classes spelled like "no". A gate
+    that depends on a missing answer may be open.
     """
     patterns, inverse = patterns_of(answers)
     patterns = patterns.copy()
@@ -97,10 +95,8 @@ def consistent(vectors: Vectors, patterns: Vectors) -> Iterator[tuple[int, Bools
 
 
 def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Ints]:
-    """Return why each distinct answer vector is impossible (else ``""``), and the vector of each
-    rating.
-
-    A vector with missing answers is impossible only if every completion is.
+    """Return why each distinct answer vector (each completion of it) is impossible, else ``""``,
+    and the vector of each rating.
     """
     space = state_space(task)
     patterns, inverse = patterns_of(answers)

@@ -27,13 +27,9 @@ def reader_note(text: str, *, code: str, **numbers: float) -> Note:
 
 
 def told_apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Note, ...]]:
-    """Return a table whose columns have names of their own, and notes on those that were given.
+    """Return a table whose columns have names of their own (places, if nameless), and notes on
+    those that were given. A column that repeats another, cell by cell, is left out.
 
-    A column that repeats another, cell by cell, is left out. Columns without a name are called by
-    their places, unless there is only one.
-
-    Examples
-    --------
     >>> frame = pd.DataFrame([[1, "x", "y"], [2, "y", "y"]], columns=["item", "label", "label"])
     >>> list(told_apart(frame)[0].columns)
     ['item', 'label', 'label (2)']
@@ -206,10 +202,8 @@ def table_of(
     unit: str = "row",
     notes: Sequence[Note] = (),
 ) -> Table:
-    """Make a table from cells of any type; named index levels become columns.
-
-    ``lines`` (places, in ``unit``) default to the index labels; the hash defaults to that of the
-    cells.
+    """Make a table from cells of any type; named index levels become columns. ``lines`` (in
+    ``unit``) default to index labels, the hash to that of the cells.
     """
     lines = frame.index.to_numpy() if lines is None else lines
     levels = [n for n in frame.index.names if n is not None and n not in frame.columns]

@@ -139,10 +139,8 @@ def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[st
 def _one_label_task(
     table: Table, labels: LabelsArg = None, value: str | None = None, taken: Sequence[str] = ()
 ) -> Task:
-    """Return the task ``single``, with its label named after the column of answers.
-
-    That column is named by the caller, or recognised, or the only free one with few values. Else
-    the label is called ``label``. Several named labels are a task of their own.
+    """Return the task ``single``, its label named after the column of answers: the caller's, one
+    recognised, or the only free one with few values. Several named labels are a task.
     """
     single = load_task(FALLBACK)
     names = _named_labels(labels, value)
@@ -164,10 +162,8 @@ def _named_labels(labels: LabelsArg, value: str | None = None) -> list[str]:
 
 
 def _answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Return the columns of answers: the named one, unless it is text and other columns are not.
-
-    An answer may be what is rated: then it has many values, which are no numbers, and other
-    columns have few. Beside a column of questions it has the answers to all of them.
+    """Return the columns of answers: the named one, unless it is text (what is rated) and other
+    columns have few values. Beside a column of questions it answers all of them.
     """
     usual = [c for c in named if c not in taken]
     free = free_columns(table.frame, taken)
@@ -281,10 +277,9 @@ def draft_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
+    They are ``labels``, for several columns of answers, and in ``left`` what one model cannot hold;
+    or ``task``, for rows that answer one question each; or none, if reading finds the task.
     ``taken`` are columns that the caller names, ``roles`` the item and the rater among them.
-    Returns ``labels`` for several columns of answers, and in ``left`` what is left out as one
-    model cannot hold all; ``task`` for rows that answer one question each; empty if the export
-    has a task, or if reading finds it.
     """
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:

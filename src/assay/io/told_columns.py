@@ -63,7 +63,6 @@ class Told:
 
     raters, items : columns or keys that fit equally well; one of each if the table is clear
     answers : columns that vary between the raters of an item, and between the items of a rater
-    systems : columns called like systems, by name or values
     named : whether the name or the values of a column speak for the rater or a system
     """
 
@@ -117,10 +116,8 @@ def told_columns(
 ) -> Told:
     """Return the raters and items that give a table which can be modelled.
 
-    No rater rates an item twice (but for a few), items have several raters, there are fewer raters
-    than items, and some column varies as answers do. A column called like a rater is no part of an
-    item beside another rater. ``known`` columns of item, rater, system and answer are taken as they
-    are.
+    Hardly a rater rates an item twice, items have several raters and outnumber them, and some
+    column varies as answers do. ``known`` columns of item, rater, system and answer are taken.
     """
     if not MADE.isdisjoint(known.get("rater", ())):
         return Told(sizes={})  # raters without names tell nothing

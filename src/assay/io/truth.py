@@ -259,10 +259,10 @@ def match_truth(
     words: Words,
     ledger: Ledger,
 ) -> TruthSource | None:
-    """Return the truth in the words of the answers; unmatched words are a problem.
+    """Return the truth in the words of the answers; unmatched words and cells of several values are
+    a problem.
 
-    No and yes match in any spelling. Words in ``words`` are explained. Cells with several values
-    are a problem. A part of a data set is not checked, since other parts may use the words.
+    A part of a data set is not checked, since other parts may use the words.
     """
     for label in task.labels:
         if gold is None or label.name not in gold.by_label or _several(gold, label):

@@ -59,10 +59,8 @@ def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
 
 
 def without_names(export: Export, task: Task, given: Arguments) -> Export | None:
-    """Give numbers to votes of unnamed raters; None if a column may name the raters.
-
-    Raters are unnamed if the caller says so, or if every column has another role and items have
-    several rows.
+    """Give numbers to votes of unnamed raters: the caller says so, or every column has another role
+    and items have several rows. None if a column may name the raters.
     """
     frame = export.table.frame
     said_so = given.rater == BY_ROW and export.table.finder.get(BY_ROW) is None

@@ -67,11 +67,8 @@ class Grid:
 def find_grid(frame: pd.DataFrame, columns: Sequence[str]) -> Grid | None:
     """Find raters and questions in the names of columns; None if there is no full grid.
 
-    The columns of a question share their few values. Where those of a rater do so as well, the
-    names decide: numbers and words such as *rater* are those of raters.
+    The columns of a question share their few values. Where a rater's do too, names decide.
 
-    Examples
-    --------
     >>> names = ["ann_tone", "ann_ok", "ben_tone", "ben_ok"]
     >>> frame = pd.DataFrame([["calm", "no"] * 2, ["sad", "yes"] * 2], columns=names)
     >>> find_grid(frame, names).pattern
@@ -135,12 +132,9 @@ def _looks(name: str) -> int:
 
 
 def parts_of(columns: Sequence[str], pattern: str) -> dict[tuple[str, str], str]:
-    """Return the rater and the label of each column of a pattern; other columns are left out.
+    """Return the rater and the label of each column of a pattern. A sign between the slots that
+    stands in a name twice parts it where fewest names result.
 
-    A sign between the slots that stands in a name twice parts it where fewest names result.
-
-    Examples
-    --------
     >>> list(parts_of(["a_1_tone", "a_2_tone", "text"], "{rater}_{label}"))
     [('a_1', 'tone'), ('a_2', 'tone')]
     """
@@ -208,10 +202,8 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
 
 def _alike(held: dict[str, set[str]]) -> list[str]:
-    """Return the largest group of columns that share their few values.
-
-    Each has only values of one column, or at most one other and at least two shared. Columns whose
-    names differ from the group's in a number only are added.
+    """Return the largest group of columns that share their few values (at most one of its own
+    beside two shared), and columns whose names differ from theirs in a number only.
     """
     few = {c: frozenset(v) for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     distinct = dict.fromkeys(few.values())  # hundreds of questions share a few sets of answers
@@ -360,8 +352,6 @@ def _report_shape(
 def are_criteria(columns: Sequence[str]) -> bool:
     """Whether most names are those of criteria, and not of raters.
 
-    Examples
-    --------
     >>> are_criteria(["faithfulness", "is_relevant"]), are_criteria(["Ann", "Bob", "gpt-4"])
     (True, False)
     """
@@ -402,10 +392,8 @@ def person_of(rest: Sequence[str]) -> str:
 
 
 def are_systems(columns: Sequence[str], rater: str, frame: pd.DataFrame) -> bool:
-    """Whether columns beside item and rater seem to be systems: they share their few answers.
-
-    None has the name of a criterion or a question. Most are called like systems, or ``rater`` is
-    the file of a folder.
+    """Return whether columns seem to be systems: they share their few answers, none is called like
+    a criterion, and most like systems or ``rater`` is the file of a folder.
     """
     held = {frozenset(words_in(frame[c])) for c in columns}
     called = any(names_criterion(c) or "?" in c or len(words_of(c)) > MOST_WORDS for c in columns)

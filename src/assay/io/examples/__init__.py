@@ -35,7 +35,6 @@ class Example:
 
     files : SHA-256 by URL; empty if the table is in the package
     folder : folder of the cache, if another example has the same files
-    read : arguments of :func:`assay.read_ratings`
     """
 
     name: str

@@ -1,9 +1,7 @@
-"""Real ratings for the demo: Dawid & Skene (1979), Table 1.
+"""Real ratings for the demo: Dawid & Skene (1979), Applied Statistics 28(1), 20-28, Table 1.
 
-Five anaesthetists judged the fitness of 45 patients for a general anaesthetic from a form, from 1
-(fit) to 4 (unfit). The first judged every form three times, the others once.
-Dawid, A. P. & Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using the
-EM algorithm. Applied Statistics 28(1), 20-28.
+Five anaesthetists judged the fitness of 45 patients for a general anaesthetic, from 1 (fit) to 4
+(unfit). The first judged every form three times, the others once.
 """
 
 from dataclasses import replace

@@ -98,11 +98,9 @@ def diras_chatreport(graded: Path, judged: Path) -> pd.DataFrame:
 
 
 def diras_scores(graded: Path, judged: Path) -> pd.DataFrame:
-    """Return grades of experts, and the scores of language models and retrievers.
-
-    A confidence is stated by the model (``_ask``), or is the probability of the token of its guess
-    (``_tok``). Scores are unrounded. The place in a list goes from 0 to 1; the reranker's
-    logits are probabilities here.
+    """Return grades of experts, and scores of language models (``_ask`` states its confidence,
+    ``_tok`` is the probability of its token) and of retrievers: places in a list from 0 to 1,
+    logits as probabilities.
     """
     grades = pd.read_csv(graded, dtype=str, keep_default_na=False)
     raw = pd.read_csv(judged, dtype=str, keep_default_na=False)
@@ -184,10 +182,8 @@ def xsum_hallucination(path: Path) -> pd.DataFrame:
 
 
 def xstest(*paths: Path) -> pd.DataFrame:
-    """Return what two persons, a language model and a rule call each response.
-
-    A system has a file with the labels of the model, and one with those of the rule. Responses of
-    the model in free text are left out.
+    """Return what two persons, a language model and a rule call each response; a system has a file
+    of each. Responses of the model in free text are left out.
     """
     parts = []
     for path in paths:

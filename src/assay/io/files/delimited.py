@@ -157,12 +157,9 @@ def _from_header(text: str) -> tuple[str, int]:
 
 
 def _below_titles(text: str) -> tuple[str, int, str]:
-    r"""Return a text from its header on, the number of lines above it, and the first of these.
+    r"""Return a text from its header on, the number of lines above it, and the first of these:
+    lines of a single filled field, if rows of several fields follow.
 
-    Lines of a single filled field are a title, if rows of several fields follow.
-
-    Examples
-    --------
     >>> _below_titles("Study 7;;\nitem;rater;label\n1;A;yes\n")
     ('item;rater;label\n1;A;yes\n', 1, 'Study 7')
     """
@@ -291,9 +288,8 @@ def _require_closed(
 ) -> None:
     """Refuse a quote that is closed rows later, or never, so that rows become part of a cell.
 
-    ``text`` is the table from its header on, after ``offset`` lines. ``frame`` has its records, the
-    header included, and ``lines`` the first line of each; ``wrong`` has those with a wrong number
-    of fields, by their first line.
+    ``frame`` has the records of ``text``, header included, ``lines`` the first line of each;
+    ``wrong`` those with a wrong number of fields. ``offset`` lines precede the header.
     """
     if '"' not in text or frame.empty:
         return

@@ -57,13 +57,9 @@ def stream_records(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]
 
 
 def sound_records(text: str) -> tuple[list[dict[str, Any]], list[int], list[int]]:
-    r"""Return the records of damaged JSON that can be read, their places, and what cannot be.
+    r"""Return the records of damaged JSON that can be read, their places (number in a list, or
+    line), and what cannot be. Of a damaged list, the record is lost where reading ends.
 
-    A place is a number in a list, or a line. Of a damaged list, the record is lost where reading
-    ends.
-
-    Examples
-    --------
     >>> sound_records('[{"a": 1}, {"a": 2')
     ([{'a': 1}], [1], [2])
     >>> sound_records('{"a": 1}\n{"a"\n{"a": 3}')
@@ -243,8 +239,6 @@ def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
 def flat_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
     """Return a table whose nested cells are columns and rows, and the row of each of its rows.
 
-    Examples
-    --------
     >>> flat, of = flat_frame(pd.DataFrame({"label": [{"value": "x"}, {"value": "y"}]}))
     >>> flat["label"].tolist(), of
     (['x', 'y'], [0, 1])
@@ -313,8 +307,6 @@ def _answers(record: Record) -> bool:
 def _numbered(record: Record) -> dict[str, list[Record]]:
     """Return the records that stand side by side in a record under numbered keys.
 
-    Examples
-    --------
     >>> _numbered({"text 1": {"model": "a", "score": 3}, "text 2": {"model": "b", "score": 5}})
     {'text': [{'text': '1', 'model': 'a', 'score': 3}, {'text': '2', 'model': 'b', 'score': 5}]}
     """
@@ -335,12 +327,9 @@ def _stem(key: str) -> str:
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:
-    """Return the column name of each path: its last part, if no other path as short has it.
+    """Return the column name of each path: its last part, if no other path as short has it, and it
+    does not only identify (``rater.id`` is ``rater``).
 
-    A last part that only identifies gives way to the part before: ``rater.id`` is ``rater``.
-
-    Examples
-    --------
     >>> _short({"id": None, "tone.says": None, "length.says": None, "tone.why": None})
     {'id': 'id', 'tone.says': 'tone.says', 'length.says': 'length.says', 'tone.why': 'why'}
     """

@@ -59,9 +59,7 @@ def open_source(
     lenient: bool = False,
 ) -> Source:
     """Open a path, a folder, standard input (``-``), a DataFrame, or a table with ``to_pandas``.
-
-    ``what`` names it in messages. ``encoding`` and ``sheet`` are found if not given. ``lenient``
-    sets lines aside that are no rows.
+    ``what`` names it in messages; ``lenient`` sets lines aside that are no rows.
     """
     opened = _opened(source, what, encoding, sheet)
     return replace(opened, lenient=True) if lenient else opened
@@ -163,10 +161,8 @@ PART = re.compile(r"\d{3,}")
 
 
 def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
-    """Return the tables of a folder or an archive as one, if they have the same columns.
-
-    Else the source itself, also if it has a file of this ``name``, which is read alone.
-    ``as_raters`` says that each file is of another rater, also where all name the same one.
+    """Return the tables of a folder or an archive as one, if they have the same columns and no file
+    has this ``name``; else the source. ``as_raters``: each file is of another rater.
     """
     if not isinstance(source, SeveralFiles):
         return source
@@ -298,8 +294,6 @@ def _are_told_apart(files: Sequence[str]) -> bool:
 def _of_folders(file: str) -> dict[str, str]:
     """Return the values that the folders of a file say.
 
-    Examples
-    --------
     >>> _of_folders("rater=ann/part-0.parquet")
     {'rater': 'ann'}
     """

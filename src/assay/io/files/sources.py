@@ -45,7 +45,6 @@ Kind = Literal["table", "json", "folder"]
 class Source(ABC):
     """An opened input, as a format sees it.
 
-    kind : the kind of input
     name : path, for messages
     sha256 : hash of the bytes; empty for folders and tables in memory
     part : whether it is one file of a data set in several
@@ -102,10 +101,8 @@ class Source(ABC):
         unit: str = "row",
         notes: Sequence[Note] = (),
     ) -> Table:
-        """Make a table of rows that a format took from this source.
-
-        Cells may have any type; lists and dicts become JSON. ``lines`` are places counted in
-        ``unit``.
+        """Make a table of rows that a format took from this source, with places ``lines`` counted
+        in ``unit``. Cells may have any type; lists and dicts become JSON.
         """
         lines = np.arange(1, len(frame) + 1) if lines is None else lines
         made = table_of(
@@ -365,8 +362,7 @@ class FolderSource(SeveralFiles):
 class FilesSource(SeveralFiles):
     """Several files: those of an archive, or those of a list of paths.
 
-    contents : reads the bytes of each file, by its name
-    open_bytes : opens these bytes under a name
+    contents, open_bytes : reads the bytes of each file, by name; opens them under a name
     paths : path of each file alone, by its name
     chosen : whether the caller named each file
     """
@@ -403,10 +399,8 @@ class FilesSource(SeveralFiles):
 
 
 class Member(NamedTuple):
-    """One file of a data set.
-
-    file : its name, with folders only where another file has the same name
-    stem : its name without suffix, which may name a rater
+    """One file of a data set: ``file`` is its name, with folders where another has the same;
+    ``stem``, without suffix, may name a rater.
     """
 
     source: Source
@@ -415,10 +409,8 @@ class Member(NamedTuple):
 
 
 def members_of(source: Source, *, any_name: bool = False) -> Iterator[Member]:
-    """Yield the source itself, or the files of a folder, archive or list.
-
-    Files that the caller did not name count only if they have records or rows by their name, unless
-    ``any_name``.
+    """Yield the source itself, or the files of a folder, archive or list: only those with records
+    or rows by their name, unless the caller named them or ``any_name``.
     """
     if not isinstance(source, SeveralFiles):
         file = Path(source.name).name

@@ -310,8 +310,6 @@ def is_page(data: bytes) -> bool:
 def table_of_page(text: str, source: str) -> Sheet:
     """Return the largest table of a page; refuse a page of which no table has even rows.
 
-    Examples
-    --------
     >>> page = "<table><tr><th>item<th>label<tr><td>1<td>x<tr><td>2<td>a &amp; b</table>"
     >>> table_of_page(page, "export.xls").frame.to_dict("list")
     {'item': ['1', '2'], 'label': ['x', 'a & b']}

@@ -51,10 +51,8 @@ def number_in(cell: object) -> float | None:
 def told_controls(
     said: Mapping[str, Answers], truth: Iterable[Mapping[str, Value]], known: Mapping[str, Control]
 ) -> dict[str, Control]:
-    """Return every answered question with its kind and options.
-
-    ``said`` has answers by question and rating, ``truth`` known values of items by question, and
-    ``known`` what the settings of the tool say.
+    """Return every answered question with its kind and options, from answers (``said``, by question
+    and rating), truth, and what the tool's settings say (``known``).
     """
     more: dict[str, list[Value]] = {}
     for answers in truth:
@@ -159,10 +157,8 @@ LEAST_SHARE = 0.5
 def with_found_gates(
     controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Bools, raters: NDArray[Any]
 ) -> dict[str, Control]:
-    """Add inferred gates: questions that are only answered after some answers to another.
-
-    ``asked`` ratings answer something: withdrawn ones tell nothing of gates. Likewise, raters who
-    never answer a question tell nothing of its gate.
+    """Add inferred gates: questions answered only after some answers to another. Ratings that
+    answer nothing (not ``asked``), and raters who never answer a question, tell nothing.
     """
     everything = asked
     given = {name: _mask(said.get(name, {}), len(asked)) for name in controls}

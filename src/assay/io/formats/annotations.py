@@ -1,7 +1,6 @@
 """Ratings of an export, collected answer by answer for any annotation tool.
 
-A format adds one rating at a time; :meth:`Study.export` makes a table with a column for each
-label, a task, and the truth. A multiple choice becomes a label for each option.
+A format adds a rating at a time; :meth:`Study.export` makes a table, a task, and the truth.
 """
 
 from collections import Counter
@@ -95,8 +94,7 @@ class Study:
         """Add a rating; a withdrawn one keeps no answers, and one without answers was skipped.
 
         An answer is a question with a class, a number, or a tuple of chosen options. ``confidence``
-        is by question, with one for each option of a multiple choice. ``scores`` in [0, 1] rise
-        with the class.
+        is by question (and option); ``scores`` in [0, 1] rise with the class.
         """
         row, given = len(self.places), list(answers)
         if status == SUBMITTED and not (given or scores):

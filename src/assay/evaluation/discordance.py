@@ -32,40 +32,24 @@ Predicted = Callable[[int], Iterator[LabelDraws]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Discordance:
-    r"""Prior mass of about one cluster in each direction, for each metric and pair of systems.
+    r"""Prior mass of about one cluster in each direction, for each metric and pair of systems
+    (docs/model.md, "A prior on discordance").
 
     blocks : the linked groups of systems, see :func:`linked_systems`
 
-    Notes
-    -----
-    The weights of observed clusters can never give a difference a sign that no cluster shows.
-    So the population has a few more clusters, on which the systems differ. Their values come from
-    a cluster that the model predicts and on which the systems differ. The systems are relabelled:
-    in a random order, turned round and mirrored, so that each pair is swapped in half of them. With
-    :math:`S` systems these are :math:`2S` clusters of weight :math:`g_k \sim \mathrm{Gamma}(a)`,
-    beside :math:`e_c \sim \mathrm{Exp}(1)` of an observed cluster, where :math:`a` gives each pair
-    a mass of 1 in each direction: :math:`a = 1 / (S \delta)` with :math:`\delta` the share of
-    pairs that differ.
-
-    For two systems, known binary labels and :math:`a` clusters in favour of one and :math:`b` of
-    the other, :math:`P(A > B) = P(\mathrm{Beta}(a + 1, b + 1) > 1/2)`: one minus the mid-p of
-    McNemar's test. A system that shares no cluster with another has two clusters of its own that
-    differ: a rate of :math:`x` in :math:`n` is then Beta(:math:`x + 1, n - x + 1`).
+    Such a cluster comes from one that the model predicts and on which the systems differ. Its
+    :math:`S` systems are relabelled, in a random order, turned round and mirrored: :math:`2S`
+    clusters of weight :math:`\mathrm{Gamma}(1 / (S \delta))`, beside :math:`\mathrm{Exp}(1)` of an
+    observed one, with :math:`\delta` the share of pairs that differ.
 
     The shares of a label's :math:`K` classes sum to 1. With :math:`W_k` the mean weight of the
     discordant clusters of a class, and :math:`m_k` its share in them, a cluster without the class
-    joins them for all systems. Its weight is :math:`\mathrm{Gamma}(C - W_k)`, where
-    :math:`C = \sum_k W_k m_k`. If clusters are single items, :math:`C = K`, so the rate is
-    Beta(:math:`x + 1, n - x + K - 1`).
+    joins them, of weight :math:`\mathrm{Gamma}(\sum_l W_l m_l - W_k)`: if clusters are single
+    items, a rate is Beta(:math:`x + 1, n - x + K - 1`).
 
-    The mass is that of the whole population, not of a stratum. The weights depend on the systems'
-    names, the draw and a seed alone, so that fits of different tasks share them.
-
-    References
-    ----------
-    Fagerland, M. W., Lydersen, S. & Laake, P. (2013). The McNemar test for binary matched-pairs
-    data: mid-p and asymptotic are better than exact conditional. BMC Medical Research Methodology
-    13, 91.
+    Strata do not multiply the mass. Weights depend on the systems' names, the draw and a seed
+    alone, so that fits of different tasks share them. (Fagerland, M. W., Lydersen, S. & Laake, P.
+    (2013). BMC Medical Research Methodology 13, 91.)
     """
 
     blocks: tuple["DiscordantBlock", ...]
@@ -89,12 +73,11 @@ class DiscordantBlock:
 
     name : the first of the systems
     systems : positions in the layout (system,)
-    values : numerators and denominators of one discordant cluster (2, metric, draw, slot);
-        the first slots are the systems
+    values : numerators and denominators of one discordant cluster (2, metric, draw, slot); the
+        first slots are the systems
     shape : of the gamma weights (metric, draw)
-    plain : numerators and denominators of a cluster on which no system has the rarer outcome
-        (2, metric, draw, system)
-    plain_shape : of its gamma weights (metric,), 0 for a prior share of 1/2
+    plain, plain_shape : a cluster on which no system has the rarer outcome (2, metric, draw,
+        system), and of its weights (metric,), 0 for a prior share of 1/2
     """
 
     name: str
@@ -193,10 +176,8 @@ def linked_systems(layout: PanelLayout) -> list[Ints]:
 def _differing(
     totals: Floats, layout: PanelLayout, systems: Ints, rng: np.random.Generator
 ) -> Floats:
-    """Return clusters (2, cluster, slot) on which the metric differs between slots.
-
-    ``totals`` are (2, draw, cluster, system). If no cluster has two systems that differ, two
-    clusters that differ stand for one.
+    """Return clusters (2, cluster, slot) on which the metric differs between slots, of ``totals``
+    (2, draw, cluster, system). Two that differ stand for one if no cluster has two systems that do.
     """
     if len(systems) > 1:
         rows = totals[..., systems].reshape(2, -1, len(systems))
@@ -286,10 +267,8 @@ def with_all_classes(chosen: Sequence[Metric], task: Task) -> list[Metric]:
 
 
 def _plain_shapes(chosen: Sequence[Metric], values: Floats, weight: Floats) -> Floats:
-    """Return the mean weight of each metric's plain cluster, (metric,).
-
-    ``values`` (2, metric, draw, slot) and ``weight`` (metric, draw) are those of the discordant
-    clusters.
+    """Return the mean weight of each metric's plain cluster, (metric,), from the discordant ones'
+    ``values`` (2, metric, draw, slot) and ``weight`` (metric, draw).
     """
     kinds = [(metric.labels, metric.prior_share) for metric in chosen]
     share = np.nan_to_num(divided(*values.sum(axis=(2, 3))))

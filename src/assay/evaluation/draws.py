@@ -202,10 +202,8 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
 def panel_totals(
     metric: Metric, y: Codes, mask: Bools, listed: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Call a metric's function: return each panel's numerator and denominator, (..., panel).
-
-    Both are 0 where either is not finite: an undefined panel counts in no mean. Only the first
-    ``listed`` positions are the panels' own.
+    """Call a metric's function: return each panel's numerator and denominator, (..., panel); 0
+    where either is not finite. Only the first ``listed`` positions are the panels' own.
     """
     result = _called(metric, y, mask, listed)
     pair = result if metric.kind == "ratio" else (result, np.ones(len(mask)))
@@ -362,10 +360,8 @@ def draws_once(
     chosen: Sequence[Metric],
     compute: Callable[[Sequence[Metric]], Floats],
 ) -> Floats:
-    """Return draws (metric, ...): those of the view, and of ``compute`` for the other metrics.
-
-    ``choices`` and the panels identify draws. ``compute`` must give each metric the same draws
-    whatever the other metrics are.
+    """Return draws (metric, ...): those of the view, by ``choices`` and panels, and of ``compute``,
+    which must give each metric the same draws whatever the others are.
     """
     values = view.results
     place = (choices, _contents(layout))

@@ -74,31 +74,19 @@ class ClusterWeights:
     design : design weight of a cluster (cluster,)
     shape : of the gamma variates in its stratum, 1 from 30 clusters on (cluster,)
 
-    Notes
-    -----
-    With :math:`e_c` independent Exp(1) and :math:`d_c` the design weight,
-
     .. math:: w_c = \frac{D_h}{D} \frac{e_c}{\sum_{b \in h} e_b d_b}, \quad
               D_h = \sum_{b \in h} d_b, \quad D = \sum_h D_h,
 
-    for a cluster of stratum :math:`h`, so that :math:`\sum_c w_c d_c = 1`, each stratum keeps its
-    share, and the weights of one stratum of equal design weights are Dirichlet(1, ..., 1)
-    (Rubin 1981). :math:`e_c` depends on the cluster's name, the draw and the seed alone: systems
-    and fits that share clusters share their weights.
+    for a cluster of stratum :math:`h`, :math:`e_c` independent Exp(1) and :math:`d_c` the design
+    weight (Rubin 1981, Annals of Statistics 9(1), 130-134). :math:`e_c` depends on the cluster's
+    name, the draw and the seed alone, so that systems and fits share it (SplitMix64: Steele, Lea &
+    Flood 2014, OOPSLA, 453-472).
 
-    Under these weights a mean of :math:`n` clusters has :math:`(n - 1) / (n + 1)` of its sampling
-    variance: in strata of two, a third. In a stratum of few clusters,
-    :math:`e_c` becomes the quantile of Gamma(:math:`1 - 2 t / k`) at its own probability, so that
-    nothing is missing; :math:`k` is the effective number of clusters (Kish 1965),
-    :math:`(\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` with :math:`n_c` panels each, and :math:`t`
-    falls from 1 at ten clusters to 0 at thirty.
-
-    References
-    ----------
-    Kish, L. (1965). Survey Sampling. Wiley.
-    Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9(1), 130-134.
-    Steele, G. L., Lea, D. & Flood, C. H. (2014). Fast splittable pseudorandom number generators.
-    OOPSLA 2014, 453-472 (SplitMix64).
+    A mean of :math:`n` clusters then has :math:`(n - 1) / (n + 1)` of its sampling variance. So in
+    a stratum of few clusters :math:`e_c` becomes the quantile of Gamma(:math:`1 - 2 t / k`) at its
+    own probability. :math:`k = (\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` is the effective number of
+    clusters (Kish 1965), with :math:`n_c` panels each, and :math:`t` falls from 1 at ten clusters
+    to 0 at thirty.
     """
 
     keys: Keys

@@ -196,8 +196,8 @@ def estimand_draws(
 ) -> tuple[Floats, list[str]]:
     """Return draws of metrics under an estimand, (metric, draw, system), and each estimand's name.
 
-    At most ``replicates`` sets of new clusters are drawn for each draw that the model predicts;
-    with ``least`` clusters or more, the model predicts none.
+    At most ``replicates`` sets of new clusters are drawn for each draw that the model predicts, if
+    there are fewer than ``least`` clusters.
     """
     require_choice("estimand", estimand, ESTIMANDS)
     y = _changed(posterior_labels(view), change)

@@ -88,17 +88,10 @@ def majority_metrics(
 ) -> pd.DataFrame:
     """Return metrics of the majority vote with cluster bootstrap intervals, a line per system.
 
-    A rater has one vote on an item, which repeated ratings share. Each of several tied classes
-    counts with an equal share; a metric that needs one class of each item is averaged over the
-    choices. The intervals omit labelling error; ``undefined`` is the share of samples in which the
-    metric is. Clusters are drawn with replacement within strata, the same for all systems: one
-    fewer than a stratum has, each counting more, so that means of few clusters vary as in sampling
-    (Rao and Wu 1988). Panels count their design weight.
-
-    References
-    ----------
-    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
-    the American Statistical Association 83, 231-241.
+    A rater has one vote on an item. Tied classes count with equal shares, or as the mean over
+    choices of one. Intervals omit labelling error; ``undefined`` is the share of samples without a
+    value. Of a stratum one cluster fewer than it has is drawn, each counting more, so that means of
+    few vary as in sampling (Rao & Wu 1988, JASA 83, 231-241).
     """
     require_ratings("majority_metrics", ratings)
     require_level(level)
@@ -162,10 +155,8 @@ CHOICES = 64
 def _mean_over_choices(
     metric: Metric, task: Task, votes: Votes, layout: PanelLayout, names: NDArray[np.str_]
 ) -> Floats:
-    """Return the mean totals over all choices of one class for each tie, cluster by cluster.
-
-    With more than ``CHOICES`` of them in a cluster, over as many random ones. These depend on the
-    order of the items' ``names``, not on that of the ratings.
+    """Return the mean totals over all choices of one class for each tie, cluster by cluster, or
+    over ``CHOICES`` random ones, which depend on the order of the items' ``names``.
     """
     first = np.searchsorted(votes.item, np.arange(len(votes.count)))
     cluster = np.full(len(first), -1)

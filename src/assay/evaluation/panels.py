@@ -30,18 +30,15 @@ class PanelLayout:
     item : position in ``Ratings.items`` (panel, position), 0 where there is no item
     mask : where there is an item (panel, position); position ``p`` is rank ``p + 1``
     bounds : system ``s`` has the panels from ``bounds[s]`` to ``bounds[s + 1]`` (system + 1,)
-    cluster : position of the panel's cluster in ``clusters`` (panel,)
+    cluster : position of the panel's cluster in ``clusters``, sorted names (panel,)
     weight : design weight, the mean of its items' weights (panel,)
     systems : names; ``("",)`` if the panels are pooled
-    clusters : sorted names of the clusters that have a panel
-    stratum : stratum of each cluster (cluster,); strata that share a cluster are one
-    dropped : number of panels left out as incomplete
-    unrated : number of items in the panels without an answer
-    item_weight : design weight of each item (panel, position), 0 where there is none; None if
-        the items of every panel weigh the same
+    stratum : of each cluster (cluster,); strata that share a cluster are one
+    dropped, unrated : panels left out as incomplete; items in the panels without an answer
+    item_weight : (panel, position), 0 where there is none; None if items of every panel weigh the
+        same
     pool : cluster and item of every item in any list of the cluster (2, pooled item)
-    listed : number of positions that are the panels' own, the others hold the rest of the
-        cluster's items; None if all are
+    listed : number of the panels' own positions, others hold the rest of the cluster; None if all
     """
 
     item: Ints
@@ -161,10 +158,8 @@ def _pool(ratings: Ratings, clusters: Sequence[str]) -> Ints:
 
 
 def _places(ratings: Ratings, *, apart: bool) -> tuple[pd.DataFrame, Names, Names]:
-    """Return one line for each place of an item in a panel, sorted by system, panel and rank.
-
-    Systems, clusters and strata are numbered in the order of their names; the names of systems and
-    clusters are returned too.
+    """Return one line for each place of an item in a panel, sorted by system, panel and rank, and
+    the names of systems and clusters.
     """
     table = ratings.panels
     if apart and ratings.systems:
@@ -217,10 +212,8 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
 
 
 def _positions(panel: Ints, rank: Ints) -> Ints:
-    """Return each place's position: its rank less the lowest possible one, ties one after another.
-
-    With ``n`` the number within the panel, ``max_{m <= n}(rank_m - m) + n`` is the first place at
-    or after the rank that is still free.
+    """Return each place's position: rank less the lowest possible one, ties one after another.
+    ``max_{m <= n}(rank_m - m) + n`` is the first free place at or after the rank.
     """
     start = np.flatnonzero(np.r_[True, panel[1:] != panel[:-1]])
     number = np.arange(len(panel)) - start[panel]
@@ -356,28 +349,12 @@ def _refusal(ratings: Ratings, blocked: Sequence[Metric]) -> str:
 
 
 def weighed_layout(metric: Metric, layout: PanelLayout) -> PanelLayout:
-    r"""Return the layout on which a metric counts the design weights of items.
+    r"""Return the layout on which a metric counts the design weights of items (Hájek 1971): each
+    item is a panel of its own, if weights differ within one; else ``layout`` itself.
 
-    If weights differ within a panel, each item becomes a panel of its own; else ``layout`` itself.
-
-    Notes
-    -----
-    With :math:`d_i` the weight of item :math:`i`, :math:`d_p` that of its panel of :math:`n_p`
-    items and :math:`a_i, b_i` the metric's parts for the item alone, the panel's numerator and
-    denominator become
-
-    .. math:: \sum_{i \in p} d_i a_i, \quad \sum_{i \in p} d_i b_i
-
-    for a ratio, and a panel's value the weighted mean of its items,
-
-    .. math:: d_p \frac{\sum_{i \in p} d_i a_i}{\sum_{i \in p} d_i}, \quad d_p
-
-    otherwise.
-
-    References
-    ----------
-    Hájek, J. (1971). Comment on "An essay on the logical foundations of survey sampling" by
-    D. Basu. Foundations of Statistical Inference, 236.
+    With :math:`d_i` the weight of item :math:`i`, :math:`d_p` that of its panel and :math:`a_i,
+    b_i` the parts for the item alone, a panel has :math:`\sum_i d_i a_i` and :math:`\sum_i d_i b_i`
+    for a ratio, else :math:`d_p \sum_i d_i a_i / \sum_i d_i` and :math:`d_p`.
     """
     if layout.item_weight is None:
         return layout

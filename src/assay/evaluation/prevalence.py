@@ -32,9 +32,7 @@ def prevalence_totals(codes: frozenset[int]) -> Callable[[NDArray[Any], Bools], 
 
 def share_direction(label: Label, codes: frozenset[int]) -> Better:
     """Return which shares of these classes are better, if the label says which class is good.
-
-    Of ordered classes, those in between, and both ends together, are better neither way. Of
-    classes without an order, the good one and all others together have a direction.
+    Ordered classes in between, and both ends together, are better neither way.
     """
     good, end = good_class(label), good_end(label)
     if good is None:

@@ -58,19 +58,12 @@ def mean_reciprocal_rank_at_k(y: Codes, mask: Bools) -> Floats:
 def ndcg_at_k(y: Codes, mask: Bools) -> Floats:
     r"""Normalised discounted cumulative gain of graded relevance; mean over queries.
 
-    Notes
-    -----
-    The grade :math:`w` is 2 if the evidence suffices, 1 if the chunk is only relevant, else 0:
+    The grade is 2 if the evidence suffices, 1 if the chunk is only relevant, else 0 (Järvelin &
+    Kekäläinen 2002, ACM Transactions on Information Systems 20(4), 422-446):
 
     .. math:: \mathrm{DCG} = \sum_p \frac{2^{w_p} - 1}{\log_2(\mathrm{rank}_p + 1)},
 
-    over the DCG of the best order of the same chunks on the same ranks; 0 if no chunk has a
-    grade.
-
-    References
-    ----------
-    Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
-    Transactions on Information Systems 20(4), 422-446.
+    over the DCG of the best order of the same chunks on the same ranks; 0 if no chunk has a grade.
     """
     sufficient, relevant = y[..., 1] == 1, y[..., 0] == 1
     return discounted_gain(np.where(sufficient, 2, relevant), mask)
@@ -84,10 +77,8 @@ def reciprocal_rank(found: Bools, mask: Bools) -> Floats:
 
 
 def discounted_gain(grade: Codes, mask: Bools, cut: int | None = None) -> Floats:
-    """Return the discounted gain :math:`2^w - 1` over that of the best order, (..., panel).
-
-    Grades (..., panel, position) below 1 have no gain; only the first ``cut`` ranks count. The
-    value is 0 without any gain.
+    """Return the discounted gain :math:`2^w - 1` over that of the best order, (..., panel); 0
+    without any. Grades (..., panel, position) below 1, or after rank ``cut``, have none.
     """
     discount = 1.0 / np.log2(np.arange(mask.shape[-1]) + 2.0)
     if cut is not None:

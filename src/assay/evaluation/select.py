@@ -17,10 +17,8 @@ from assay.evaluation.registry import Metric, metrics_of_module, metrics_of_task
 
 
 def metrics_for(task: Task) -> tuple[Metric, ...]:
-    """Return the metrics that a task reports.
-
-    They are those that the task file names, then others registered for the task or for every task.
-    Without names: the prevalence of each class; of two classes one, as ``telling_shares`` says.
+    """Return the metrics of the task file, then others registered for the task or for every task;
+    without names, the prevalence of each class (``telling_shares``).
     """
     named = [generic_metric(name, task) or _usable(registered(name), task) for name in task.metrics]
     others = [m for m in metrics_of_task(task) if m not in named and not m.lacks(task)]
@@ -28,10 +26,8 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
 
 
 def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tuple[Metric, ...]:
-    """Return the named metrics; those that the task reports if none is named.
-
-    Any task also has ``prevalence[<label>=<class>]``, ``prevalence[<label>!=<class>]`` and the
-    generic metrics of :mod:`assay.evaluation.generic`, such as ``precision_at_k[<label>]``.
+    """Return the named metrics, ``prevalence[<label>=<class>]`` and generic ones
+    (:mod:`assay.evaluation.generic`) among them; those that the task reports if none is named.
     """
     default = metrics_for(task)
     if names is None:

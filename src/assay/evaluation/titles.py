@@ -6,20 +6,9 @@ import xarray as xr
 
 
 def metric_titles(draws: xr.Dataset) -> dict[str, str]:
-    """Return what figures and tables call each metric.
+    """Return what figures and tables call each metric, by its name; the name, where titles are the
+    same.
 
-    Parameters
-    ----------
-    draws : Dataset
-        From :func:`assay.metrics`.
-
-    Returns
-    -------
-    dict of str to str
-        Its title, by its name; the name, where titles are the same.
-
-    Examples
-    --------
     >>> metric_titles(xr.Dataset({"mrr[ok]": ((), 0.5, {"title": "MRR of ok"}), "own": ((), 1.0)}))
     {'mrr[ok]': 'MRR of ok', 'own': 'own'}
     """
@@ -31,8 +20,6 @@ def metric_titles(draws: xr.Dataset) -> dict[str, str]:
 def titles_with_names(draws: xr.Dataset) -> dict[str, str]:
     """Return the titles, each with the name by which options and arguments call the metric.
 
-    Examples
-    --------
     >>> titles_with_names(xr.Dataset({"mrr[ok]": ((), 0.5, {"title": "MRR of ok"})}))
     {'mrr[ok]': 'MRR of ok (mrr[ok])'}
     """

@@ -29,10 +29,8 @@ Contrast = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Components:
-    """Terms whose means over the draws are the components of the variance.
-
-    Each is (metric, draw, column), NaN in draws in which the metric is undefined; ``parameters`` is
-    NaN where either label draw is undefined. A column is a system or a contrast.
+    """Terms whose means over the draws are the components of the variance, (metric, draw, system or
+    contrast); NaN where the metric, or a label draw of ``parameters``, is undefined.
     """
 
     parameters: Floats
@@ -41,23 +39,19 @@ class Components:
 
     @classmethod
     def of_pairs(cls, first: Floats, second: Floats) -> Self:
-        r"""Split the variance of a metric from two label draws for each draw of the parameters.
+        r"""Split the variance of a metric from two label draws for each draw of the parameters,
+        each (set, metric, draw, column) under independent sets of weights.
 
-        ``first`` and ``second`` are (set, metric, draw, column), under independent sets of weights.
-
-        Notes
-        -----
         With :math:`\bar m_d` and :math:`\bar m'_d` the means over the :math:`K` sets, and
-        :math:`v_d` the mean of both variances over the sets, the terms of draw :math:`d` are
+        :math:`v_d` the mean of both variances over the sets,
 
         .. math::
 
             p_d = (\bar m_d - \mu)(\bar m'_d - \mu'), \quad c_d = v_d, \quad
             l_d = \tfrac12 (\bar m_d - \mu)^2 + \tfrac12 (\bar m'_d - \mu')^2 - v_d / K - p_d.
 
-        This analysis of variance removes the noise that :math:`K` weights leave in :math:`\bar
-        m_d`. The three means are unbiased (up to :math:`1 - 1/n`) for any :math:`K \ge 2`. Without
-        weights, :math:`K = 1`, the clusters' term is 0.
+        Subtraction removes the noise that :math:`K` weights leave, so the means are unbiased for
+        :math:`K \ge 2`; without weights, :math:`K = 1`, the clusters' term is 0.
         """
         sets = len(first)
         ends = np.stack([first.mean(axis=0), second.mean(axis=0)])
@@ -91,10 +85,8 @@ def paired_values(
     seed: int | None,
     prior: Discordance | None,
 ) -> tuple[Floats, Floats]:
-    """Return metrics of two label draws, each (set, metric, draw, system).
-
-    ``seed`` is that of the cluster weights in the first set of the first draw; without a seed or
-    ``prior``, no weights are used.
+    """Return metrics of two label draws, each (set, metric, draw, system). ``seed`` is that of the
+    cluster weights; without a seed or ``prior``, none are used.
     """
     if seed is None or prior is None:
         first, second = (metric_draws(chosen, task, y, layout)[None] for y in pair)
@@ -164,15 +156,11 @@ SAME = 1e-12
 
 
 def effective_draws(values: Floats) -> Floats:
-    """Return the effective number of draws for the mean of values (..., chain, draw).
+    """Return the effective number of draws for the mean of values (..., chain, draw) (Vehtari et
+    al. 2021, Bayesian Analysis 16(2), 667-718).
 
-    An undefined draw (NaN) is filled with the mean and reduces the number in proportion. Constant
-    draws count in full; the result is NaN where no draw is defined.
-
-    References
-    ----------
-    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
-    Bayesian Analysis 16(2), 667-718.
+    An undefined draw reduces it in proportion. Constant draws count in full; NaN where none is
+    defined.
     """
     from arviz_stats.base.array import BaseArray
 
@@ -303,8 +291,7 @@ def components_of(
 ) -> Components:
     """Return the terms of the variance components, with cluster weights for the population.
 
-    ``reported`` are the metrics' draws (metric, draw, column). Where the model predicts a draw of
-    the population, the terms use it.
+    ``reported`` are the metrics' draws (metric, draw, column), used where the model predicts them.
     """
     ratings = view.ratings
     layout = panel_layout(ratings, by=by, incomplete=incomplete)

@@ -49,8 +49,8 @@ def expected_components(
 ) -> tuple[Floats, Floats]:
     """Return the components parameters and labels, (metric, column), with new ratings of items.
 
-    A ``share`` of the items, in (0, 1], is rated once more in each of ``sets`` simulated data sets,
-    each from another posterior draw. Each set is judged under ``draws`` draws of the parameters.
+    A ``share`` of them is rated once more in each of ``sets`` simulated data sets, each from
+    another posterior draw and judged under ``draws`` draws.
     """
     ratings, values, y = view.ratings, view.draws_of_labels, posterior_labels(view)
     spec, total = view.spec, len(y.states)
@@ -81,10 +81,8 @@ def expected_components(
 
 
 def planned_ratings(ratings: Ratings, share: float, rng: np.random.Generator) -> Ratings:
-    """Add places for new ratings: a share of the items, each by a typical rater.
-
-    The rater is that of a random rating, preferably one who has not rated the item. The answers
-    are still those of the rating drawn.
+    """Add places for new ratings: a share of the items, each by the rater of a random rating, if
+    possible one who has not rated it. Answers are still those of that rating.
     """
     chosen = np.flatnonzero(ratings.answered)
     count = len(ratings.items)
@@ -297,8 +295,8 @@ def _variance_left(
 ) -> dict[str, Floats]:
     """Return the share of the variance left after each of ``BUYS``, each (metric, column).
 
-    ``clusters`` (column,) counts those of the systems, ``now`` holds the components, and
-    ``rated_more`` gives parameters and labels if a share of the items is rated once more.
+    ``clusters`` (column,) are those of the systems, ``now`` the components, and ``rated_more`` the
+    parameters and labels if a share of the items is rated once more.
     """
     fewer = clusters / (clusters + MORE_CLUSTERS)
     overlap = np.isfinite(evidence_share(ratings, 1.0))

@@ -107,9 +107,7 @@ def _group_worth(
 
 
 def _error_moments(error: Floats, looks: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the mean covariance of pairs of raters, and the mean variance, of their errors,
-    (draw,).
-
+    """Return mean covariance of pairs of raters, and mean variance, of their errors, (draw,).
     Shapes: ``error`` (difficulty, draw, rater, appearance), ``looks`` (difficulty, draw,
     appearance), ``weight`` (draw, difficulty).
     """
@@ -123,10 +121,8 @@ def _error_moments(error: Floats, looks: Floats, weight: Floats) -> tuple[Floats
 
 
 def appearance_chances(structure: Structure, name: str, values: Mapping[str, Floats]) -> Floats:
-    r"""Return :math:`\Gamma` = P(appearance | state) for a group: (difficulty, draw, state,
-    appearance).
-
-    It is averaged over contexts, and the identity for a group without a perception layer.
+    r"""Return :math:`\Gamma` = P(appearance | state) for a group, averaged over contexts:
+    (difficulty, draw, state, appearance); the identity without a perception layer.
     """
     clear = np.eye(len(structure.prevalence.space.states))
     if name not in structure.perception.groups:

@@ -102,9 +102,7 @@ def rater_reliability(
 
 def class_shares(fit: Fit) -> xr.DataArray:
     """Return the prevalence of each label's classes where it applies, (chain, draw, label,
-    true_class).
-
-    Shares of a label add up to 1; a class that the label does not have gets 0.
+    true_class); 0 for a class that the label lacks.
     """
     view = FitView.of(fit)
     structure = view.structure
@@ -128,12 +126,9 @@ def reliability_table(
     systems: Sequence[str] = (),
     by_system: Floats | None = None,
 ) -> Floats:
-    """Return P(reported class | true class), (draw, rater, label, true class, reported class).
-
-    For a rater whose reliability differs by session or system, it is the average over the rater's
-    ratings of items of the class. With systems, they are an axis after the raters.
-
-    ``by_system`` is that of :func:`states_by_system`.
+    """Return P(reported | true class), (draw, rater, label, true class, reported class), averaged
+    over a rater's ratings of the class. ``systems`` are an axis after raters; ``by_system`` is of
+    :func:`states_by_system`.
     """
     draws = len(next(iter(values.values())))
     names = asked_class_names(structure.ratings.task)
@@ -173,10 +168,8 @@ def _of_classes(structure: Structure, label: int, states: Floats) -> Floats:
 def _states_of_units(
     structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
 ) -> Floats:
-    """Return how common states are where a unit's items are, (draw, unit, state).
-
-    That is the unit's system if raters differ by system. Else it is all places of items, with one
-    entry for all units.
+    """Return how common states are where a unit's items are, (draw, unit, state): its system, if
+    raters differ by system, else all places of items, one entry for all.
     """
     share = average_prevalence(structure, values)[:, None]
     if part.bias is None or by_system is None:
@@ -258,10 +251,8 @@ def over_layers(
     values: Mapping[str, Floats],
     chances: Callable[[Tilt | None], Floats],
 ) -> Floats:
-    """Sum difficulty and perception out of answer probabilities, (draw, unit, state, ...).
-
-    ``chances`` maps the layers' tilt of the log odds to such an array. A group's misperception is
-    averaged over contexts.
+    """Sum difficulty and perception, averaged over contexts, out of answer probabilities (draw,
+    unit, state, ...), which ``chances`` makes of the layers' tilt of the log odds.
     """
     own, total = part.own(values), None
     weight = difficulty_by_state(structure, values)[:, :, None]
@@ -336,10 +327,9 @@ TIE = 1e-12
 
 
 def rater_accuracy(fit: Fit, *, kind: Literal["recorded", "raw"] = "recorded") -> xr.DataArray:
-    r"""Return each rater's probability of a right answer, (chain, draw, rater, label).
-
-    :math:`A_{jl} = \sum_k \pi_{lk} \theta_{jlkk}`, with :math:`\pi` the prevalence of the classes
-    where the label applies: the same mix of items for all raters, whichever they rated.
+    r"""Return each rater's :math:`A_{jl} = \sum_k \pi_{lk} \theta_{jlkk}`, (chain, draw, rater,
+    label), with :math:`\pi` the prevalence where the label applies: the same mix of items for all
+    raters.
     """
     view = FitView.of(fit)
     table, shares = rater_reliability(view, kind=kind), class_shares(view).to_numpy()

@@ -1,12 +1,9 @@
-r"""Coefficients of agreement, with a bootstrap of clusters.
+r"""Coefficients of agreement, with a bootstrap of clusters that reweights sums over items.
 
-For item :math:`i`, :math:`n_{ik}` raters gave class :math:`k` and :math:`r_i = \sum_k n_{ik}`
-answered. All statistics are functions of sums over items, so a bootstrap sample only reweights
-them.
-
-With :math:`P_i = \sum_k n_{ik} (n_{ik} - 1) / (r_i (r_i - 1))` the share of agreeing pairs on item
-:math:`i`, the mean :math:`\bar P` over the :math:`m` items with two answers or more, and a chance
-agreement :math:`P_e`, kappas and AC1 are :math:`(\bar P - P_e) / (1 - P_e)`.
+With :math:`n_{ik}` of :math:`r_i` raters giving class :math:`k` to item :math:`i`, :math:`\bar P`
+the mean share of agreeing pairs :math:`\sum_k n_{ik} (n_{ik} - 1) / (r_i (r_i - 1))` over items
+with two answers, and :math:`P_e` that by chance, kappas and AC1 are :math:`(\bar P - P_e) / (1 -
+P_e)`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,12 +116,11 @@ class Tally:
     blocks : ``agree``, shares of agreeing pairs on items with r >= 2, and ``pairable``, their
         number; ``same``, agreeing pairs over r - 1; ``marginal``, answers by class on those items;
         ``rated`` and ``share``, items with an answer and their shares of the classes; ``crossed``
-        (ordered classes), pairs of different answers over r - 1, by the two classes; ``shared``
-        and ``matched``, items by pair of raters, and those that agree; ``left`` and ``right``,
-        answers by pair of raters and class
+        (ordered classes), pairs of different answers over r - 1, by the two classes; ``shared`` and
+        ``matched``, items by pair of raters, and those that agree; ``left`` and ``right``, answers
+        by pair of raters and class
     pair_of_key : pair of raters of each row of ``left`` and ``right`` (key,)
-    n_items : items with two answers or more
-    n_ratings : the answers to these items
+    n_items, n_ratings : items with two answers or more, and the answers to them
     """
 
     column: Column

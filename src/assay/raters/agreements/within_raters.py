@@ -48,10 +48,8 @@ def require_same_ratings(fit: FitView, ratings: Ratings) -> None:
 
 
 def intra_rater_table(ratings: Ratings, names: Sequence[str]) -> pd.DataFrame:
-    """Return the agreement of each rater's own answers to the same item.
-
-    Columns are ``rater``, ``label``, ``n`` (items that the rater answered twice or more) and
-    ``percent``.
+    """Return the agreement of each rater's own answers to the same item: ``rater``, ``label``,
+    ``n`` (items answered twice or more) and ``percent``.
     """
     visits, visit = np.unique(
         np.column_stack([ratings.rater, ratings.item]), axis=0, return_inverse=True

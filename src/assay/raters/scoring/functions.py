@@ -1,7 +1,7 @@
 """Measures of scores on arrays: guesses, order, correlation, calibration.
 
-A run is a set of items with the same score. ``yes`` and ``no`` (..., run) are the total weights
-of the positive and of the other items of each run, the highest score first.
+A run is the items of one score, the highest first. ``yes`` and ``no`` (..., run) are total weights
+of its positive and other items.
 """
 
 from itertools import pairwise
@@ -19,16 +19,11 @@ def brier(yes: Floats, no: Floats, score: Floats) -> Floats:
 
 
 def calibration_error(yes: Floats, no: Floats, score: Floats, edges: Floats) -> Floats:
-    r"""Return the expected calibration error (ECE), in [0, 1]; 0 is best.
+    r"""Return the expected calibration error, :math:`\sum_b \frac{n_b}{n} |\bar y_b - \bar p_b|`
+    over bins of scores with upper ends ``edges`` (bin,), the last of them 1.
 
-    :math:`\sum_b \frac{n_b}{n} |\bar y_b - \bar p_b|` over bins of scores with upper ends ``edges``
-    (bin,), the last of them 1. It is biased upwards: a calibrated score has a positive error too,
-    which grows with fewer items and more bins.
-
-    References
-    ----------
-    Guo, C. et al. (2017). On calibration of modern neural networks. ICML, PMLR 70, 1321-1330.
-    Kumar, A., Liang, P. & Ma, T. (2019). Verified uncertainty calibration. NeurIPS 32.
+    Few items and many bins bias it upwards (Guo et al. 2017, ICML; Kumar, Liang & Ma 2019,
+    NeurIPS).
     """
     inside = (np.searchsorted(edges, score)[:, None] == np.arange(len(edges))).astype(float)
     excess = yes - (yes + no) * score
@@ -73,15 +68,9 @@ def f1(hit: Floats, false_alarm: Floats, miss: Floats) -> Floats:
 def auroc(yes: Floats, no: Floats) -> Floats:
     r"""Return the area under the ROC curve; NaN without positive or without other items.
 
-    It is the probability that a positive item has a higher score than another one, ties counting
-    half (Hanley & McNeil 1982):
+    .. math:: \frac{1}{YN} \sum_r y_r \Big(\sum_{q > r} n_q + n_r / 2\Big)
 
-    .. math:: \frac{1}{YN} \sum_r y_r \Big(\sum_{q > r} n_q + n_r / 2\Big).
-
-    References
-    ----------
-    Hanley, J. A. & McNeil, B. J. (1982). The meaning and use of the area under a receiver
-    operating characteristic (ROC) curve. Radiology 143(1), 29-36.
+    (Hanley & McNeil 1982, Radiology 143(1), 29-36).
     """
     total = no.sum(axis=-1)
     below = total[..., None] - np.cumsum(no, axis=-1)
@@ -90,11 +79,8 @@ def auroc(yes: Floats, no: Floats) -> Floats:
 
 
 def average_precision(yes: Floats, no: Floats) -> Floats:
-    r"""Return the average precision, with each distinct score as a threshold; NaN without
-    positives.
-
-    :math:`\sum_r (R_r - R_{r-1}) P_r` with recall :math:`R_r` and precision :math:`P_r` of all
-    items down to score :math:`r`. Tied items enter together, so their order does not matter.
+    r"""Return :math:`\sum_r (R_r - R_{r-1}) P_r` with recall and precision of all items down to
+    score :math:`r`; ties enter together. NaN without positives.
     """
     hits = np.cumsum(yes, axis=-1)
     seen = hits + np.cumsum(no, axis=-1)
@@ -103,18 +89,13 @@ def average_precision(yes: Floats, no: Floats) -> Floats:
 
 
 def kendall_tau(counts: Floats, size: Floats, runs: Runs) -> Floats:
-    r"""Return Kendall's :math:`\tau_b` of each ranking; NaN if all scores or all levels are equal.
-
-    ``counts`` (level, ..., run) are the numbers of items of each level, the lowest level first.
+    r"""Return Kendall's :math:`\tau_b` of each ranking (1945, Biometrika 33(3), 239-251); NaN if
+    all scores or all levels are equal. ``counts`` (level, ..., run) are numbers of items.
 
     .. math:: \tau_b = \frac{C - D}{\sqrt{(P - T_s)(P - T_y)}}
 
-    with :math:`C` concordant and :math:`D` discordant pairs of all :math:`P` pairs, :math:`T_s`
-    of them tied in the score and :math:`T_y` in the truth (Kendall 1945).
-
-    References
-    ----------
-    Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251.
+    with :math:`C` concordant and :math:`D` discordant of :math:`P` pairs, :math:`T_s` tied in the
+    score and :math:`T_y` in the truth.
     """
     everything = ranking_totals(size, runs)
     within = np.stack([ranking_totals(level, runs) for level in counts])

@@ -1,8 +1,6 @@
 r"""Label draws given scores that the fit has not used, and weights of their clusters.
 
-Label draws of a fit that has not used some scores do not depend on these scores. Where the truth
-is uncertain, agreement of score and truth is therefore biased downwards, and its interval does not
-include the bias. Given the scores,
+Draws without them bias the agreement of score and truth downwards. Given the scores,
 
 .. math:: p(t_i = k \mid y, s) \propto p(t_i = k \mid y)\, \phi_{k b(s_i)},
 
@@ -70,10 +68,8 @@ def item_weights(
     by_cluster: bool,
     fewest: int = MIN_CLUSTERS,
 ) -> ItemWeights | None:
-    """Return the weights that an estimand needs; None for ``finite``.
-
-    Strata keep their shares of the design weights; a ranking counts the mean of its items' weights.
-    Refuse a population without rankings by cluster, or with fewer than ``fewest`` clusters.
+    """Return the weights that an estimand needs; None for ``finite``. Strata keep their shares of
+    the design weights; a ranking counts the mean of its items' weights.
     """
     require_choice("estimand", estimand, ESTIMANDS)
     if estimand == "finite":
@@ -214,13 +210,10 @@ def score_cells(scored: ScoredItems) -> Ints:
 def informed_codes(codes: Codes, cell: Ints, rng: np.random.Generator) -> Codes:
     r"""Draw labels (draw, item) given the cell of each item's score.
 
-    :math:`p(t_i = k \mid y)` is the share of the draws, and
-    :math:`\phi_k \sim \mathrm{Dirichlet}(m)`, :math:`m` the shares of the cells among all items:
-    a prior worth one item, that scores are uninformative. Each draw is a Gibbs chain of its own
-    over :math:`(t, \phi)` that starts at the mode of :math:`\phi`. A label is kept as often as
-    possible (the maximal coupling of its laws without and with the score), so that dependence
-    between the labels of a draw, due to the fit's parameters, is preserved. The scores do not
-    update these parameters.
+    The prior :math:`\phi_k \sim \mathrm{Dirichlet}(m)`, :math:`m` the shares of the cells, is worth
+    one item. Each draw is a Gibbs chain over :math:`(t, \phi)` from the mode of :math:`\phi`. A
+    maximal coupling keeps a label as often as possible, and so the dependence of a draw's labels.
+    The scores do not update the fit's parameters.
     """
     classes, code = np.unique(codes, return_inverse=True)
     code = code.reshape(codes.shape)

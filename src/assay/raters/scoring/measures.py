@@ -37,9 +37,8 @@ from assay.raters.scoring.scores import ScoredItems
 class Setting:
     """Settings that are the same for all draws.
 
-    positive : which classes are positive (class,)
-    gains : gains of the classes in nDCG (class,)
-    grades : order of the classes for Kendall's tau (class,)
+    positive, gains, grades : of the classes: which are positive, gains in nDCG, order for Kendall's
+        tau (class,)
     ranking : ranking of each scored item (item,)
     k : number of ranks that count; None for all
     bins : number of bins of the calibration errors

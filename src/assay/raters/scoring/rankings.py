@@ -90,23 +90,16 @@ class OverOrders:
 def ndcg(
     counts: Floats, size: Floats, gains: Floats, runs: Runs, k: int | None = None
 ) -> OverOrders:
-    r"""Return the nDCG of each ranking over the orders of its ties, (..., ranking).
+    r"""Return the nDCG of each ranking over the orders of its ties, (..., ranking); 0 without any
+    gain, NaN with fewer than two items.
 
-    ``counts`` (level, ..., run) are numbers of items, ``gains`` (level,) their gains. The value is
-    0 without any gain, and NaN with fewer than two items.
+    ``counts`` (level, ..., run) are numbers of items, ``gains`` (level,) their gains.
 
     .. math:: \mathrm{DCG} = \sum_{p \le k} \frac{g_p}{\log_2(p + 1)},
 
-    divided by its value in the ideal order of the same items (Järvelin & Kekäläinen 2002). In the
-    mean over orders each item of a run has the run's mean gain (McSherry & Najork 2008). The lowest
-    and highest value sort a run's items by their gains.
-
-    References
-    ----------
-    Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
-    Transactions on Information Systems 20(4), 422-446.
-    McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
-    efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
+    over its ideal value (Järvelin & Kekäläinen 2002, ACM TOIS 20(4), 422-446). In the mean over
+    orders each item of a run has the run's mean gain (McSherry & Najork 2008, ECIR, 414-421); the
+    lowest and highest value sort a run by gains.
     """
     start = ahead(size, runs).astype(np.int64)
     ladder = _ladder(runs, k, lambda p: 1 / np.log2(p + 1))
@@ -124,22 +117,16 @@ def ndcg(
 
 
 def average_precisions(yes: Floats, size: Floats, runs: Runs, k: int | None = None) -> OverOrders:
-    r"""Return the average precision of each ranking over the orders of its ties, (..., ranking).
+    r"""Return the average precision of each ranking over the orders of its ties, (..., ranking); 0
+    without positive items, NaN with fewer than two items.
 
-    ``yes`` and ``size`` (..., run) are the numbers of positive and of all items. The value is 0
-    without positive items, and NaN with fewer than two items.
-
-    :math:`\frac{1}{Y} \sum_{p \le k} y_p \frac{1}{p} \sum_{q \le p} y_q`, divided by all positive
-    items of the ranking as trec_eval does, even if they are more than ``k``. With :math:`t` items
-    and :math:`b` positive ones ahead of a run of :math:`n` items, :math:`r` of them positive, its
-    :math:`j`-th place adds in the mean over orders (McSherry & Najork 2008)
+    ``yes`` and ``size`` (..., run) are the numbers of positive and of all items. :math:`\frac{1}{Y}
+    \sum_{p \le k} y_p \frac{1}{p} \sum_{q \le p} y_q` is divided by all positive items, as
+    trec_eval does. With :math:`t` items and :math:`b` positive ones ahead of a run of :math:`n`
+    items, :math:`r` of them positive, its :math:`j`-th place adds in the mean over orders (McSherry
+    & Najork 2008)
 
     .. math:: \frac{r}{n} \, \frac{b + 1 + (j - 1)(r - 1) / (n - 1)}{t + j}.
-
-    References
-    ----------
-    McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
-    efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
     """
     start = ahead(size, runs).astype(np.int64)
     last = len(runs.order) if k is None else k

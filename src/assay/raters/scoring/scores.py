@@ -21,12 +21,11 @@ COLUMNS = ("item", "score", "guess", "confidence")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoredItems:
-    """Items that a rater scored.
+    """Items that a rater scored, all (item,).
 
-    item : positions in the items of the truth (item,)
-    score : higher means more likely positive (item,)
-    guess : whether the rater calls the item positive (item,); None without a threshold
-    confidence : confidence in the rater's own guess (item,)
+    item : positions in the items of the truth
+    guess : whether the rater calls the item positive; None without a threshold
+    confidence : confidence in the rater's own guess
     """
 
     item: Ints
@@ -41,11 +40,9 @@ class ScoredItems:
 
 
 def read_scores(scores: Scores, truth: Truth, positive: Bools, threshold: float) -> ScoredItems:
-    """Read the scores of one rater, without missing ones.
-
-    ``scores`` holds the score of each item, is a table with ``score`` and perhaps ``item`` (else
-    the index), ``guess`` and ``confidence``, or names a rater. Without guesses, a probability of at
-    least ``threshold`` is a positive guess.
+    """Read the scores of one rater, without missing ones: of each item, a table with ``score`` and
+    perhaps ``item``, ``guess`` and ``confidence``, or a rater's name. Without guesses,
+    ``threshold`` gives them.
     """
     require_number("threshold", threshold, np.isfinite, allowed="a number, such as 0.5")
     table = _rater(scores, truth) if isinstance(scores, str) else _table(scores)

@@ -28,10 +28,7 @@ class Truth:
 
     codes : positions in ``classes`` (draw, item); negative if unknown or not applicable
     shape : numbers of chains and of draws per chain
-    classes : the lowest first if ``ordered``
-    cluster : name of the cluster of each item (item,)
-    stratum : name of the stratum of each item (item,), ``""`` where there is none
-    weight : design weights (item,)
+    cluster, stratum : name of each item's (item,), ``""`` without a stratum
     reference : whose truth it is
     fewest : clusters below which no population is estimated
     """
@@ -53,10 +50,8 @@ class Truth:
 def read_truth(
     source: Source, *, label: str | None = None, clusters: Mapping[Any, Any] | None = None
 ) -> Truth:
-    """Read the truth of one label from a fit, label draws, known truth or a class of each item.
-
-    Label draws are class codes ([chain,] draw, item[, label]). ``label`` is needed only if there
-    are several; clusters default to those of the ratings.
+    """Read the truth of one label from a fit, label draws ([chain,] draw, item[, label]), known
+    truth or a class of each item. Clusters default to those of the ratings.
     """
     if label is not None and not isinstance(label, str):
         raise ArgumentError(

@@ -1,7 +1,5 @@
-"""Arrays in compiled functions, made without compiling a function for each shape and type.
-
-Numba compiles a function for every kind of ``np.empty``, ``np.zeros`` and ``carray`` that it meets.
-These write their few instructions into the caller.
+"""Arrays in compiled functions; these write their few instructions into the caller, while Numba
+compiles a function for every kind of ``np.empty`` or ``carray`` that it meets.
 """
 
 from collections.abc import Callable

@@ -1,11 +1,7 @@
 """Automatic differentiation of formulas on a tape, without compilation for each model.
 
-Formulas of a model take a namespace ``xp`` (see :mod:`assay._util.arrays`). With a :class:`Tape` as
-``xp`` they record their operations, which one compiled interpreter runs forwards and backwards. It
-is compiled once per machine (Numba's cache on disk), so a new model samples at once.
-
-A symbol is an array of positions in a buffer of numbers: indexing, reshaping and joining symbols
-only move positions, and cost nothing later.
+With a :class:`Tape` as ``xp``, formulas record their operations for one compiled interpreter. A
+symbol is an array of positions in a buffer: indexing, reshaping and joining are free.
 """
 
 from collections.abc import Sequence
@@ -207,11 +203,11 @@ class Tape:
         return None if (found < 0).any() else Symbol(self, found)
 
     def finish(self, wanted: Ints | None = None) -> TapeArrays:
-        """Return the constants, the operations and their positions as arrays.
+        """Return the constants, the operations that ``wanted`` numbers depend on, and their
+        positions.
 
-        Only operations that ``wanted`` numbers depend on are kept, or all. A row of ``operations``
-        has code, first output, outer and inner length, and the first position of each of two
-        arguments.
+        A row of ``operations`` has code, first output, outer and inner length, and the first
+        position of each of two arguments.
         """
         buffer = np.zeros(self.size)
         for at, numbers in self.constants:

@@ -1,8 +1,7 @@
 """Likelihood of bundles and panels: cells that share the effect of a cluster, or of a system on it.
 
-Panels have the same nodes as clusters. ``mixing`` (node, node) has the probabilities of a panel's
-node (column) given its cluster's (row). A panel, its node summed out, is a factor of its bundle
-like a cell.
+``mixing`` (node, node) is P(a panel's node in columns | its cluster's). A panel, its node summed
+out, is a factor of its bundle like a cell.
 """
 
 import numpy as np
@@ -16,10 +15,8 @@ RESCALE_AFTER = 8
 
 @linked(fastmath={"reassoc", "contract"})
 def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped-def]
-    """Return the likelihood of each cell at each node over its mean, and the inverse mean.
-
-    The log of the mean is added to ``height``, so products over a bundle's cells need no logs. A
-    mean, unlike a maximum, is vectorised.
+    """Return the likelihood of each cell at each node over its mean, and the inverse mean. Its log
+    is added to ``height``, so products need no logs; a mean is vectorised.
     """
     cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
     chance, shrink = empty((cells, nodes)), empty(cells)
@@ -87,10 +84,8 @@ def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ig
 
 @linked(fastmath={"reassoc", "contract"})
 def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
-    """Return panels' likelihoods at their own nodes and their cluster's, and log scales.
-
-    Likelihoods are (panel, node), relative to the sum of the first, whose log is the scale
-    (panel,).
+    """Return panels' likelihoods (panel, node) at their own nodes and their cluster's, relative to
+    the sum of the first, whose log is the scale (panel,).
     """
     nodes = mixing.shape[0]
     panel_height, inner = bundle_shares(
@@ -107,10 +102,9 @@ def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
 
 @linked(fastmath={"reassoc", "contract"})
 def panel_pulls(mixing, inner, outer, shares, weight, data, by_mixing):  # type: ignore[no-untyped-def]
-    """Return the expected number of panels at each own node, (panel, node).
-
-    ``shares`` is the posterior of clusters' nodes (bundle, node), and ``weight`` the number of
-    clusters of each bundle. The gradient by ``mixing`` is added to ``by_mixing``.
+    """Return the expected number of panels at each own node, (panel, node); add the gradient to
+    ``by_mixing``. ``shares`` (bundle, node) is the posterior of clusters' nodes, and ``weight``
+    their number.
     """
     panels, nodes = inner.shape
     pull = zeros((panels, nodes))
@@ -134,10 +128,8 @@ def panel_pulls(mixing, inner, outer, shares, weight, data, by_mixing):  # type:
 
 @compiled()
 def reading_shares(value, reading, data):  # type: ignore[no-untyped-def]
-    """Return clusters' log-likelihoods (cluster,), and the posterior of their readings (case,).
-
-    A case is a cluster with one of its readings, and ``value`` (bundle,) has its log-likelihood;
-    ``reading`` (kind,) has the log probabilities of readings.
+    """Return clusters' log-likelihoods (cluster,), and the posterior of their readings (case,),
+    from those of cases, ``value`` (bundle,), and log probabilities ``reading`` (kind,).
     """
     start, of_case, kind = data.reading_start, data.reading_bundle, data.reading_kind
     found, share = empty(start.shape[0] - 1), empty(of_case.shape[0])
@@ -158,10 +150,8 @@ def reading_shares(value, reading, data):  # type: ignore[no-untyped-def]
 
 @linked(fastmath={"reassoc", "contract"})
 def _multiply(left, right, product):  # type: ignore[no-untyped-def]
-    """Compute a matrix product plus 1e-300, so that divisions by it are safe.
-
-    Blocks of two rows and four terms reuse what is read. A library's threads would compete with
-    those of the chains.
+    """Compute a matrix product plus 1e-300, so that divisions by it are safe. A library's threads
+    would compete with those of the chains.
     """
     rows, terms, columns = left.shape[0], left.shape[1], right.shape[1]
     whole = terms - terms % 4
@@ -217,7 +207,6 @@ def panel_nodes(  # type: ignore[no-untyped-def]
 
     shares : posterior of the clusters' nodes (bundle, node)
     inner, outer : from :func:`panel_chances` (kind, node)
-    cluster_bundle : the bundle of each cluster
     cluster_start : first panel of each cluster (cluster + 1,)
     kind : number of each panel among the distinct ones
     drawn : node drawn for each cluster

@@ -1,8 +1,8 @@
-"""The log density as a C function, for Python and for nutpie.
+"""The log density as a C function, which does not wait for Python's lock, for Python and for
+nutpie.
 
-Threads that call Python would wait for its lock longer than a small density takes. A C function
-does not; its arrays come as cards, each the address and the shape of one array. What nutpie calls
-maps its point to the unknowns and calls the density by its address, so that is compiled once.
+Its arrays come as cards, each the address and the shape of one. What nutpie calls maps its point to
+the unknowns and calls the density by its address, which is compiled once.
 """
 
 import ctypes
@@ -34,10 +34,8 @@ root; positions of scored unknowns and their log scales; the address of the dens
 
 @cache
 def density_address(plain: bool) -> int:
-    """Compile the log density as a C function; return its address.
-
-    ``plain`` models have one node, no perception layers and no readings. They are the most common
-    ones, and their function compiles in half the time.
+    """Compile the log density as a C function; return its address. ``plain`` models (one node, no
+    perception layers, no readings) compile in half the time.
     """
     types = numba.types
     numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)

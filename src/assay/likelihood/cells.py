@@ -1,12 +1,8 @@
 """Evidence of cells: the likelihood of their ratings given each state.
 
-A cell stands for all items with the same context, known truth and rows
-(:mod:`assay.likelihood.collapse`). A view is the part of its ratings from one group of raters, with
-or without a perception layer. Rows have one axis for difficulty class and state together.
-
-Evidence is a product of probabilities relative to each row's largest, so cells need no logs; where
-a product underflows, the cell is computed again with logs. One loop computes a cell's evidence and
-its gradient, while its rows are in the processor's cache.
+A cell stands for all items with the same context, known truth and rows. A view is its ratings by
+one group of raters. Rows have one axis for difficulty class and state together. Probabilities are
+relative to each row's largest, so cells need no logs unless a product underflows.
 """
 
 import numpy as np
@@ -66,10 +62,8 @@ def rows_of_chances(response):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Multiply ``parts`` by rows of a table.
-
-    Short rows are multiplied two entries at a time in registers, so that products do not wait for
-    each other.
+    """Multiply ``parts`` by rows of a table. Short rows are multiplied two entries at a time in
+    registers, so that products do not wait for each other.
     """
     length = parts.shape[0]
     if length >= WIDE:
@@ -140,10 +134,8 @@ def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-de
 
 @linked()
 def value_of_heights(by_rows, height):  # type: ignore[no-untyped-def]
-    """Return the log-likelihood that relative probabilities leave out, from ``height`` (row,).
-
-    Each rating adds its row's height. The gradient by a row's log probabilities sums to the row's
-    number of ratings, so ``by_rows`` counts them.
+    """Return the log-likelihood that relative probabilities leave out, from ``height`` (row,). The
+    gradient ``by_rows`` sums to each row's number of ratings.
     """
     value = 0.0
     for row in range(height.shape[0]):
@@ -160,11 +152,10 @@ VANISHED = 1e-200
 
 @linked(fastmath={"reassoc", "contract"})
 def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no-untyped-def]
-    """Return cells' evidence (cell, state), parts, log scales (cell,), and whether it underflowed.
+    """Return cells' evidence (cell, state) relative to its largest, its terms (cell, difficulty *
+    state), log scales (cell,) without the rows' heights, and whether it underflowed.
 
-    The evidence is relative to its largest; parts (cell, difficulty * state) are its terms. Scales
-    exclude the rows' heights. With ``hard_truth``, evidence is given the state that the item has if
-    it is easy. Other arguments as for :func:`~assay.likelihood.marginal.value_and_gradient`.
+    With ``hard_truth``, the state is that of the item if easy.
     """
     chance = rows[0]
     cells, classes, states = data.cell_context.shape[0], difficulty.shape[1], data.masks.shape[1]
@@ -354,10 +345,8 @@ def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore
 
 @linked()
 def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-untyped-def]
-    """Compute the probability of a view's answers by true state, given misperception.
-
-    The layer's table has the perceived states after the difficulty classes, in one row or a row for
-    each state.
+    """Compute the probability of a view's answers by true state, given misperception. Perceived
+    states follow the difficulty classes in ``layer``, in one row or one for each state.
     """
     states = afresh.shape[0]
     each = layer.shape[1] - classes > 1
@@ -373,11 +362,8 @@ def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-unty
 
 @linked()
 def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  # type: ignore[no-untyped-def]
-    """Return the log-likelihood and its gradients with one node and without perception layers.
-
-    The gradients are by prevalence, by rows, by the log weight of each part (context, difficulty *
-    state), and by ``hard_truth``; shapes as in
-    :func:`~assay.likelihood.marginal.value_and_gradient`.
+    """Return the log-likelihood and its gradients with one node and without perception layers: by
+    prevalence, rows, log weight of each part (context, difficulty * state), and ``hard_truth``.
     """
     chance, _, row_height = rows
     weight = cell_weights(data)

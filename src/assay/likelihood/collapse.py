@@ -7,29 +7,21 @@ For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect
     \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_d \rho_d
              \sum_s \pi_{g(i)d}(s \mid u_q)\, m_i(s) \prod_v p_{id}(y_v \mid s),
 
-where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` the known truth,
-:math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d` the
-difficulty classes (one without that layer). All classes have the same prevalence, :math:`\pi_{gd} =
-\pi_g`, except hard items whose truth is a consensus:
-:class:`~assay.modelling.layers.hard_truth.HardTruth`. A *view* :math:`v` is the ratings of an item
-by one group of raters. Without a perception layer :math:`p_{id}(y_v \mid s) = \prod_{a \in v}
-p_d(y_a \mid s)`; with one, the perceived state is summed out,
+where :math:`g(i)` is the item's context, :math:`m_i` the known truth, :math:`(u_q, w_q)` a
+quadrature rule and :math:`\rho_d` the difficulty classes. A *view* :math:`v` is the ratings of an
+item by one group of raters. With a perception layer its perceived state is summed out,
 
 .. math::
 
     p_{id}(y_v \mid s) = (1 - \epsilon_d) \prod_{a \in v} p_d(y_a \mid s)
         + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
 
-If systems have effects within clusters, the product is over a cluster's panels, each a sum
-:math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.bundles`).
+With effects of systems within clusters, panels have nodes of their own
+(:mod:`assay.likelihood.bundles`). If raters may misread clusters, the sum is also over readings: a
+*case* is a cluster with one of its readings, and stands here as a cluster of its own.
 
-If raters may misread clusters, the sum of a cluster is also over its readings :math:`m`, with
-:math:`p_{idm}` and the weight :math:`P(m)`: a *case* is a cluster with one of its readings, and
-stands here as a cluster of its own.
-
-Identical items are collapsed into weighted cells and identical clusters into bundles, so the cost
-grows with the number of distinct rating patterns. This file prepares the data;
-:func:`~assay.likelihood.marginal.value_and_gradient` computes value and gradient in one pass.
+This file collapses identical items into cells and identical clusters into bundles, for
+:func:`~assay.likelihood.marginal.value_and_gradient`.
 """
 
 from dataclasses import dataclass
@@ -154,9 +146,8 @@ def _of_runs(start: Ints, chosen: Ints) -> Bools:
 def _multiset_codes(member: Ints, start: Ints) -> Ints:
     """Return a number for each distinct multiset, (owner,); -1 for empty ones.
 
-    Members are sorted within owners. In each round pairs of neighbours become one number, until
-    every owner has one. Owners with one number take part too, so that multisets of different sizes
-    differ.
+    Members are sorted within owners. In each round pairs of neighbours become one number, those of
+    single ones too, so that multisets of different sizes differ.
     """
     sizes = np.diff(start)
     width = int(member.max(initial=0)) + 1
@@ -196,10 +187,9 @@ def collapse(
 
     item_of_row, row : item and row of each rating with an answer
     context, mask : context of each item, and its known truth among ``masks`` (mask, state)
-    cluster : cluster of each item; None without a cluster effect
-    panel : panel of each item, numbered by cluster; None without effects of systems within clusters
+    cluster : of each item; None without a cluster effect
+    panel : of each item, numbered by cluster; None without effects of systems within clusters
     layer_of_row : perception layer of each row's raters; -1, or None for all, without one
-    contexts : number of contexts; each perception layer has a kind for each of them
     cases : clusters with each of their readings; then ``item_of_row`` counts the items of all cases
     """
     if cases is not None:

@@ -1,7 +1,5 @@
-"""Compilation of functions, and the folder of their machine code.
-
-Numba recompiles a function if its own file changes, but ignores the files of functions it calls.
-The folder is therefore named by a digest of all these files.
+"""Compilation of functions, and the folder of their machine code, named by a digest of all files:
+Numba ignores the files of functions that a function calls.
 """
 
 import gc
@@ -94,10 +92,8 @@ def kept_on_disk() -> Iterator[bool]:
 
 @cache
 def folder() -> Path | None:
-    """Return the folder of the machine code; None if none is writable.
-
-    It is below ``NUMBA_CACHE_DIR``, else beside the sources, else in the user's cache. A folder
-    that others own or can write to is skipped, since its code would be run.
+    """Return the folder of the machine code: below ``NUMBA_CACHE_DIR``, beside the sources, or in
+    the user's cache. None if none is writable by the user alone, since its code is run.
     """
     given, mark = SETTINGS.CACHE_DIR, digest()
     beside, own = Path(__file__).parent / "__pycache__", user_cache() / "numba"

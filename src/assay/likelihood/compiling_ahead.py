@@ -1,7 +1,5 @@
-"""Compilation of what draws states, beside that of the density.
-
-A first fit needs both, and Numba compiles one function at a time in a process. The first fit on a
-machine therefore starts a second process, which leaves its machine code on the disk.
+"""Compilation of what draws states, in a second process beside that of the density: Numba compiles
+one function at a time, and the first fit on a machine needs both.
 """
 
 import os

@@ -6,10 +6,8 @@ from assay.likelihood.compiling import at, linked
 
 @linked()
 def entries(hard_truth):  # type: ignore[no-untyped-def]
-    """List the nonzero entries of ``hard_truth`` by row: start, column, probability.
-
-    An entry of ``hard_truth`` (hard class, state, state) is the probability of a hard item's state,
-    given the state that it has if it is easy.
+    """List the nonzero entries of ``hard_truth`` (hard class, state, state) by row: start, column,
+    and P(a hard item's state | its state if easy).
     """
     classes, states, _ = hard_truth.shape
     start = zero_integers(classes * states + 1)

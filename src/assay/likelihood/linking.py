@@ -1,8 +1,5 @@
-"""Functions that are compiled into their callers only.
-
-Numba optimises a function and makes its machine code, then does both again inside each caller, in
-the callers of that, and so on. What only compiled functions call is linked into its callers as it
-was lowered, and is optimised there.
+"""Functions that only compiled functions call, linked as they were lowered. Else Numba makes the
+machine code of each again inside its callers, and their callers.
 """
 
 from typing import Any

@@ -25,17 +25,16 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
 ):
     """Return the log-likelihood, and its gradients by the first seven tables, in one pass.
 
-    prevalence : probabilities of the states (context, state, node)
+    prevalence : (context, state, node)
     response : log p(answers of the row | perceived state, difficulty) (difficulty, row, state)
-    difficulty : log probabilities of difficulty classes (context, difficulty), one context if all
-        alike
-    layer : per kind of perception, probabilities of misperceiving by difficulty and state, then of
-        the perceived states, in one row or a row for each state (kind, difficulty + look, state)
-    hard_truth : probabilities of a hard item's states given its state if easy, for each difficulty
-        class but the first (hard class, state, state); empty if hard items have the same truth
-    mixing : probabilities of a panel's node given its cluster's (node, node); empty without panels
-    reading : log probabilities of the readings of a cluster (kind,); empty if raters misread none
-    log_weight : log weights of the quadrature nodes (node,)
+    difficulty : log probabilities of difficulty classes (context or 1, difficulty)
+    layer : probabilities of misperceiving by difficulty and state, then of the perceived states, in
+        one row or a row for each state (kind, difficulty + look, state)
+    hard_truth : P(a hard item's state | its state if easy), but of the first class (hard class,
+        state, state); empty if hard items have the same truth
+    mixing : P(a panel's node | its cluster's) (node, node); empty without panels
+    reading : log probabilities of readings of a cluster (kind,); empty if raters misread none
+    log_weight : of the quadrature nodes (node,)
     """
     rows = row_chances(response)
     return value_of_rows(
@@ -229,11 +228,11 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 def bundle_nodes(  # type: ignore[no-untyped-def]
     prevalence, response, difficulty, layer, hard_truth, mixing, reading, log_weight, data
 ):
-    """Return bundles' log-likelihoods and node posteriors, cells' parts, and tables to draw with.
+    """Return bundles' log-likelihoods and node posteriors, cells' parts (cell, difficulty, state)
+    up to a factor, and tables to draw with.
 
-    Arguments as for :func:`value_and_gradient`. Parts (cell, difficulty, state) are up to a factor
-    of the cell. The tables are the prevalence of hard items (hard class, context, state, node), and
-    panels' likelihoods (panel, node) at their own and at their cluster's nodes; empty without them.
+    These are the prevalence of hard items (hard class, context, state, node), and panels'
+    likelihoods (panel, node) at their own and their cluster's nodes; empty without them.
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)

@@ -1,7 +1,5 @@
-"""Memory that a pass over the data has used is kept for the next one.
-
-A pass makes tables of some megabytes. By default the C library hands them back to the system and
-has the next ones cleared page by page, which can take longer than the pass itself.
+"""Memory that a pass has used is kept for the next one. The C library would hand it back, and
+having it cleared page by page can take longer than the pass itself.
 """
 
 import ctypes

@@ -1,8 +1,5 @@
-"""Data cut into pieces whose likelihoods add up and can be computed in parallel.
-
-The log-likelihood is a sum over bundles (clusters, or items without a cluster effect), or over
-clusters where raters may misread them, each with the bundles of its readings. A piece has some of
-these and their cells. Rows and contexts keep their numbers, so all pieces use the same tables.
+"""Data cut into pieces whose likelihoods add up and can be computed in parallel: bundles, or
+clusters with the bundles of each reading. Rows and contexts keep their numbers.
 """
 
 import os

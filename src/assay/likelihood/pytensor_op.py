@@ -22,10 +22,8 @@ TABLES = 7
 
 
 class MarginalLogLikelihood(Op):
-    """Log-likelihood with the states summed out, and its gradients.
-
-    Inputs are the seven tables of :class:`~assay.modelling.structure.Tables` by state, the log
-    weights of the nodes, and the arrays of :class:`~assay.likelihood.data.Data`.
+    """Log-likelihood with the states summed out, and its gradients, of the seven
+    :class:`~assay.modelling.structure.Tables`, the nodes' log weights, and the arrays of the data.
     """
 
     __props__ = ()
@@ -73,10 +71,8 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
 
 @cache
 def cache_key() -> int:
-    """Return a number for the sources of the operation's compiled code.
-
-    PyTensor caches machine code by it and ignores functions that the operation calls, so code of an
-    older version would be used.
+    """Return a number for the sources of the operation's compiled code: PyTensor ignores functions
+    that the operation calls, and would use older code.
     """
     found = hashlib.sha256(digest().encode() + Path(__file__).read_bytes())
     return int(found.hexdigest()[:15], 16)

@@ -32,8 +32,7 @@ def recover_draw(  # type: ignore[no-untyped-def]
     item_cell, item_of : the cell and the item of each item of a run
     shares, share_of : node posteriors, and the row of each run of items that share an effect
     start : first of the items of each run (run + 1,)
-    weight, chosen : posterior probability of each run, and whether it is the one that is drawn
-    drawn : node of each run
+    weight, chosen, drawn : posterior probability, whether it is drawn, and node of each run
     probabilities, difficulties : sums over draws (item, state), (item, difficulty)
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]

@@ -46,11 +46,9 @@ BOTH = "interpretable and attributable"
 def consensus_table(
     ratings: Ratings, design: FirstRatings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Compare the first rating of each rater with the majority, for each label.
-
-    ``f1_consensus`` is against the majority of all raters, which is too high because the rater
-    is one of them. ``f1_others`` is against the other raters. Both leave ties out. "Yes" is the
-    positive class. A rating does not count where the label was closed by a gate on either side.
+    """Compare the first rating of each rater with the majority of all (``f1_consensus``, too high
+    as the rater is one) and of the others (``f1_others``), for each label, without ties or gated
+    answers.
     """
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
     given = ratings.answers[design.first]

@@ -22,12 +22,10 @@ NO_SESSION = "session not known"
 
 
 def audit_table(ratings: Ratings, *, level: float) -> pd.DataFrame:
-    """Return the share of audited answers that are right, by session and label.
+    """Return the share of audited answers that are right, by session and label, or ``"all
+    labels"``.
 
-    A rating counts as right under ``"all labels"`` if no answer of it was found wrong. Intervals
-    are
-    Jeffreys' (prior Beta(1/2, 1/2)); audited ratings are taken as a random sample.
-    Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Statistical Science 16, 101-133.
+    Intervals are Jeffreys' (Brown, Cai & DasGupta 2001, Statistical Science 16, 101-133).
     """
     lines = []
     for session, rows in sessions(ratings):

@@ -21,11 +21,11 @@ FEWEST_RATERS = 2
 def unanimity_table(
     ratings: Ratings, design: FirstRatings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the share of outputs on which all raters give the same answer.
+    """Return the share of outputs on which all raters give the same answer, and the majority's
+    rates of yes on these and on the others.
 
-    Outputs count if the majority asks the label and two raters or more answer it (first rating of
-    each rater). ``yes_if_unanimous`` and ``yes_if_ambiguous`` are the majority's rates of yes. An
-    output counts with the share of its vote, which a tie divides equally.
+    Outputs count with the share of their vote if it asks the label and two raters or more answer
+    it.
     """
     votes = majority_votes(take_ratings(ratings, np.sort(design.first)))
     answers = ratings.answers[design.first]

@@ -30,35 +30,27 @@ WARM_UP, THIN = 60, 3
 class CellModel:
     r"""Prevalence of relevant documents in cells of queries.
 
-    A group is the documents of one query and cell whose best place in a list and whose score are
-    the same.
-
-    cell, query, judged : cell, query and number of judged documents of each group (group)
-    stratum, listed, level : sampling stratum of each cell, whether a run lists its documents, and
-        mean score of the stratum, 0 if not known (cell)
-    block, height, score : pair of query and cell of each group; its place, 0 in the middle of a
-        list and higher towards the top; and its score, 0 at the mean of its stratum (group). Each
-        group is its own block, at height and score 0, if they are not given
-
-    The judged documents of a group are a random sample of its documents. Of :math:`n_g` judged
-    documents of query q in cell c at height h and score x, :math:`y_g` are relevant:
+    A group is documents of one query and cell with equal best place in a list and score. Of its
+    :math:`n_g` judged documents at height h and score x, :math:`y_g` are relevant:
 
     .. math:: y_g \sim \mathrm{Binomial}(n_g, p_g), \quad
               \mathrm{logit}\, p_g = \mu_c + u_q + v_{qc} + \beta h_g
               + \gamma x_g, \quad u_q \sim \mathrm{Normal}(0, \tau), \quad
               v_{qc} \sim \mathrm{Normal}(0, \omega),
 
-    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5), and
-    :math:`\beta \sim \mathrm{Normal}(0, 0.5)`, :math:`\gamma \sim \mathrm{Normal}(0, 1)`. The
-    means of unlisted cells lie around a line over the mean score of their stratum,
+    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5), and :math:`\beta
+    \sim \mathrm{Normal}(0, 0.5)`, :math:`\gamma \sim \mathrm{Normal}(0, 1)`. Unlisted cells have
+    :math:`\mu_c \sim \mathrm{Normal}(\alpha + \gamma \bar x_c, 0.7)`, :math:`\alpha` the logit of a
+    Beta(1/2, 1/2), or this prior itself without scores. In listed cells :math:`\mu_c` is uniform
+    between the lowest and the highest prevalence of a stratum or of all listed documents, and
+    normal beyond, with an SD of 1. Gibbs draws on grids.
 
-    .. math:: \mu_c \sim \mathrm{Normal}(\alpha + \gamma \bar x_c, 0.7),
-
-    and :math:`\alpha` has the logit of a Beta(1/2, 1/2) as its prior. Where scores are not known,
-    each :math:`\mu_c` has this prior itself. Listed cells may have few judged documents: their
-    :math:`\mu_c` is uniform between the lowest and the highest prevalence of a stratum or of all
-    listed documents, and normal beyond, with an SD of 1. All parameters are drawn in turn (Gibbs)
-    on grids.
+    cell, query, judged : cell, query and number of judged documents (group,)
+    stratum, listed, level : sampling stratum, whether a run lists the documents, and mean score of
+        the stratum, 0 if not known (cell,)
+    block, height, score : pair of query and cell; place, 0 in the middle of a list and higher
+        towards the top; score, 0 at the mean of its stratum (group,). By default own blocks, and
+        zeros
     """
 
     cell: Ints

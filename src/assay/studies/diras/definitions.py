@@ -45,29 +45,8 @@ def draft_definitions(
 ) -> tuple[pd.DataFrame, Plan, tuple[Note, ...]]:
     """Let a language model draft what makes a document relevant, for each query.
 
-    Parameters
-    ----------
-    queries : path or DataFrame
-        An id and a text for each.
-    query_id, query_text : str, optional
-        Columns, where their names are not recognised.
-    model, log, prompt, temperature, seed, max_tokens, options, url, key_variable, timeout
-        As for :func:`ask_model`; the prompt asks for a text.
-    concurrency, retries, requests_per_minute, max_cost, prices, dry_run, progress
-        Likewise.
-
-    Returns
-    -------
-    definitions : DataFrame
-        ``query_id``, ``query``, ``draft``, and ``definition``, which is the same text at first.
-        People edit ``definition``; ``draft`` keeps what the model wrote.
-    plan : Plan
-    notes : tuple of Note
-
-    Raises
-    ------
-    AssayError
-        As :func:`ask_model` does.
+    ``queries`` has an id and a text for each; other arguments are those of :func:`ask_model`.
+    People edit the column ``definition`` of the table; ``draft`` keeps what the model wrote.
     """
     task: Task = load_task("relevance")
     chosen = load_prompt(prompt, task)

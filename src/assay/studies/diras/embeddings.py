@@ -24,8 +24,7 @@ def embedding_endpoint(
 ) -> Callable[[list[str]], Floats]:
     """Return a function from texts to an array (text, dimension), for ``sample_pairs(retriever=)``.
 
-    ``url`` is the address up to the part before ``/embeddings``; ``timeout`` is in seconds. The
-    function raises `FitError` if the endpoint fails or the extra ``assay[llm]`` is missing.
+    ``url`` ends before ``/embeddings``; ``timeout`` is in seconds. FitError if the endpoint fails.
     """
     require_count("batch", batch)
     endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)

@@ -1,15 +1,13 @@
 r"""Labels of judged documents given the runs that list them, which a fit has not used.
 
-A fit of ratings does not see the ranked lists. Where the ratings leave a label in doubt, its draws
-lean towards the mean of the stratum, in a list as well as off it. So lists seem worse than they
+Without the listing, doubtful labels lean to the mean of the stratum, and lists seem worse than they
 are. Given the listing :math:`\ell` of a document of stratum and score x,
 
 .. math:: \frac{p(t \mid y, \ell)}{p(f \mid y, \ell)} = \frac{p(t \mid y)}{p(f \mid y)} \cdot
           \frac{p(t \mid \ell, x)}{p(f \mid \ell, x)} \Big/ \frac{p(t \mid x)}{p(f \mid x)},
 
-with t relevant and f not. The last two are of the model of cells, and
-
-.. math:: p(t \mid x) = \sum_\ell p(\ell \mid x)\, p(t \mid \ell, x).
+with t relevant and f not. The last two are of the model of cells, :math:`p(t \mid x) = \sum_\ell
+p(\ell \mid x)\, p(t \mid \ell, x)`.
 """
 
 from dataclasses import dataclass, field
@@ -26,10 +24,8 @@ LOWEST = 1e-12
 
 @dataclass(kw_only=True, eq=False)
 class ListedLabels:
-    """Draws labels of judged pairs anew, given a model of cells.
-
-    before : share of the fit's draws in which the pair is relevant (judged pair)
-    height : height of the place of each group's documents (group)
+    """Draws labels of judged pairs anew, given a model of cells, the fit's shares of draws
+    ``before`` in which each is relevant, and the ``height`` of the place of each group.
     """
 
     pool: JudgedPool

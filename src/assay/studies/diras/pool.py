@@ -21,8 +21,8 @@ MOST_RUNS_APART = 3
 class JudgedPool:
     """Documents of judged queries.
 
-    A group is those of one query, stratum and pattern of runs whose best place and whose band of
-    the retriever's ranks are the same.
+    A group is those of one query, stratum and pattern of runs with one best place and one band of
+    the retriever's ranks.
 
     weight, documents : design weight and number of documents (query)
     group_query, group_cell, group_block : query, cell, and pair of both (group)
@@ -72,10 +72,8 @@ class JudgedPool:
 def judged_pool(
     pairs: pd.DataFrame, pool: pd.DataFrame, runs: Mapping[str, pd.DataFrame], k: int
 ) -> JudgedPool:
-    """Group all documents of the judged queries.
-
-    ``pool`` is the top of each ranking that was sampled from; all other documents are in the other
-    stratum of their query. The first ``k`` documents of a run count as listed.
+    """Group all documents of the judged queries. Documents outside ``pool``, the top of each
+    ranking sampled from, are in the other stratum; the first ``k`` of a run count as listed.
     """
     keys = ["query_id", "document_id"]
     pairs = pairs.astype({"query_id": str, "document_id": str, "item": str})

@@ -22,9 +22,7 @@ def ideal_gain(total: Floats, k: int) -> Floats:
 
 def ndcg(relevant: Bools | Floats, total: Floats) -> Floats:
     r"""Return the nDCG of each list, (query, run); NaN for a query without a relevant document.
-
-    ``relevant`` (query, run, place) says which places hold a relevant document, and ``total``
-    (query) counts those of all documents, on which the ideal depends:
+    ``relevant`` is (query, run, place), ``total`` (query,) counts those of all documents:
 
     .. math:: \sum_{p \le k} \frac{y_p}{\log_2(p + 1)} \Big/
               \sum_{p \le \min(k, R)} \frac{1}{\log_2(p + 1)}.
@@ -34,10 +32,8 @@ def ndcg(relevant: Bools | Floats, total: Floats) -> Floats:
 
 
 def average_precision(relevant: Bools | Floats, total: Floats) -> Floats:
-    r"""Return the average precision of each list, (query, run); NaN as for :func:`ndcg`.
-
-    :math:`\frac{1}{R} \sum_{p \le k} y_p \frac{1}{p} \sum_{q \le p} y_q`, divided by all relevant
-    documents, as trec_eval does.
+    r"""Return the average precision of each list, (query, run): :math:`\frac{1}{R} \sum_{p \le k}
+    y_p \frac{1}{p} \sum_{q \le p} y_q`, divided by all relevant documents, as trec_eval does.
     """
     places = np.arange(1, relevant.shape[-1] + 1)
     precision = np.cumsum(relevant, axis=-1) / places
@@ -47,11 +43,8 @@ def average_precision(relevant: Bools | Floats, total: Floats) -> Floats:
 def weighted_ndcg(
     worth: Floats, weight: Floats, rank: Ints, listed: Floats, total: float, k: int
 ) -> float:
-    """Return the nDCG of one list, estimated from its judged documents by their weights.
-
-    worth, weight, rank : relevance, design weight and place of the judged documents of the list
-    listed : discounts of all places that the list fills
-    total : estimate of the number of relevant documents
+    """Return the nDCG of one list, estimated from its judged documents' ``worth``, ``weight`` and
+    ``rank``; ``listed`` are discounts of its places, ``total`` the number of relevant documents.
     """
     ideal = float(ideal_gain(np.array(total), k))
     if not ideal or not len(listed):

@@ -14,10 +14,8 @@ SEPARATOR = ","
 
 
 def label_config(task: Task, texts: Sequence[str]) -> str:
-    """Return the label config of a task as XML; ``load_task`` reads the same labels and gates.
-
-    Questions behind a gate are not required: Label Studio cannot submit a form in which a hidden
-    question is required.
+    """Return the label config of a task as XML. Questions behind a gate are not required: Label
+    Studio cannot submit a form in which a hidden question is required.
     """
     root = ET.Element("View")
     for text in texts:

@@ -27,7 +27,7 @@ SHOWN = 300
 class Endpoint:
     """An endpoint with OpenAI's interface; its key stands in no file, log or error.
 
-    url : up to the part before ``/chat/completions``, such as ``http://localhost:8080/v1``
+    url : up to the part before ``/chat/completions``
     key_variable : environment variable that holds the key
     timeout : seconds
     """

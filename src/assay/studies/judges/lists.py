@@ -129,10 +129,8 @@ def ranked_items(
 
 
 def list_requests(ranked: RankedItems, answers: Mapping[str, Mapping[str, Any]]) -> list[Request]:
-    """Return the requests to order all items, given the known answers.
-
-    Later windows depend on earlier answers. An unknown answer is taken to keep the order, so that
-    the number and length of requests are about right.
+    """Return the requests to order all items, given the known answers. An unknown answer is taken
+    to keep the order, so that the number and length of requests are about right.
     """
     requests = []
     for query, start in ranked.starts.items():

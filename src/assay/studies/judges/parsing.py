@@ -23,11 +23,8 @@ ORDER = re.compile(r"\[\d+\](?:\s*>\s*\[\d+\])+")
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """The answer to one label.
-
-    word : the class; empty if there is none
-    start : place of the word in the text
-    problem : why a class is missing: ``"no answer"``, ``"several answers"``, ``"no class"``
+    """The answer to one label: the class (``word``, at ``start`` in the text), or why it is
+    missing, ``"no answer"``, ``"several answers"`` or ``"no class"``.
     """
 
     label: str
@@ -51,11 +48,10 @@ class Parsed:
 
 
 def parse_answer(text: str, task: Task, prompt: Prompt, *, cut_off: bool = False) -> Parsed:
-    """Read the requested lines of a text.
+    """Read the requested lines of a text: a name, a colon, and a class or a number from 0 to 1 or
+    in per cent.
 
-    A line counts if it begins with a requested name, in brackets or not, and a colon. Its value
-    must be a class, or a number from 0 to 1 or in per cent. Repeated lines must agree. A text that
-    was ``cut_off`` may end in a number that lacks digits.
+    Repeated lines must agree. A text that was ``cut_off`` may end in a number that lacks digits.
     """
     guesses = []
     for label in task.labels:

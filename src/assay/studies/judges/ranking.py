@@ -23,10 +23,8 @@ def require_window(window: int, step: int) -> None:
 async def order_by_windows(
     start: Sequence[int], window: int, step: int, reorder: Reorder
 ) -> tuple[list[int], int, int]:
-    """Order documents; return the order, and the number of windows and of those without an order.
-
-    The best documents of a window enter the next, so one pass brings the best ``window - step`` to
-    the top. Sun, W. et al. (2023). Is ChatGPT good at search? EMNLP 2023, 14918-14937.
+    """Order documents; return the order, and the number of windows and of those without an order
+    (Sun et al. 2023, EMNLP, 14918-14937). One pass brings the best ``window - step`` to the top.
     """
     order = list(start)
     windows = without = 0

@@ -13,9 +13,7 @@ def class_probabilities(
 ) -> list[float] | None:
     """Return the probability of each class at place ``start`` of the joined tokens, or None.
 
-    A token counts for a class if it begins this class and no other, whatever its case. The
-    probabilities of such tokens are summed and normalised over the classes; an unlisted class gets
-    0.
+    Those of tokens that begin this class alone, whatever their case, are summed and normalised.
     """
     place = 0
     for one in tokens:

@@ -36,15 +36,8 @@ class PairTexts:
 
 @dataclass(kw_only=True, eq=False)
 class Features:
-    """Similarities of the texts of pairs, relative to the pairs of the same query.
-
-    The texts are compared by TF-IDF, by latent semantic analysis (Deerwester et al. 1990), and by
-    ``embed`` if given. The level of a query is left out: it says little of another query.
-
-    References
-    ----------
-    Deerwester, S. et al. (1990). Indexing by latent semantic analysis. Journal of the American
-    Society for Information Science 41(6), 391-407.
+    """Similarities of the texts of pairs, relative to the pairs of the same query: TF-IDF, latent
+    semantic analysis (Deerwester et al. 1990, JASIS 41(6), 391-407), and ``embed`` if given.
     """
 
     embed: Embed | None = None

@@ -108,14 +108,10 @@ def _answer(chance: float) -> str:
 def write_qlora(
     chats: pd.DataFrame, folder: str | Path, *, model: str, rng: int | np.random.Generator = 1
 ) -> str:
-    """Write training data and configuration of QLoRA in a folder; return the command to run.
+    """Write training data and configuration of QLoRA (Dettmers et al. 2023, NeurIPS 36) in a
+    folder; return the command to run.
 
-    ``trl`` takes no weights, so chats are drawn with replacement in proportion to theirs. The
-    command needs a graphics card and the extra ``assay[qlora]``.
-
-    References
-    ----------
-    Dettmers, T. et al. (2023). QLoRA: efficient finetuning of quantized LLMs. NeurIPS 36.
+    ``trl`` takes no weights, so chats are drawn with replacement in proportion to theirs.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

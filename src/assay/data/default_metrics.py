@@ -14,10 +14,9 @@ FEW_CLASSES = 5
 def with_default_metrics(ratings: Ratings, *, named: bool = True) -> Ratings:
     """Give ratings the metrics that their classes, lists or systems suggest.
 
-    Of one label: ranked lists of no and yes get precision, MRR and nDCG; a scale of numbers gets
-    the mean and, with ranks, nDCG; of few classes without systems, their shares too. Several labels
-    get the mean of each scale and the shares of other classes, unless the user ``named`` the task.
-    Otherwise a task reports the share of each class.
+    Of one label: ranked lists of no and yes get precision, MRR and nDCG; a scale gets the mean and,
+    with ranks, nDCG; of few classes without systems, their shares too. Several labels get the mean
+    of each scale and the shares of other classes, unless the user ``named`` the task.
     """
     task = ratings.task
     if task.metrics or (task.name != "single" and named):

@@ -1,7 +1,5 @@
-"""The names of generic metrics, and the labels that each metric needs.
-
-``precision_at_k[relevant]`` is a kind, perhaps with a cut-off, and in brackets a label, or a class
-of a label, that counts. The functions are in :mod:`assay.evaluation.generic`.
+"""The names of generic metrics, such as ``precision_at_k[relevant]``: a kind, perhaps a cut-off,
+and in brackets a label, or a class of it, that counts.
 """
 
 import re
@@ -34,8 +32,7 @@ class GenericName:
 
     kind : precision, recall, hit, mrr, ndcg, rate, prevalence or mean
     cut : number of ranks that count; None for the whole list
-    sign : how ``word`` chooses the classes that count; empty without a class
-    word : the class
+    sign, word : how the class ``word`` chooses those that count; empty without a class
     """
 
     kind: str
@@ -69,10 +66,8 @@ def _event(text: str, labels: Sequence[str]) -> tuple[str, Sign, str]:
 
 
 def generic_problem(name: object, task: Task) -> str | None:
-    """Return why a task cannot have a generic metric; None if it can, or if the name is not
-    generic.
-
-    Labels whose classes come from the data pass until the data are read.
+    """Return why a task cannot have a generic metric; None if it can, perhaps once data are read,
+    or if the name is not generic.
     """
     read = parse_generic(name, task.label_names)
     if read is None:

@@ -18,10 +18,8 @@ from assay.data.states import MISSING
 
 
 def against_gold(ratings: Ratings) -> str:
-    """Describe the audits that contradict the known truth; ``""`` if none does.
-
-    They contradict it if an answer that is not the truth was found right, or one that is the truth
-    was found wrong, or a rating whose answers are all the truth was found wrong somewhere.
+    """Describe the audits that contradict the known truth; ``""`` if none does. A rating whose
+    answers are all the truth contradicts it if it was found wrong somewhere.
     """
     given, truth = ratings.answers >= 0, ratings.truth[ratings.item]
     same, known = ratings.answers == truth, truth != MISSING
@@ -88,10 +86,8 @@ def contradiction(ratings: Ratings, possible: Bools) -> str:
 
 
 def truth_masks(ratings: Ratings, states: NDArray[np.int16]) -> tuple[Ints, Floats]:
-    """Return the mask number of each item (item,), and the masks (mask, state).
-
-    A mask is 0 where the state agrees with what is known of the item, -inf elsewhere. Refuse items
-    without a possible state.
+    """Return the mask number of each item (item,), and the masks (mask, state): 0 where the state
+    agrees with what is known, else -inf. Refuse items without a possible state.
     """
     possible = possible_states(ratings, states)
     packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)

@@ -16,10 +16,8 @@ MOST_CHARACTERS = 1_000_000
 
 
 def label_config_task(path: Path) -> Task:
-    """Read the label config of a project (an XML file) as a task.
-
-    Choices, stars and pairs become labels; a multiple choice becomes a label for each option;
-    ``visibleWhen`` is a gate. Controls of texts and of regions are ignored.
+    """Read the label config of a project (an XML file) as a task. A multiple choice becomes a label
+    for each option; ``visibleWhen`` is a gate. Texts and regions are ignored.
     """
     try:
         text = path.read_text(encoding="utf-8")

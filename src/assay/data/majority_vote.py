@@ -42,10 +42,8 @@ def single_winner(counts: Ints) -> Ints:
 
 
 def rater_votes(ratings: Ratings, answers: Codes, classes: int) -> Floats:
-    """Count raters by item and answer to a label, (item, class); negative answers are missing.
-
-    A rater with several answers to an item has a share of one vote for each of them. Counts are
-    rounded to nine digits, so that votes of equal shares tie exactly.
+    """Count raters by item and answer to a label, (item, class); several answers of a rater to an
+    item share one vote. Rounding to nine digits makes equal shares tie exactly.
     """
     size = len(ratings.items)
     if not ratings.replicate.any():
@@ -61,11 +59,8 @@ def rater_votes(ratings: Ratings, answers: Codes, classes: int) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Votes:
-    """The votes on items: a line for each item, and several lines for a tie.
-
-    item : position of the item, ascending (line,)
-    labels : winning codes (line, label)
-    share : share of the line in its item's vote; the shares of an item add up to 1 (line,)
+    """The votes on items, several lines for a tie: ``item`` position, ascending, and ``share`` in
+    its vote (line,); winning codes ``labels`` (line, label).
     """
 
     item: Ints
@@ -96,10 +91,8 @@ class Votes:
 def majority_votes(ratings: Ratings) -> Votes:
     """Return the class with most votes on each label; tied classes have equal shares.
 
-    ``NOT_ASKED`` where the winners of earlier labels close the gate; ``MISSING`` without votes on
-    the label or its gate. A rater whose own answers closed a question has no vote on it. Gates are
-    decided by the winners, so shares of a study are nested. The labels of an item together may
-    break the task's rules. The order of the ratings does not matter.
+    ``NOT_ASKED`` where the winners of earlier labels close the gate, so shares of a study are
+    nested; ``MISSING`` without votes on the label or its gate. The labels together may break rules.
     """
     task, items = ratings.task, len(ratings.items)
     item, share = np.arange(items), np.ones(items)

@@ -1,7 +1,5 @@
-"""Overlap of raters on items: pairs of ratings, of raters and of groups.
-
-Some counts use sparse products of raters and items, since thousands of raters meet millions of
-times.
+"""Overlap of raters on items: pairs of ratings, of raters and of groups, by sparse products where
+thousands of raters meet millions of times.
 """
 
 from dataclasses import dataclass, replace
@@ -19,12 +17,7 @@ from assay.data.states import MISSING, Vectors
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepeatedPairs:
-    """Pairs of ratings of one item by one rater.
-
-    one, other : positions of the ratings (pair,)
-    rater : (pair,)
-    raters : number of raters
-    """
+    """Pairs of ratings (positions ``one``, ``other``) of one item by one rater, (pair,)."""
 
     one: Ints
     other: Ints
@@ -135,9 +128,8 @@ def _clusters(ratings: Ratings, rated: Ints) -> tuple[Ints, Ints]:
 class GroupPairs:
     """Meetings of two ratings of an item, by rater group.
 
-    groups : rater groups within which two raters met
     left, right : positions in the ratings (meeting,)
-    kind : the group of both raters, or the number of groups if theirs differ (meeting,)
+    kind : of ``groups``, that of both raters, or the number of groups if theirs differ (meeting,)
     """
 
     groups: tuple[str, ...]
@@ -280,11 +272,8 @@ MIN_STANDARD_ERRORS = 4.0
 
 
 class Opposites(NamedTuple):
-    """Two raters who agree on a label far less often than by chance.
-
-    items : number of items that both answered
-    same : number of items on which they agree
-    chance : expected number of such items by chance
+    """Two raters who agree on a label far less often than by chance: common items, those with the
+    ``same`` answer, and those expected by chance.
     """
 
     label: int
@@ -310,10 +299,8 @@ def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
 def _opposites(
     label: int, pairs: RaterPairs, answers: NDArray[np.int16], share: float
 ) -> list[Opposites]:
-    """Return the pairs of one label with agreement below a share of that by chance.
-
-    Chance agreement is the sum over classes of the product of both raters' counts, over the number
-    of common items.
+    """Return the pairs of one label whose agreement is below a ``share`` of that by chance: sums
+    over classes of products of their counts, over the number of common items.
     """
     same, chance = pairs.agreements(answers), np.zeros(len(pairs.items))
     rest = pairs.items.astype(float), pairs.items.astype(float)

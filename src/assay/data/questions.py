@@ -24,10 +24,9 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """A question, as known from the tool's settings or from its answers.
+    """A question, as known from the tool's settings or from its answers, which decide ``kind`` None
+    and empty ``options``.
 
-    kind : None if the answers decide it
-    options : in order; empty if the answers decide them
     gates : conditions that must all hold
     told : whether the tool's settings name the options
     inferred : whether the gates were found in the answers
@@ -60,10 +59,8 @@ def written(value: object) -> str:
 
 
 def label_columns(controls: Iterable[Control], named: Iterable[str] = ()) -> list[Column]:
-    """Return a label for each question, and one for each option of a multiple choice.
-
-    An option's label has its name, prefixed by its question if the name is not unique or if
-    ``named`` contains the longer name.
+    """Return a label for each question, and one for each option of a multiple choice, prefixed by
+    its question if the name is not unique or ``named`` has the longer one.
     """
     known = set(named)
     controls = [control for control in controls if control.kind != "text"]

@@ -41,10 +41,8 @@ PER_RATING = (
 
 @dataclass(frozen=True, kw_only=True)
 class LargerUnit:
-    """A column whose values group the clusters.
-
-    units : number of its values
-    p : of the clusters of one unit being no more alike than others
+    """A column whose values (``units`` of them) group the clusters; ``p`` is of those of one unit
+    being no more alike than others.
     """
 
     column: str
@@ -393,10 +391,7 @@ def require_ratings(
 
 def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
     """Return the audit of each whole rating, (rating,): 1 right, 0 partly wrong, -1 not fully
-    checked.
-
-    A partly checked rating is -1 even if a checked answer is wrong: counting only wrong ones would
-    bias raters downwards.
+    checked (counting only wrong ones of these would bias raters downwards).
     """
     given = ratings.answers >= 0
     whole = given.any(axis=1) & (~given | (ratings.audit != NOT_AUDITED)).all(axis=1)

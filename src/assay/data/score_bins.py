@@ -1,7 +1,6 @@
 """Bins of scores: each class has an equal region of [0, 1], and each region has a few bins.
 
-Scores within a bin count as equal. Bins are specific to a rater: of equal width if they separate
-the rater's distinct scores, else by quantiles, so that equal scores stay together.
+They are of equal width if that separates a rater's distinct scores, else by quantiles.
 """
 
 from dataclasses import dataclass

@@ -27,10 +27,8 @@ def seen_to_change(ratings: Ratings) -> Bools:
 
 
 def show_drift(ratings: Ratings) -> bool:
-    """Return whether the data of most raters tell a change between sessions.
-
-    Every rating has a session, and no rater rated an item in several: a model of drift takes such
-    ratings for independent.
+    """Return whether the data of most raters tell a change between sessions. No rater may have
+    rated an item in several, as drift takes such ratings for independent.
     """
     if not 2 <= len(ratings.sessions) <= MOST_SESSIONS:
         return False

@@ -1,7 +1,7 @@
 """States (admissible truth vectors) and responses (admissible answer vectors) of a task.
 
-Both are enumerated label by label, so that a rule prunes as soon as its labels are set.
-Vectors hold class codes; :data:`NOT_ASKED` marks a label that the gates close.
+They hold class codes, or :data:`NOT_ASKED` for a label that the gates close. Both are enumerated
+label by label, so that a rule prunes as soon as its labels are set.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,6 @@ class StateSpace:
     """The truth vectors and the answer vectors that a task admits.
 
     states : truth vectors that obey the hard rules (state, label)
-    state_names : readable names, e.g. ``"topically_relevant=yes, ..."``
     soft : whether a state breaks each soft rule (state, soft rule)
     paths : complete answer vectors through the gates, without rules (path, label)
     blocked : paths that break a rule that the interface blocks (path,)

@@ -1,7 +1,5 @@
-"""Double sampling: some raters rated all items of several systems, others a sample of them.
-
-Differences between the systems then depend on the first raters. If their error rate differs by
-system, a model with one error rate turns that into a difference of systems.
+"""Double sampling: some raters rated all items of several systems, others a sample. If the first
+raters' error rate differs by system, one error rate makes that a difference of systems.
 """
 
 import json
@@ -46,10 +44,8 @@ MEASURED = (
 class DoubleSampling:
     """A double sampling design.
 
-    judges, others : rater groups that rated all items, and the other ones; raters, if all are of
-        one group
-    grouped : whether these are groups
-    items : items of each system (system,)
+    judges, others : rater groups (raters, if not ``grouped``) that rated all items, and the others
+    items : of each system (system,)
     checked : those of them that the others answered, or with known truth (system,)
     scores_only : whether the judges gave scores and no answer
     """
@@ -121,9 +117,7 @@ def find_design(
     ratings: Ratings, cover: Coverage, checked: Callable[[Bools], Ints]
 ) -> DoubleSampling | None:
     """Return the double sampling design that counts over all data show; None if there is none.
-
-    ``ratings`` hold all raters and systems and part of the items. ``checked`` returns the counts of
-    :func:`checked_items` for given judges.
+    ``checked`` returns the counts of :func:`checked_items` for given judges.
     """
     unit, names, grouped = units(ratings)
     rated_all = (cover.items > 0) & (cover.answered >= NEARLY_ALL * cover.items)

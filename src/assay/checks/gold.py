@@ -47,11 +47,10 @@ def check_gold_choice(ratings: Ratings) -> Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GoldSums:
-    """Sums over items of known truth and over other items; they add over parts of whole clusters.
+    """Sums over items of known truth and over others; they add over parts of whole clusters.
 
     known : number of items of known truth
-    items, clusters : how many have the value (value, 2)
-    totals : of the value (value, 2)
+    items, clusters, totals : how many have the value, and its totals (value, 2)
     """
 
     known: int
@@ -77,9 +76,8 @@ def unlike_gold(ratings: Ratings) -> str:
     r"""Describe how answers to items of known truth clearly differ from others; empty if they do
     not.
 
-    For each label, the test compares the mean over items of the share of disagreeing pairs, and of
-    the share of each class. With :math:`d_i` the value of item i, :math:`g_i` whether its truth is
-    known, and c a cluster,
+    Values :math:`d_i` of item i are, for each label, its share of disagreeing pairs and that of
+    each class; :math:`g_i` says whether its truth is known, and c is a cluster:
 
     .. math::
 
@@ -87,7 +85,7 @@ def unlike_gold(ratings: Ratings) -> str:
         u_i = (2 g_i - 1) \frac{d_i - \bar d_{g_i}}{n_{g_i}},
 
     against Student's t with one degree of freedom less than the smaller number of clusters (at
-    least ten), at ``UNLIKE`` over the number of comparisons (Bonferroni).
+    least ten), at ``UNLIKE`` with Bonferroni's correction.
     """
     sums = gold_sums(ratings)
     return unlike(ratings.task, sums, squares(ratings, sums))

@@ -22,7 +22,7 @@ class Contradicted:
     """Items whose raters all contradict the known truth.
 
     table : a line for each item and label: ``item``, ``label``, ``truth``, ``raters_say``,
-        ``raters`` (their number)
+        ``raters``
     expected : number of such items if raters err independently, as often as on all known items
     p : probability of at least as many
     known : number of items with known truth and enough raters
@@ -42,8 +42,7 @@ class Contradicted:
 def contradicted_gold(ratings: Ratings) -> Contradicted:
     """Return the items whose raters, three or more, all contradict the known truth.
 
-    The expected number is the sum over items of the product of the raters' error rates. These are
-    smoothed by half an error and half a right answer, and leave the item itself out.
+    Error rates leave the item out, and are smoothed by half an error and half a right answer.
     """
     from scipy.stats import poisson
 

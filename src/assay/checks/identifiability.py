@@ -29,10 +29,8 @@ MOSTLY_ONCE = 0.5
 
 
 def check_leaning(ratings: Ratings) -> Part:
-    """Report labels, reliabilities and rates that depend on the prior, and the reason.
-
-    A reliability is estimated from *telling* items: items that two raters answered, or with known
-    truth. An item informs about a class if the answers (or the truth) are mostly that class.
+    """Report labels, reliabilities and rates that depend on the prior, and the reason. *Telling*
+    items have two raters' answers or known truth.
     """
     telling = telling_items(ratings)
     classes = class_table(ratings, telling)

@@ -39,10 +39,8 @@ def telling_items(ratings: Ratings) -> Bools:
 
 
 def settling_items(ratings: Ratings) -> Bools:
-    """Return which items have answers of three raters, or an answer and known truth.
-
-    With at most two raters per item, different rates and errors give the same chances to all pairs
-    of answers (``tests/exact/test_two_ratings.py``).
+    """Return which items have answers of three raters, or an answer and known truth: two leave
+    rates and errors unidentified (``tests/exact/test_two_ratings.py``).
     """
     raters = raters_of_items(ratings)
     return np.asarray((raters >= 3) | (ratings.has_truth & (raters >= 1)))
@@ -51,13 +49,8 @@ def settling_items(ratings: Ratings) -> Bools:
 def other_witnesses(ratings: Ratings) -> list[str]:
     """Name sources of information about the truth besides answers to the same question.
 
-    Populations with different rates identify two raters' errors if these are equal in both [1]_.
-    Dependent labels, and items of one cluster, are also informative.
-
-    References
-    ----------
-    .. [1] Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
-       Biometrics 36, 167-171.
+    Populations with different rates identify two raters' errors if these are equal in both (Hui &
+    Walter 1980, Biometrics 36, 167-171).
     """
     found = {
         "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
@@ -210,11 +203,8 @@ def _panels(ratings: Ratings) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coverage(Sums):
-    """Counts that add over parts of the data with the same raters.
-
-    items : items of this system alone (system,)
-    answered : those of them that each rater group answered, or each rater if all are of one group
-        (unit, system)
+    """Counts that add over parts of the data with the same raters: ``items`` of each system alone,
+    and those ``answered`` by each rater group, or rater if there is one group (unit, system).
     """
 
     items: Ints

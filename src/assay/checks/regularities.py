@@ -28,8 +28,8 @@ MOSTLY = 0.95
 class Regularity:
     """An expression over labels that answers obey.
 
-    broken, ratings : ratings that break it, and those that could
-    expected : ratings expected to break it if the labels were independent; 0 for a gate
+    broken, ratings, expected : ratings that break it; that could; that would if labels were
+        independent (0 for a gate)
     gates : the label that is asked where the expression holds; empty for a rule
     """
 

@@ -8,11 +8,11 @@ from assay.checks.departures.residuals import answer_chances
 
 
 def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Floats, Ints]:
-    """Return how much more a rater joins other raters who agree, (set, rater), and the raters.
+    """Return how much more a rater joins two or more others who agree, (set, rater), and the
+    raters.
 
-    It is a share of the items that the rater and two or more others answered. ``expected`` are the
-    chances of answers given the other answers to the item, (row, set, class). The mean excess of
-    all raters is removed, since items of other kinds make all raters agree more.
+    It is a share of items, less the chances ``expected`` (row, set, class) given the other answers
+    and the mean excess of all raters, since items of other kinds make all agree more.
     """
     told = rows.told()
     number = np.bincount(rows.item, minlength=len(rows.truth))[rows.item] - 1
@@ -29,9 +29,8 @@ def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Float
 def third_of_three(rows: LabelRows, fit: NullFit) -> tuple[Floats, Ints]:
     """Return how much better each of three raters follows other items than modelled, (set, rater).
 
-    Two of three raters who err together look accurate, and the third one does not. Items of the
-    same cluster, system and rank tell which is true: how the answers follow the shares of classes
-    there. Empty unless there are clusters of several items.
+    Two who err together look accurate. Items of the same cluster, system and rank tell which is
+    true. Empty unless there are clusters of several items.
     """
     raters = np.unique(rows.rater)
     if rows.in_clusters is None:

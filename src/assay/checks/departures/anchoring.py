@@ -52,10 +52,8 @@ class Shift:
 
 
 def anchoring_gain(rows: LabelRows, fit: NullFit, start: NullFit) -> Floats | None:
-    """Return the log likelihood that a shift by rank adds, per item, (set,); None without ranks.
-
-    The null model has shares of easy and hard items of each class by rank already. ``fit`` is the
-    null model's, from the same ``start``.
+    """Return the log likelihood that a shift by rank adds to the null model's, per item, (set,),
+    both from the same ``start``; None without ranks.
     """
     ranks = int(rows.rank.max(initial=0)) + 1
     if ranks < 2:

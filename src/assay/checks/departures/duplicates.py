@@ -57,12 +57,11 @@ def _runs(values: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def duplication(rows: LabelRows, fit: NullFit, pairs: Ints) -> Floats:
-    """Return the log likelihood of whole copies over that of answers carried over, (set,).
+    """Return the log likelihood of whole copies over that of answers carried over, per pair,
+    (set,).
 
-    Either a share of the pairs is one item, whose answers stand in both lines; or each rater
-    repeats a share of the answers to one item on the other. Either share is the likeliest one, and
-    the difference is per pair. A rater may have a habit in a cluster: misread clusters have equal
-    answers too.
+    Either a share of the pairs is one item, or each rater repeats a share of the answers to one on
+    the other (or has a habit in a cluster). Either share is the likeliest one.
     """
     left, right, groups = _both(rows, pairs)
     same = rows.answer[left] == rows.answer[right]  # (pair's rating, set)

@@ -19,10 +19,9 @@ def halo(
 ) -> Iterator[tuple[tuple[int, int], float, float]]:
     """Yield pairs of labels, the correlation of a rater's errors on both, and the p-value.
 
-    Products of two raters' answers to two labels measure the dependence of the labels' truths;
-    products of one rater's answers measure the same plus halo. Given the truths, the first is the
-    second times the ratio of the raters' discriminations. So no model of the dependence of labels
-    or items is needed. Clusters are independent in the test.
+    Products of two raters' answers to two labels measure the dependence of truths, those of one
+    rater's answers also halo. Given the truths, the first is the second times the ratio of the
+    raters' discriminations. Clusters are independent in the test.
     """
     for pair in free_pairs(ratings.task):
         if not set(pair) <= set(fits):

@@ -1,9 +1,8 @@
-"""The null model of the tests: raters independent given the kind of an item.
+"""The null model of the tests: raters independent given the kind of an item, a label at a time.
 
-It is fitted to one label at a time by EM. Each rater has a confusion matrix, shrunk to that of all
-raters. An item has a class and is easy, or has a class and half of the answers are guesses, or all
-answers are guesses, with a guessing bias of each rater. Shares of classes and of hard items differ
-by system, rank and cluster. Replicates of the data are fitted together, along an axis of *sets*.
+Each rater has a confusion matrix, shrunk to that of all. Items have a class and are easy, or half
+of their answers are guesses, or all are, with a guessing bias of each rater. Shares of these kinds
+differ by system, rank and cluster. Replicates are fitted together by EM, along an axis of *sets*.
 """
 
 from collections.abc import Callable
@@ -64,9 +63,8 @@ class LabelRows:
     item, rater : (row,)
     answer : class codes (row, set); the data are one set, replicates are several
     truth : class codes (item,), -1 where it is unknown
-    system, rank : groups of items with different shares of classes (item,); -1 is no system
-    stratum : system and rank combined (item,)
-    cluster : (item,)
+    system, rank, stratum, cluster : groups of items (item,); -1 is no system, a stratum is system
+        and rank
     kinds : names and groups of further divisions of the items (item,); -1 is no kind
     """
 
@@ -275,10 +273,8 @@ def _relative(groups: Groups, posterior: Floats, overall: Floats, weight: Floats
 
 
 def _cluster_weight(clusters: Groups, posterior: Floats, prior: Floats) -> Floats:
-    """Return the weight, in items, of the overall shares in those of a cluster.
-
-    With the correlation r of two items of a cluster it is 1/r - 1. r is the covariance of two
-    items' updates by the answers, over the variance of the kinds if they were known.
+    """Return the weight, in items, of the overall shares in those of a cluster: 1/r - 1, r the
+    covariance of two items' updates by answers, over the variance of known kinds.
     """
     more = posterior - prior
     total = clusters.sums(more)

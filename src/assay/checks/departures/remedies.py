@@ -55,11 +55,9 @@ LEAST_OTHERS = 3
 def may_copy(ratings: Ratings) -> bool:
     """Return whether copies are the remedy for raters who err together.
 
-    They are not where raters form blocs: two good raters beside two poor ones who err together look
-    like copies too, and nothing in the answers tells which bloc is right. So at least three raters,
-    and as many as err together, have to err with nobody. Raters who misread whole clusters look
-    alike by chance, slots are no raters, and where three groups identify the truth,
-    ``reference="groups"`` models all that a group shares.
+    At least three raters, and as many as err together, have to err with nobody: nothing tells which
+    of two blocs is right. Misread clusters, slots, and three groups (``reference="groups"``) have
+    other remedies.
     """
     if any(one.code == "rater-by-cluster" for one in search(ratings).found):
         return False
@@ -71,10 +69,8 @@ def may_copy(ratings: Ratings) -> bool:
 
 
 def as_copies(pairs: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return a source for raters in ``pairs``, without circles.
-
-    The first of a pair is the source. If the other has a source already, the pair is turned round,
-    or left out. Which of two is the source matters little.
+    """Return a source for raters in ``pairs``, without circles: the first of a pair, or else the
+    other. Which of two is the source matters little.
 
     >>> as_copies([("a", "b"), ("b", "c"), ("a", "c")])
     {'b': 'a', 'c': 'b'}

@@ -29,8 +29,7 @@ class Meaning:
 
     found : the observation, with ``{about}`` for the labels and ``{who}``
     means : the consequence
-    mend : the recipe or the data that remedies it
-    needs : data that are needed even with the recipe
+    mend, needs : the recipe or data that remedies it; data needed even with the recipe
     mark : the mark at affected numbers
     asked : the question of the test
     parts, prevalences, covariates : families and layers, prevalences or covariates that model it

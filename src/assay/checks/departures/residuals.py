@@ -28,10 +28,8 @@ def answer_chances(rows: LabelRows, fit: NullFit, kinds: Floats) -> Floats:
 
 
 def residuals(rows: LabelRows, others: Floats, expected: Floats) -> Floats:
-    """Return answers minus their expectation from the item's other answers, (row, set, feature).
-
-    The features are the indicators of all classes but the first, then whether the answer is the
-    item's class, which is a probability given the other answers.
+    """Return answers minus their expectation from the item's others, (row, set, feature):
+    indicators of all classes but the first, then whether the answer is the item's class.
     """
     left = rows.told() - expected
     truth = others[..., : rows.classes] + others[..., rows.classes : -1]
@@ -41,10 +39,8 @@ def residuals(rows: LabelRows, others: Floats, expected: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairs:
-    """Sums of products of residuals over pairs of answers in one group of items.
-
-    within, between : of one rater, and of two raters on two items or on one (set, feature)
-    n_within, n_between : numbers of such pairs, each counted twice
+    """Sums of products of residuals over pairs of answers in a group of items: ``within`` one
+    rater, ``between`` two (set, feature). Numbers of pairs count each twice.
     """
 
     within: Floats
@@ -107,11 +103,9 @@ def agreement_beyond(rows: LabelRows, fit: NullFit, left: Ints, right: Ints) -> 
 
 
 def pair_dependence(rows: LabelRows, fit: NullFit, least: int) -> tuple[Floats, Ints]:
-    """Return the excess agreement of pairs of raters, (set, pair), and the pairs, (pair, 2).
-
-    It is a share of the items in common, of pairs with at least ``least`` such items. The mean
-    excess of either rater with all others is removed, since a rater who is better than modelled
-    agrees more with everyone.
+    """Return the excess agreement of pairs of raters with ``least`` common items, as a share of
+    these, (set, pair), and the pairs, (pair, 2). Either rater's mean excess with all others is
+    removed.
     """
     left, right = meetings(rows.item)
     first = np.minimum(rows.rater[left], rows.rater[right])

@@ -1,7 +1,7 @@
 """Search for departures from raters who err independently, alike on all items of a class.
 
-Each test compares a statistic with replicates of the fitted null model, which are fitted again, or
-has its own reference distribution. Holm's rule bounds the familywise error rate of the tests.
+Tests compare with refitted replicates of the null model, or have a reference distribution. Holm's
+rule bounds their familywise error rate.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -103,10 +103,8 @@ class Departure:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """The tests and the departures that they found.
-
-    tests : p-value of each test
-    pairs : pairs of raters who err together, however little, the clearest first
+    """The tests (p-values) and the departures that they found; ``pairs`` of raters who err
+    together, however little, the clearest first.
     """
 
     tests: Mapping[Code, float] = field(default_factory=dict)
@@ -167,11 +165,8 @@ def holm(tests: list[Departure]) -> Iterator[Departure]:
 
 
 def causes(found: list[Departure]) -> list[Departure]:
-    """Leave out what follows from duplicates, or few duplicates where another cause explains them.
-
-    A rater's errors on duplicates agree, and so do some answers of raters who carry them over or
-    misread clusters. A rater who joins the others, or two of three raters, may be
-    uneven instead.
+    """Leave out what follows from duplicates (equal errors on them), or few duplicates where
+    carried answers or misread clusters explain them; likewise what uneven raters explain.
     """
     if any(one.code in UNEVEN for one in found):
         found = [one for one in found if one.code != "dependent-raters" or one.pairs]

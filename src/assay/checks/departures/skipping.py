@@ -13,11 +13,8 @@ triggered further ones.
 
 
 def skipping(rows: LabelRows) -> tuple[float, float] | None:
-    """Return the correlation of counts of answers with the share of yes, and its p-value.
-
-    Answers are centred at their rater's mean in the system and rank, so that lenient raters who
-    answer more, and systems with more answers, have no effect. None if all items have equally many
-    answers, or if the answers themselves triggered more.
+    """Return the correlation of counts of answers with the share of yes, and its p-value, less the
+    raters' means in system and rank. None if all counts are equal, or answers triggered more.
     """
     count, more = _counts(rows)
     seen = count > 0

@@ -21,11 +21,8 @@ at most half of the answers to the smaller one.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Links(Sums):
-    """What connects systems, over their items with an answer.
-
-    answers : by system and rater (system, rater)
-    common : items in the lists of both (system, system)
-    known : items of known truth (system,)
+    """What connects systems, over their items with an answer: ``answers`` (system, rater), items in
+    ``common`` lists (system, system), items of ``known`` truth (system,).
     """
 
     answers: Floats
@@ -34,10 +31,8 @@ class Links(Sums):
 
 
 def separate_teams(ratings: Ratings) -> list[tuple[str, ...]]:
-    """Return the systems in unconnected groups; empty if all are connected.
-
-    Systems are connected by raters who answered items of both, by items in the lists of both, and
-    by known truth of items of both.
+    """Return the systems in groups without common raters, common items or known truth of both;
+    empty if all are connected.
     """
     systems = ratings.systems
     return teams_of(systems, count_links(ratings, systems))

@@ -34,10 +34,8 @@ SAMPLES = 2000
 def vote_metrics(
     ratings: Ratings, metric: Sequence[str] | str | None, rng: np.random.Generator
 ) -> tuple[xr.Dataset, xr.Dataset]:
-    """Return metrics (chain, draw, system) of the majority vote: the values, and bootstrap samples.
-
-    Systems share the resampled clusters, so that differences can be taken sample by sample. Items
-    without an answer are left out.
+    """Return metrics (chain, draw, system) of the majority vote: the values, and bootstrap samples
+    of clusters shared by the systems. Items without an answer are left out.
     """
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)

@@ -39,8 +39,7 @@ SHOWN = (
 class Spread:
     """The posterior of the number that a claim bounds, with the sources of its variance.
 
-    clusters_share : part of the variance, in [0, 1], due to the sampling of clusters; the rest is
-        due to labels and parameters
+    clusters_share : part of the variance, in [0, 1], that is not due to labels and parameters
     ratings_per_item : mean over the items that have a rating
     """
 
@@ -74,16 +73,13 @@ def what_would_decide(
     population: bool,
     modelled: bool = False,
 ) -> Deciding:
-    r"""Return how much more data would decide a claim that is true in ``region``.
+    r"""Return how much more data would decide a claim that is true in ``region``; other clusters
+    only for a ``population``, more ratings only if it is not ``modelled``.
 
-    A claim about these items (not ``population``) gains nothing from other clusters. If the
-    population is ``modelled``, the effect of more ratings is unknown and omitted.
-
-    The posterior is taken as :math:`N(\mu, v)` with :math:`\mu` fixed. Bisection finds the largest
-    :math:`v^* \le v` at which its interval lies inside the region (or outside). With :math:`C`
-    clusters, :math:`r` ratings an item and :math:`v = v_l + v_c` (labels and parameters; clusters),
-    :math:`k` more clusters leave :math:`v\, C / (C + k)`, and :math:`k` more ratings of each item
-    :math:`v_l\, r / (r + k) + v_c`.
+    Bisection finds the largest :math:`v^* \le v` at which the interval of :math:`N(\mu, v)`
+    decides. With :math:`C` clusters, :math:`r` ratings an item and :math:`v = v_l + v_c` (labels
+    and parameters; clusters), :math:`k` more clusters leave :math:`v\, C / (C + k)`, and :math:`k`
+    more ratings of each item :math:`v_l\, r / (r + k) + v_c`.
     """
     is_true = region[0] < spread.mean < region[1]
     verdict = "supported" if is_true else "contradicted"

@@ -1,8 +1,6 @@
-"""The language of claims about systems, and its parser.
-
-``B > A on m``, ``B > A by 0.03 on m``, ``B < 0.5 * A on m``, ``B = A within 0.02 on m``,
-``m of B < 0.1``, ``m < 0.1``; also ``>=``, ``<``, ``<=``. Names with spaces or signs stand in
-quotes.
+"""The language of claims about systems, and its parser: ``B > A by 0.03 on m``, ``B < 0.5 * A on
+m``, ``B = A within 0.02 on m``, ``m of B < 0.1``, ``m < 0.1``; also ``>=``, ``<=``. Names with
+spaces or signs stand in quotes.
 """
 
 from collections.abc import Sequence

@@ -182,19 +182,15 @@ def rank_probabilities(values: Floats) -> Floats:
 
 
 def expected_loss(values: Floats) -> Floats:
-    r"""Return :math:`L_s = \mathrm E[\max_r m_r - m_s]`, (system,), from draws (draw, system).
-
-    It is the expected loss, in units of the metric, of choosing :math:`s` instead of the system
-    that is truly best. Larger values are better; no value is NaN.
+    r"""Return :math:`L_s = \mathrm E[\max_r m_r - m_s]`, (system,), the expected loss of choosing
+    :math:`s`, from draws (draw, system) without NaN of which larger ones are better.
     """
     return np.asarray((values.max(axis=1, keepdims=True) - values).mean(axis=0))
 
 
 def rank_table(values: Floats, better: str) -> pd.DataFrame:
-    """Return ``p_best``, ``expected_loss``, ``unranked`` and rank probabilities, a line per system.
-
-    Draws (draw, system) with a NaN are left out (share ``unranked``). Without a direction, all
-    probabilities and losses are NaN.
+    """Return ``p_best``, ``expected_loss``, ``unranked`` (the share of draws with a NaN, left out)
+    and rank probabilities, a line per system; NaN without a direction.
     """
     systems = values.shape[1]
     complete = values[~np.isnan(values).any(axis=1)]

@@ -26,20 +26,11 @@ OPEN = "the sign is open"
 def verdict_on(
     lower: float, upper: float, region: tuple[float, float], *, closed: bool = False
 ) -> Verdict:
-    """Return whether an interval supports that a number lies in a region.
+    """Return whether an interval lies in a region (``supported``), outside (``contradicted``) or
+    neither, as with NaN; ``closed`` includes the region's ends. All verdicts use this rule.
 
-    ``supported`` if the whole interval lies in the region, ``contradicted`` if none of it does;
-    ``closed`` includes the region's ends. NaN settles nothing. All verdicts of the package use this
-    rule: on claims, on signs of differences, on robustness to other assumptions.
-
-    With a one-sided region and a 95 % interval, ``supported`` means a probability of at least 0.975
-    and ``contradicted`` one of at most 0.025. With a two-sided region it is Kruschke's rule for a
-    region of practical equivalence, with an equal-tailed instead of a highest-density interval.
-
-    References
-    ----------
-    Kruschke, J. K. (2018). Rejecting or accepting parameter values in Bayesian estimation.
-    Advances in Methods and Practices in Psychological Science 1(2), 270-280.
+    With a two-sided region it is Kruschke's rule for practical equivalence (2018, Advances in
+    Methods and Practices in Psychological Science 1(2), 270-280), with an equal-tailed interval.
     """
     # A closed end includes values within rounding error of it; an open end excludes them.
     slack = TIE if closed else -TIE

@@ -44,24 +44,16 @@ class PooledContrasts:
 def pool(
     estimates: Floats, covariance: Floats, *, scale: float, draws: int, rng: np.random.Generator
 ) -> PooledContrasts:
-    r"""Pool the estimates of several groups partially.
-
-    ``estimates`` (group,) with ``covariance`` (group, group); ``scale`` is that of the half-normal
-    prior of the SD of the effects.
+    r"""Pool the ``estimates`` (group,) of several groups, of ``covariance`` (group, group),
+    partially.
 
     .. math:: m \mid \delta \sim N(\delta, \Sigma), \quad \delta_g \sim N(\mu, \tau^2), \quad
               p(\mu) \propto 1, \quad \tau \sim N^+(0, \text{scale}^2)
 
-    With :math:`V = \Sigma + \tau^2 I`, the posterior of :math:`\tau` is known up to a constant and
-    drawn from on a grid, that of :math:`\mu` given :math:`\tau` is normal, and
-    :math:`\delta \mid \mu, \tau, m \sim N(\mu 1 + \tau^2 V^{-1} (m - \mu 1),\
-    \tau^2 I - \tau^4 V^{-1})`: no Markov chain is needed.
-
-    References
-    ----------
-    Gelman, A. et al. (2013). Bayesian data analysis, 3rd ed., section 5.4.
-    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models.
-    Bayesian Analysis 1(3), 515-534.
+    The posterior of :math:`\tau` is drawn from on a grid. With :math:`V = \Sigma + \tau^2 I`, that
+    of :math:`\mu` is normal, and :math:`\delta \mid \mu, \tau, m \sim N(\mu 1 + \tau^2 V^{-1} (m -
+    \mu 1),\ \tau^2 I - \tau^4 V^{-1})` (Gelman et al. 2013, Bayesian data analysis, 5.4; prior:
+    Gelman 2006, Bayesian Analysis 1(3), 515-534).
     """
     size = len(estimates)
     # The grid holds midpoints, so that no group SD is exactly 0.

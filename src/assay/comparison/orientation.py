@@ -14,10 +14,8 @@ ENDS = ("lower", "upper")
 
 
 def leading_first(systems: pd.DataFrame) -> list[str]:
-    """Order systems by the average rank of their means, the best first.
-
-    Only metrics with a direction and without doubt count, if there are any. Without a direction,
-    the mean of the first metric decides, the highest first.
+    """Order systems by the average rank of their means on metrics with a direction (and without
+    doubt, if there are any), the best first; else by the mean of the first metric.
     """
     directed = systems[systems["better"].isin(SIGNS)]
     sure = directed[directed["doubt"] == ""]

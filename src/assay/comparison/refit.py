@@ -25,10 +25,8 @@ SHORT = SamplerSettings(draws=500, tune=500, chains=2)
 def refit(
     fit: Fit, ratings: Ratings, effort: SamplerSettings, changes: Mapping[str, Any] | None = None
 ) -> tuple[xr.DataTree, list[str]]:
-    """Fit the model of a fit to other ratings, and return the fit and its warnings.
-
-    ``changes`` are other arguments of :func:`assay.fit`. Raters without a rating are left out:
-    their parameters follow the prior, which a sampler would have to explore.
+    """Fit the model of a fit to other ratings, without raters who have none; return the fit and its
+    warnings. ``changes`` are other arguments of :func:`assay.fit`.
     """
     other = dict(changes or {})
     specified = {f.name: other.pop(f.name) for f in fields(Spec) if f.name in other}

@@ -156,10 +156,8 @@ def compare_draws(
     rope: Rope = None,
     baseline: str | None = None,
 ) -> Comparison:
-    """Compare systems on draws (chain, draw, system) of their metrics, as of :func:`assay.metrics`.
-
-    Systems are compared draw by draw, so their dependence has to be in the draws. ``better`` maps
-    each metric to ``higher``, ``lower`` or ``neither``.
+    """Compare systems on draws (chain, draw, system) of their metrics, draw by draw. ``better``
+    maps each metric to ``higher``, ``lower`` or ``neither``.
     """
     for name, direction in better.items():
         check_direction(name, direction)

@@ -27,10 +27,8 @@ def draw_answers(
     *,
     answered: Bools | None = None,
 ) -> tuple[Vectors, Floats]:
-    """Draw answers and scores (rating, label), given parameters and states (item,).
-
-    Parameters have one leading axis of length 1. ``answered`` (rating, label) are the labels to
-    answer, by default those with answers in the data.
+    """Draw answers and scores (rating, label), given parameters (one leading axis of length 1) and
+    states (item,). ``answered`` (rating, label) is by default as in the data.
     """
     ratings = structure.ratings
     if answered is None:

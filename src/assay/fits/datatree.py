@@ -86,10 +86,8 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Variable]:
-    """Return variables of columns of names, in which equal names are one object.
-
-    Most names occur in several columns, so this saves memory for millions of items. ``fastpath``
-    keeps xarray from copying them.
+    """Return variables of columns of names. Equal names are one object, to save memory for millions
+    of items, and ``fastpath`` keeps xarray from copying them.
     """
     texts = [
         pd.Series(values).astype("str").reset_index(drop=True) for _, values in columns.values()

@@ -3,8 +3,7 @@ r"""The posterior of the states given the parameters: exact, by Bayes' rule, for
 .. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
           \cdot \frac{\sum_d \rho_d\, \pi_{g(i)d}(s \mid u_q)\, p_d(y_i \mid s)}{p(y_i \mid u_q)}
 
-Where systems have effects of their own on a cluster, the effects of its panels are drawn after
-that of the cluster, and the states given these.
+Effects of panels, if any, are drawn after that of the cluster.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,10 +60,8 @@ def sample_states(
     rng: np.random.Generator,
     lean: Floats | None = None,
 ) -> StatePosterior:
-    """Draw the states of all items for every draw of the parameters (draw, ...).
-
-    ``lean`` (draw, lean) is how far the raters lean from their pool. The states depend on it, the
-    likelihood does not.
+    """Draw the states of all items for every draw of the parameters (draw, ...). ``lean`` (draw,
+    lean) from the pool moves the states, not the likelihood.
     """
     wait_for_draws()
     pattern = structure.pattern
@@ -100,13 +97,9 @@ def sample_states(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Piece:
-    """Some clusters and their data.
+    """Some clusters and their data; without readings, a case is a cluster.
 
-    Without readings, a case is a cluster.
-
-    clusters : the clusters
-    case_start : first case of each cluster (cluster + 1,)
-    case_bundle : bundle of each case (case,)
+    case_start, case_bundle : first case of each cluster (cluster + 1,); bundle of each case (case,)
     start : first of the items of each case (case + 1,)
     item_cell, item_of : the cell in ``data``, and the item, of each item of each case
     panels : panels of the cases, if panels have effects of their own
@@ -125,9 +118,8 @@ class _Piece:
 def _piece(pattern: Pattern, terms: Ints, by_bundle: Ints) -> _Piece:
     """Return the clusters of a run of terms of the likelihood, small enough for fast memory.
 
-    ``by_bundle`` (cluster,) sorts the clusters by bundle. Pieces are made when they are used, so
-    that the data are not in memory twice. Their number depends on the data alone, so that the same
-    seed gives the same draws on any machine.
+    ``by_bundle`` (cluster,) sorts the clusters. The number of pieces depends on the data alone, so
+    that a seed gives the same draws on any machine.
     """
     data, cells = take_bundles(pattern.data, terms)
     if pattern.cases is None:
@@ -263,10 +255,8 @@ def _draw_panels(
 def _pairs_of_tables(
     structure: Structure, values: Mapping[str, Floats], lean: Floats | None
 ) -> Iterator[list[_Pair]]:
-    """Yield the tables of the draws for the kernels, some draws at a time.
-
-    Draws that are all equal share one object. Copies have one memory layout, so that the functions
-    are compiled once.
+    """Yield the tables of the draws for the kernels, some draws at a time; draws that are all equal
+    share one object. Copies have one memory layout, compiled for once.
     """
     draws = len(next(iter(values.values())))
     alike = lean is None and all((v == v[:1]).all() for v in values.values())
@@ -306,10 +296,8 @@ def tables_of_draws(structure: Structure, values: Mapping[str, Floats]) -> list[
 
 
 class Running(NamedTuple):
-    """Cumulative probabilities for drawing new states.
-
-    states : prevalence of all items (draw, context, node, state)
-    nodes : a panel's node given its cluster's (draw, node, node); without nodes if it is the same
+    """Cumulative probabilities for drawing new states: of all items (draw, context, node, state),
+    and of a panel's node given its cluster's (draw, node, node), or without nodes.
     """
 
     states: Floats

@@ -1,7 +1,5 @@
-"""Safety checks of stored fits from elsewhere, before they are opened.
-
-HDF5 files can refer to other files of the machine, and Zarr stores can name codecs that run code
-while they are unpacked.
+"""Safety checks of stored fits before they are opened: HDF5 files can refer to other files, and
+Zarr stores can name codecs that run code.
 """
 
 import json

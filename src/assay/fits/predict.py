@@ -20,18 +20,12 @@ MOST_KEPT = 20_000_000
 def predict_answers(
     fit: Fit, *, draws: int = 200, rng: int | np.random.Generator = 1
 ) -> Iterator[Vectors]:
-    r"""Yield replicates of the answers (rating, label) from the posterior predictive distribution.
+    r"""Yield posterior predictive replicates of the answers (rating, label), draws spread evenly.
 
     .. math:: y^{rep}_a \sim p(y \mid s_{i(a)}, \theta), \quad (s, \theta) \sim p(s, \theta \mid y)
 
-    Each replicate has its own draw, spread evenly over the posterior; with more replicates than
-    draws, draws are reused. Answers missing in the data are missing in the replicate; open gates
-    follow from the replicated answers.
-
-    References
-    ----------
-    Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
-    realized discrepancies. Statistica Sinica 6, 733-807.
+    (Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807). Answers missing in the data are
+    missing; open gates follow from the replicated answers.
     """
     require_draws("draws", draws)
     view = FitView.of(fit)

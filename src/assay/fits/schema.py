@@ -1,7 +1,5 @@
-"""The schema of a stored fit: groups, dims, types, ranges and attributes.
-
-A fit may come from elsewhere or be damaged, and functions rely on codes being valid positions. So
-everything is checked once, when the file is read.
+"""The schema of a stored fit: groups, dims, types, ranges and attributes. All is checked once, when
+the file is read: functions rely on codes being valid positions.
 """
 
 import json

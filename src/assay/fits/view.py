@@ -25,11 +25,8 @@ from assay.modelling.structure import Structure, build_structure
 class FitView:
     """A fit, and what all steps after it read from it, each on first use.
 
-    It is read like its tree: ``view["posterior"]``, ``view.attrs``. Nobody may change the arrays
-    of the tree while a view of it is in use.
-
-    tree : the fit
-    results : results by name that several steps need
+    It is read like its ``tree``, whose arrays nobody may change meanwhile. ``results`` are those
+    that several steps need, by name.
     """
 
     tree: xr.DataTree

@@ -1,8 +1,7 @@
-"""Array operations common to NumPy, PyTensor and a tape.
+"""Array operations that differ between NumPy, PyTensor and a tape.
 
-Every formula of the model is written once over ``xp``: :mod:`numpy` (numbers, with any leading
-axes of draws), :mod:`pytensor.tensor` (symbols) or a :class:`~assay.likelihood.autodiff.Tape`
-(a record for gradients). This file has the operations that differ between them.
+Every formula of the model is written once over ``xp``: :mod:`numpy`, :mod:`pytensor.tensor` or a
+:class:`~assay.likelihood.autodiff.Tape`.
 """
 
 from collections.abc import Sequence

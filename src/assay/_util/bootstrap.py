@@ -8,12 +8,8 @@ from assay._util.typing import Floats, Ints
 def times_drawn(stratum: Ints, draws: int, rng: np.random.Generator) -> Floats:
     """Return bootstrap weights of clusters, (cluster, draw); each stratum keeps its size.
 
-    Of the :math:`n` clusters of a stratum :math:`n - 1` are drawn with replacement and weigh
-    :math:`n / (n - 1)` each, which makes the variance of a mean unbiased: :math:`n` draws would
-    give
-    :math:`(n - 1) / n` of it. A stratum of one cluster adds no variance.
-    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. JASA 83,
-    231-241.
+    Of its :math:`n` clusters :math:`n - 1` are drawn and weigh :math:`n / (n - 1)` each, which
+    makes the variance of a mean unbiased (Rao & Wu 1988, JASA 83, 231-241); of one cluster it is 0.
     """
     times = np.empty((len(stratum), draws))
     for one in np.unique(stratum):

@@ -81,10 +81,8 @@ class Unwritten(KeyboardInterrupt):
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; on success it replaces ``path`` in one step.
-
-    An existing folder is moved away first, because only an empty one could be replaced. Ctrl-C
-    raises `Unwritten` during writing, and a plain KeyboardInterrupt after it.
+    """Yield a path to write to; on success it replaces ``path`` in one step. Ctrl-C raises
+    `Unwritten` during writing, and a plain KeyboardInterrupt after it.
     """
     written = False
     try:
@@ -146,10 +144,8 @@ def try_lock(file: IO[Any]) -> bool:
 
 
 def write_table(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a table in the format of the suffix, one of :data:`TABLE_SUFFIXES`.
-
-    .md and .tex have three decimals. In .csv, .tsv and .xlsx an apostrophe stands before text that
-    a spreadsheet would run as a formula.
+    """Write a table in the format of the suffix, one of :data:`TABLE_SUFFIXES`. In tables for
+    spreadsheets an apostrophe stands before text that would run as a formula.
     """
     with draft(path) as unfinished:
         match path.suffix:

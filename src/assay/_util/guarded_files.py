@@ -7,10 +7,8 @@ from typing import Any
 
 
 class GuardedFile(io.RawIOBase):
-    """A file whose writes never fail inside HDF5.
-
-    HDF5 cannot close a file after a failed write: it raises from destructors, or ends the process.
-    So later writes are held in memory, and :meth:`check` raises the first error afterwards.
+    """A file whose writes never fail inside HDF5, which could not close it, or would end the
+    process: later writes are held in memory, and :meth:`check` raises the first error.
     """
 
     def __init__(self, path: Path) -> None:

@@ -117,10 +117,8 @@ def column_decimals(
     draws: float | None = None,
     marks: Sequence[float] = (),
 ) -> int:
-    """Return the decimals of a column of estimates (line; estimate, lower, upper): 2 to 4.
-
-    The largest Monte Carlo error (from ``sd`` and the effective number of ``draws``) limits them,
-    but no interval collapses, and ends stay on their side of ``marks``.
+    """Return the decimals of a column of estimates (line; estimate, lower, upper): 2 to 4, as the
+    largest Monte Carlo error allows. No interval collapses; ends stay on their side of ``marks``.
     """
     known = np.isfinite(numbers).all(axis=1)
     lines = numbers[known]
@@ -181,10 +179,8 @@ def intervals(
     draws: float | None = None,
     marks: Sequence[float] = (),
 ) -> list[str]:
-    """Write estimate and interval of each line, all with the same decimals.
-
-    ``draws`` (effective number) limits them where there is a column of SDs; ``marks`` as in
-    `column_decimals`.
+    """Write estimate and interval of each line, all with the same decimals (`column_decimals`).
+    ``draws`` (effective number) limits them where there is a column of SDs.
     """
     decimals = decimals_of(table, columns, draws=draws, marks=marks)
     numbers = table[list(columns)].to_numpy(float)

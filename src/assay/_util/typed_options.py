@@ -12,13 +12,12 @@ def is_option(word: str) -> bool:
 def typed_options(
     words: Sequence[str], values_of: Callable[[str], float]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each option with its words, and other words one by one, with the name ``""``.
-
-    ``values_of`` returns how many words an option takes.
+    """Yield each option with its words (``values_of`` them), and other words one by one, named
+    ``""``.
 
     >>> list(typed_options(["run", "a.csv", "-q", "--item=x", "--draws", "9"], lambda name: 1))
-    [('', ['run']), ('', ['a.csv']), ('-q', ['-q']), ('--item', ['--item=x']), \
-('--draws', ['--draws', '9'])]
+    [('', ['run']), ('', ['a.csv']), ('-q', ['-q']), ('--item', ['--item=x']),
+     ('--draws', ['--draws', '9'])]
     """
     name, part, wanted = "", list[str](), 0.0
     for word in words:

@@ -26,11 +26,8 @@ def written(given: object) -> str:
 
 
 def argument(name: str, given: object) -> str:
-    """Write an argument with its value, marked as code.
-
-    The command line turns marked arguments into options. A name that is no identifier, such as one
-    in
-    the user's own code, stays prose.
+    """Write an argument with its value, marked as code, which the command line turns into an
+    option. A name that is no identifier, as in the user's own code, stays prose.
     """
     said = f"{name}={written(given)}"
     return f"`{said}`" if name.isidentifier() else said

@@ -218,10 +218,8 @@ def _doubt(found: "ELPDData", unit: str) -> list[Block]:
 
 
 def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:
-    """Return a line per unit left out; the worst predicted gold comes first.
-
-    An item with its ``gold``, or a cluster with the number of its ``items`` with gold;
-    ``probability`` of the gold (geometric mean in a cluster), ``pareto_k``.
+    """Return a line per unit left out, an item or a cluster, with the ``probability`` of its gold
+    (geometric mean in a cluster) and ``pareto_k``; the worst predicted comes first.
     """
     unit = str(found.elpd_i.dims[0])
     names = found.elpd_i[unit].to_numpy()

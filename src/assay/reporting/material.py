@@ -62,13 +62,10 @@ ABSTENTION_DRAWS = 1000
 class Material:
     """A fit, the requests for the report, and the results.
 
-    level : probability of all intervals
-    claims : claims to check
     human : human raters, or groups of them
     stability : whether to refit the model under other assumptions
     budget : whether to split the variance and predict the effect of more data
     command : the command that made the report
-    progress : whether to show progress of refits on standard error
     baseline : compare each system only with this one; None for all pairs
     short : whether to leave out the appendix
     """

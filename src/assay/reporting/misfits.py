@@ -79,10 +79,8 @@ def _doubted(material: Material) -> str:
 
 
 def _unexplained(material: Material) -> dict[str, list[str]]:
-    """Return the tests of independent raters that the model does not reproduce, with their labels.
-
-    Among many tests of a right model some have a small tail, so page one states those alone that
-    are odd after Bonferroni's correction. Its box explains those that are doubts of the fit.
+    """Return the tests of independent raters that the model does not reproduce, with their labels:
+    those odd after Bonferroni's correction, as some of many have a small tail.
     """
     table = material.predictive
     count = int((table["check"] == INDEPENDENCE).sum())

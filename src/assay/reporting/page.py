@@ -35,11 +35,10 @@ FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
 
 
 def to_svg(drawn: "Figure | Axes", *, name: str, words: str) -> str:
-    """Return a figure as an accessible SVG element for a page.
+    """Return a figure as an accessible SVG element; its ids begin with ``name``, unique on the
+    page.
 
-    ``name`` prefixes all ids and must be unique on the page; ``words`` describe the figure to
-    readers who do not see it. Text stays text, colours are variables of the page with the light
-    theme as fallback, and nothing refers to other files.
+    Text stays text, colours are variables of the page, and nothing refers to other files.
     """
     import matplotlib as mpl
 
@@ -130,10 +129,8 @@ Block = Prose | Bullets | Code | Callout | Picture | Table
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Something that the report cannot say: what, why, and the input that would enable it.
-
-    code : kind of reason; :mod:`assay.codes` explains it
-    numbers : the numbers of the texts, by name
+    """Something that the report cannot say: what, why, and the input that would enable it; ``code``
+    is the kind of reason (:mod:`assay.codes`).
     """
 
     level: ClassVar[str] = "note"
@@ -160,8 +157,7 @@ class Finding:
     """A finding that affects the conclusion.
 
     weight : findings are ranked by it, the largest first
-    code : kind of finding; :mod:`assay.codes` explains it
-    numbers : the numbers of the text, by name
+    code : kind of finding (:mod:`assay.codes`)
     section : key of the section that has the numbers, which sets it
     hedge : why a comparison of systems may be wrong, as a clause; empty if it is not in doubt
     doubted : what the model does not reproduce, of what page one rests on; empty if nothing
@@ -215,8 +211,7 @@ class Front:
 
     sentences : heading and text of each
     cautions : reasons why the answer is less certain
-    command : what to run so that these reasons hold no longer; empty without such a command
-    command_notes : sentences on the files in it
+    command, command_notes : what to run against these reasons, if anything; on the files in it
     data : one line on the data and the reference
     """
 

@@ -20,10 +20,8 @@ SAID = ("accounting", "assumptions", "warnings", "modes", "command")
 
 
 def with_pseudonyms(fit: Fit, key: Path) -> FitView:
-    """Return a copy of a fit in which raters have pseudonyms, in the data and in its notes.
-
-    ``key`` is a CSV file with the columns ``pseudonym`` and ``rater``, made or completed if names
-    are missing. Numbers are random, so that they do not reveal the order of the names.
+    """Return a copy of a fit in which raters have pseudonyms, with random numbers, in data and
+    notes. The CSV file ``key`` is made, or completed if names are missing.
     """
     tree = FitView.of(fit).tree
     names = [str(name) for name in tree["constant_data"]["rater"].to_numpy()]

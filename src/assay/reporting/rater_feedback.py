@@ -64,11 +64,10 @@ class Talk:
 def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     """Return the errors that raters make clearly more often than the others, at most five.
 
-    The error's recorded probability exceeds the mean of the other raters by more than 0.05, and by
-    more than 0 with probability 0.9. Errors are ranked by the excess times the expected number of
-    items of the true class that the rater answered, at least one wrong answer. For each reported
-    class, only the true class with the most errors counts. Labels in doubt, raters of scores
-    alone and raters without names are left out.
+    The probability exceeds the others' mean by more than 0.05, and by more than 0 with probability
+    0.9. Errors are ranked by the excess times the expected items of the true class. Each reported
+    class has one, with the most errors. Doubtful labels, raters of scores and nameless ones are
+    left out.
     """
     answering = ~raters_of_scores(ratings) & (ratings.raters["group"] != UNNAMED).to_numpy()
     if answering.sum() < 2:
@@ -86,11 +85,10 @@ def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
 
 
 def costliest_errors(fit: Fit, ratings: Ratings) -> pd.DataFrame:
-    """Return the errors with the most expected wrong answers, at most ``count`` of each rater.
+    """Return the errors with the most expected wrong answers, ``count`` of a rater at most.
 
-    Columns: ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
-    ``others`` (mean rate of the other raters; NaN with one rater), ``wrong`` (expected number, at
-    least 0.5), ``items`` (examples, most probable first).
+    ``rate`` is a posterior mean, ``others`` the mean rate of other raters (NaN with one), ``wrong``
+    at least 0.5, and ``items`` are examples, most probable first.
     """
     view = FitView.of(fit)
     chance = label_probabilities(view)

@@ -14,12 +14,9 @@ NUMBER = re.compile(r"[\d.,+-]+")
 
 
 def shown_names(ratings: Ratings) -> dict[str, str]:
-    """Return what displays call each rater; empty if their own names cannot be misread.
+    """Return what displays call each rater: new names for all, if one is called like a number, a
+    class, a label or a system; else empty.
 
-    All raters are renamed if one of them is called like a number, a class, a label or a system.
-
-    Examples
-    --------
     >>> import assay
     >>> import pandas as pd
     >>> table = pd.DataFrame({"item": ["x", "x"], "rater": [1, 2], "label": ["no", "yes"]})

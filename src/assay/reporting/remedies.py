@@ -363,10 +363,8 @@ def _truth_of(material: Material, items: int, *, by_system: bool) -> str:
 def _raters(
     material: Material, layers: Sequence[str], base: str | dict[str, str], *, asked: bool
 ) -> dict[str, Any]:
-    """Return the recipe with more layers, and the copies, where the next fit has no default.
-
-    A reference or a recipe that is asked for takes the place of what the data tell the default.
-    ``base`` takes the place of the recipe of this fit, whose layers for data stay.
+    """Return the recipe with more layers, and the copies, where the next fit has no default: a
+    reference or recipe is asked for. ``base`` replaces this fit's recipe; data's layers stay.
     """
     ratings, spec = material.ratings, material.view.spec
     kept = [name for name in OF_DATA if name in spec.rater_parts] if base else []

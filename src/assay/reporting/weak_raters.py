@@ -1,7 +1,5 @@
-"""Page one: the weakest rater, who is the first of the raters table, and the largest error.
-
-A rater who misses half of a rare class is right in most cases, and one who fails on one label of
-several is right on the others. So page one also names the first of the errors to discuss.
+"""Page one: the weakest rater, the first of the raters table, and the largest error, as a rater who
+misses half of a rare class is right in most cases.
 """
 
 from collections.abc import Sequence

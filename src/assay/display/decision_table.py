@@ -11,10 +11,8 @@ FEW_GUARDRAILS = 3
 
 
 def decision_table(found: Decision, draws: float | None = None) -> Table:
-    """Return the numbers of each system, those of the lowest expected loss first.
-
-    The baseline has no gain over itself. ``draws`` is the effective number of draws, which limits
-    the decimals.
+    """Return the numbers of each system, the lowest expected loss first. The effective number of
+    ``draws`` limits the decimals.
     """
     table = found.table.sort_values("expected_loss", kind="stable", ignore_index=True)
     marks: dict[str, str] = {}

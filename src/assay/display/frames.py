@@ -22,10 +22,8 @@ Kind = Literal["recorded", "raw"]
 
 
 def reliability_frame(fit: Fit, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
-    """Return a line per rater, label, true and reported class.
-
-    It has the probability, the raw agreement of the rater with the others on the label
-    (:func:`assay.rater_agreement`), and why the probability may mislead (``doubt``).
+    """Return a line per rater, label, true and reported class: the probability, the rater's raw
+    agreement on the label (:func:`assay.rater_agreement`), and a ``doubt``.
     """
     require_level(level)
     view = FitView.of(fit)
@@ -48,16 +46,11 @@ def _beside_agreement(lines: pd.DataFrame, view: FitView, level: float) -> pd.Da
 
 
 def accuracy_frame(fit: Fit, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
-    r"""Return a line per rater and label: accuracy, and the most frequent error.
+    r"""Return a line per rater and label: accuracy, most frequent error, and raw agreement.
 
-    Columns: ``mean``, ``sd``, ``lower``, ``upper`` of the accuracy; ``true_class`` and
-    ``reported_class`` of the most frequent error, and ``mistake``, the posterior mean of its
-    probability given the true class; ``level``, ``kind``, ``reference``, ``doubt``; and the raw
-    agreement of :func:`assay.rater_agreement`.
-
-    The accuracy is :math:`\sum_k \pi_k \theta_{jkk}` in each draw, with :math:`\pi` the prevalence
-    of the classes where the label applies. The most frequent error has the largest posterior mean
-    of :math:`\pi_k \theta_{jkm}, m \ne k`.
+    The accuracy is :math:`\sum_k \pi_k \theta_{jkk}` in each draw, :math:`\pi` the prevalence where
+    the label applies. The error has the largest posterior mean of :math:`\pi_k \theta_{jkm}, m \ne
+    k`; ``mistake`` is the mean of its probability given the true class.
     """
     require_level(level)
     view = FitView.of(fit)
@@ -145,9 +138,8 @@ def labels_frame(fit: Fit) -> pd.DataFrame:
 def key_columns(ratings: Ratings, taken: Iterable[str] = ("item",)) -> pd.DataFrame:
     """Return the columns of the source that identify an item: key, cluster, system, rank, stratum.
 
-    A key of several columns is one column each. Columns of numbers are numbers. An item in several
-    lists has no system and no rank. A column with a ``taken`` name is called ``key[name]``; a key
-    of one column called item is left out, since each export has it.
+    An item in several lists has no system and no rank. A column with a ``taken`` name is
+    ``key[name]``; a key of one column called item is left out, since each export has it.
     """
     named = columns_of_roles(ratings)
     cells = _split_names(ratings, named) if ratings.keys.columns.empty else ratings.keys

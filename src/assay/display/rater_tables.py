@@ -204,9 +204,7 @@ def kinds_said(
     kinds: pd.DataFrame, most: int | None = None, *, mode_alone: bool = False
 ) -> list[str]:
     """Name the raters who are probably adversarial or spammers, at most ``most`` and a count of
-    others.
-
-    ``mode_alone`` fits have no probabilities.
+    others. ``mode_alone`` fits have no probabilities.
     """
     found = kinds[kinds["given_mode"] != ""]
     if most is not None and len(found) > most:

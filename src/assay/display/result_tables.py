@@ -49,11 +49,11 @@ def metrics_table(
     panels: str = "",
     draws: float | None = None,
 ) -> Table:
-    """Return a table of metrics: a column per estimand, a line per metric and system.
+    """Return a table of metrics: a column per estimand (and the majority ``vote``), a line per
+    metric and system.
 
-    ``vote`` are the metrics of the majority vote, a further column. ``weights`` are the design
-    weights of the items, ``panels`` the words of :func:`assay.display.notes.panels_said`, and
-    ``draws`` is the effective number of draws, which limits the decimals.
+    ``weights`` are the items' design weights, ``panels`` the words of
+    :func:`assay.display.notes.panels_said`; the effective number of ``draws`` limits the decimals.
     """
     first = next(iter(summaries.values()))
     marks: dict[str, str] = {}
@@ -143,10 +143,8 @@ def pairs_table(
     most: int | None = None,
     leading: str = "",
 ) -> Table:
-    """Return a table of pairs of systems: a line per metric and pair, ``most`` lines at most.
-
-    ``differences`` come with their probabilities. If there are more lines, those of pairs with the
-    ``leading`` system are shown.
+    """Return a table of pairs of systems: a line per metric and pair, ``most`` lines at most. If
+    there are more, those of pairs with the ``leading`` system are shown.
     """
     pairs, n_draws = found.pairs, found.draws.sizes["chain"] * found.draws.sizes["draw"]
     marks: dict[str, str] = {}

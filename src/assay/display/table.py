@@ -41,9 +41,8 @@ class Row:
 class Table:
     """A table as shown, and the data frame that files get under its key.
 
-    ``numeric`` columns are aligned right. ``marks`` explain marks in the cells, each text with its
-    mark. Cells that are sentences are marked by ``is_prose``, tables without some lines of their
-    frame by ``is_cut``.
+    ``marks`` explain marks in the cells. Cells that are sentences are marked by ``is_prose``,
+    tables without some lines of their frame by ``is_cut``.
     """
 
     kind: ClassVar[str] = "table"
@@ -220,10 +219,8 @@ def table_of(
     is_prose: bool = False,
     is_cut: bool = False,
 ) -> Table:
-    """Make a table of the columns ``shown`` of a data frame, with their headings.
-
-    ``under`` names a column whose values become headings of rows. ``export`` is exported instead of
-    a ``frame`` that holds text. The numbers of a column have the same decimals.
+    """Make a table of the columns ``shown`` of a data frame, with their headings. Values of column
+    ``under`` become headings of rows; ``export`` replaces a ``frame`` that holds text.
     """
     rows: list[Row] = []
     last = None

@@ -24,9 +24,7 @@ def task_text(
     ratings: Ratings, name: str, named: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> str:
     """Write the task of ratings as a task file; rules and gates that the answers obey are comments.
-
-    ``named`` are columns by role that the caller names: the item's in order, and ``row`` for
-    replicates by file order.
+    ``named`` are the caller's columns by role, ``row`` for replicates by file order.
     """
     return "\n".join(_lines(ratings, name, named)) + "\n"
 

@@ -30,10 +30,8 @@ NOTHING = "no rating in any of the files has an answer, so a fit has nothing to 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Counts of a partition.
-
-    sizes : length of each dim that grows with the data; ``cluster`` counts distinct clusters
-    sessions : whether ratings have sessions
+    """Counts of a partition: ``sizes`` by dim that grows with the data (``cluster`` counts distinct
+    ones), and whether ratings have ``sessions``.
     """
 
     sizes: Mapping[str, int]

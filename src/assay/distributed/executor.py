@@ -145,10 +145,8 @@ class DaskExecutor:
 
     @contextmanager
     def _called_off(self, futures: Sequence[Any], *, to_the_end: bool = False) -> Iterator[None]:
-        """Cancel futures if an error interrupts the wait for their results.
-
-        Workers would otherwise continue while the error is referenced. Tasks that have begun run to
-        the end.
+        """Cancel futures if an error interrupts the wait: workers would go on while the error is
+        referenced. Tasks that have begun run to the end.
         """
         try:
             yield

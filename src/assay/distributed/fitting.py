@@ -1,8 +1,7 @@
 """``fit_dataset``: from a folder of Parquet files to a fit in Zarr, on a Dask cluster.
 
-Workers read partitions. A skeleton of few items gives all of them the same numbers. Modes are found
-on a sample and followed on all data; each worker draws the states of its items and writes them into
-its region of one store.
+A skeleton of few items gives all workers the same numbers. Modes are found on a sample and followed
+on all data; each worker draws the states of its items into its region of one store.
 """
 
 import warnings

@@ -27,11 +27,8 @@ FAN = 16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Held:
-    """A data set on workers.
-
-    numbered : partitions, as parts of the executor
-    structure : that of the skeleton, with the whole data set's shares of systems
-    accounting : of all files
+    """A data set on workers: ``numbered`` partitions, as parts of the executor, and the
+    ``structure`` of the skeleton, with the whole data set's shares of systems.
     """
 
     executor: Executor
@@ -52,10 +49,8 @@ def hold_dataset(
     named: bool = True,
     show: bool,
 ) -> Held:
-    """Read the partitions on workers, check that they are consistent, and number them.
-
-    ``named`` says whether the user gave a recipe; the default depends on classes that only the data
-    may show.
+    """Read the partitions on workers, check that they are consistent, and number them. ``named``:
+    the user gave a recipe; the default depends on classes in the data.
     """
     parts, facts, accounting = read_alike(executor, paths, task, reading, show=show)
     with waiting("finding what the data show", show=show):

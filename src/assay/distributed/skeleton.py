@@ -1,7 +1,5 @@
-"""Skeletons: few items with every distinct pattern, so that all partitions have the same numbers.
-
-Rows of the likelihood, contexts and known truth are numbered by the data. A worker that reads the
-skeleton of the whole data set before its partition gets the same numbers as every other worker.
+"""Skeletons: few items with every distinct pattern of the whole data set. A worker that reads it
+before its partition numbers rows, contexts and known truth like the others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -127,11 +125,8 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Numbering:
-    """What all partitions share.
-
-    skeleton : that of the whole data set, with other names of items
-    frame : the model without data
-    clusters, panels : whether they have effects, or could with another prevalence
+    """What all partitions share: the ``skeleton`` of the whole data set, the ``frame`` (model
+    without data), and whether ``clusters`` and ``panels`` could have effects.
     """
 
     skeleton: Ratings

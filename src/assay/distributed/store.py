@@ -38,8 +38,7 @@ UNKNOWN = {
 class Regions:
     """Regions of the partitions, and chunks of the store.
 
-    starts : by dim, the start of each partition, then the end
-    chunks : by dim, also ``draw``
+    starts, chunks : by dim: the start of each partition, then the end; chunks also of ``draw``
     unit : dim of the log-likelihood, ``cluster`` or ``item``
     """
 
@@ -139,11 +138,11 @@ def write_partition(
     given: tuple[Floats, Floats | None],
     seed: int,
 ) -> tuple[Floats, list[LabelSums]]:
-    """On a worker: draw the states of a partition's items, and write all results.
+    """On a worker, draw the states of a partition's items and write all results; return the
+    log-likelihood (chain, draw) and each label's sums. Repetition writes the same.
 
     ``given`` are unconstrained draws (chain, draw, value), in the coordinates of ``piece``, and the
-    leans of the raters (draw of all chains, lean). Return the log-likelihood (chain,
-    draw) and the sums of each label. Repetition writes the same.
+    leans of the raters (draw of all chains, lean).
     """
     import zarr
 

@@ -27,14 +27,10 @@ def held_against_equal_difficulty(
 ) -> pd.DataFrame:
     """Return the metrics that the layer of difficulty moves out of their interval without it.
 
-    Without gold and reference group, only votes identify the truth, and a layer of difficulty
-    weights votes on hard items. The same model without it is fitted by Laplace's approximation.
-    ``asked`` are the arguments of :func:`assay.metrics` for ``table``, without the estimand.
-
-    A line per metric, system and estimand where one estimate lies outside the interval of the
-    other, the largest difference first, with the columns of ``table`` for both models. Empty
-    without difficulty, with known truth or a reference, for a mode alone, and for more than 20,000
-    items.
+    The same model without it is fitted by Laplace's approximation; ``asked`` are the arguments of
+    :func:`assay.metrics` for ``table``. A line per metric, system and estimand where one estimate
+    lies outside the other's interval, the largest difference first. Empty without difficulty, with
+    known truth or a reference, for a mode alone, and for more than 20,000 items.
     """
     columns = [*KEYS, "mean", "lower", "upper"]
     view = FitView.of(fit)

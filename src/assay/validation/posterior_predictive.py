@@ -43,12 +43,9 @@ Line = tuple[str, str, str, str, Floats]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Patterns:
-    """The most common answer vectors of each rater group.
-
-    rows : ratings with an answer (rating,)
-    group : (rating,)
-    vectors : (pattern, label)
-    chosen : which patterns are common in which group (group, pattern)
+    """The most common answer vectors of each rater group: ``rows`` with an answer and their
+    ``group`` (rating,), ``vectors`` (pattern, label), and ``chosen``, which are common (group,
+    pattern).
     """
 
     rows: Bools

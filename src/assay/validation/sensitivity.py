@@ -204,10 +204,9 @@ def _with_groups(view: FitView, **changed: xr.Dataset) -> FitView:
 def abstention_evidence(ratings: Ratings, chance: Floats, log_odds: float) -> Floats:
     r"""Return the evidence of abstentions, in log odds, that each item is of a kind, (item,).
 
-    ``chance`` (item,) is the posterior probability of the kind without abstentions, ``log_odds``
-    the log odds ratio of abstaining on such items. The evidence is
-    :math:`\sum_e \log P(a_e \mid u = 1) - \log P(a_e \mid u = 0)` over the item's abstentions and
-    answers, plus the shift of the log odds of the kind's prevalence.
+    It is :math:`\sum_e \log P(a_e \mid u = 1) - \log P(a_e \mid u = 0)` over the item's abstentions
+    and answers, plus the shift of the kind's prevalence. ``chance`` (item,) is P(kind) without
+    abstentions, ``log_odds`` the log odds ratio of abstaining.
     """
     count = np.bincount(ratings.rater, minlength=len(ratings.raters))
     abstained = np.bincount(ratings.rater, ratings.abstained, len(ratings.raters))
@@ -343,10 +342,8 @@ def sensitivity_to_consensus(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Misjudged:
-    """Random errors of the consensus, on the same items and states for each share.
-
-    steps : tilted prevalence of each context, cumulative over the states (draw, context, state)
-    context : (item,)
+    """Random errors of the consensus, on the same items and states for each share: ``steps``,
+    cumulative tilted prevalence (draw, context, state), and ``context`` (item,).
     """
 
     steps: Floats

@@ -34,8 +34,7 @@ MOVED = 1.0
 class View:
     """A table of a fit, and its comparison with that of a refit.
 
-    key : columns that identify a line
-    numbers : columns that a refit replaces
+    key, numbers : columns that identify a line, and that a refit replaces
     table : from a fit to its lines, in the same order for every fit
     changes : from a line of the fit and of a refit to a description of the change
     """

@@ -73,10 +73,9 @@ def _other_priors(structure: Structure) -> Iterator[Variant]:
 def rescaled(prior: Prior, factor: float) -> Prior:
     """Return a prior with its spread multiplied by ``factor`` and its centre kept.
 
-    The scale of a normal or half-normal distribution is multiplied by the factor :math:`f`, the
-    rate of an exponential one divided by it. A gamma distribution keeps its mean, with its shape
-    divided by :math:`f^2`; beta and Dirichlet distributions keep their means, with all counts
-    divided by :math:`f^2`, which multiplies the spread by about :math:`f`.
+    A gamma distribution keeps its mean, its shape divided by :math:`f^2`; beta and Dirichlet
+    distributions keep theirs, all counts divided by :math:`f^2`, which is about :math:`f` times the
+    spread.
     """
     first, *rest = prior.values
     square = factor * factor

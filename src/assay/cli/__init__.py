@@ -1,8 +1,8 @@
-"""The command line and the demo: each command reads, computes and writes before it displays.
+"""The command line and the demo: each command reads, computes and writes before it displays. Heavy
+imports are inside the commands, so that ``assay --help`` answers at once.
 
 Exit status: 0 done, 1 no result (with --strict: a warning), 2 wrong usage, 3 a claim is
-contradicted or undecided, 130 interrupted. Heavy imports are inside the commands, so that
-``assay --help`` answers at once.
+contradicted or undecided, 130 interrupted.
 """
 
 from assay.cli import (

@@ -20,10 +20,8 @@ OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates"
 
 
 def in_options(text: str) -> str:
-    """Rewrite the arguments that a message marks as options; other text stays.
-
-    Messages mark arguments by backticks: a name, an equals sign and perhaps a value, such as
-    ``draws=`` or ``method='nuts'``, which become ``--draws`` and ``--method nuts``.
+    """Rewrite the arguments that a message marks by backticks as options, such as ``draws=`` or
+    ``method='nuts'`` as ``--draws`` and ``--method nuts``; other text stays.
     """
     return "".join(_written(text.split("`")))
 

@@ -94,8 +94,7 @@ class SimulatedStudy:
     """SIMULATED ratings, their fit, and results beside the truth.
 
     metrics : by estimand, metric and system; columns (``truth``, ``posterior`` and ``majority
-        vote``
-        by ``value``, ``mean``, ``lower``, ``upper``)
+        vote`` by ``value``, ``mean``, ``lower``, ``upper``)
     titles : what tables call each metric
     """
 
@@ -359,10 +358,8 @@ def run_demo(
     progress: bool = True,
     as_json: bool = False,
 ) -> None:
-    """Run both parts of the demo and show each when it is ready.
-
-    ``other`` is a second process, ``quick`` takes few draws, ``keep`` is a folder for the fits (and
-    for the reports, which are otherwise written to the current folder).
+    """Run both parts of the demo and show each when it is ready. ``other`` is a second process,
+    ``quick`` takes few draws, and ``keep`` is a folder for the fits and the reports.
     """
     if keep is not None:
         with able_to(f"make the folder {keep}"):

@@ -1,7 +1,5 @@
-"""Python's search for garbage in cycles, made rarer in the processes of the command line.
-
-The libraries that a command imports make a million objects that live until the end. Python would
-go through them again and again, and once more when the process ends.
+"""Python's search for garbage in cycles, made rarer in commands: imports make a million lasting
+objects, which Python would go through again and again.
 """
 
 import atexit

@@ -97,9 +97,7 @@ def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
 
 def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) -> "Figure":
     """Draw the lines of :func:`assay.rater_calibration`: posterior means with bands over the
-    scores.
-
-    The diagonal is drawn if one class of each label is shown.
+    scores, and the diagonal if one class of each label is shown.
     """
     import matplotlib as mpl
 

@@ -199,10 +199,8 @@ def axes_of(figure: "Figure", ax: Any) -> Any:
 def panel_grid(
     number: int, width: float, *, ratio: float, extra: float, label: str, ax: Any = None
 ) -> "tuple[Figure, list[Axes]]":
-    """Return a figure of panels, two side by side, that share their vertical axis.
-
-    ``ratio`` is the height of a panel over its width, ``extra`` the inches for legends and names,
-    and ``label`` that of the vertical axis.
+    """Return a figure of panels, two side by side, that share their vertical axis with its
+    ``label``. ``ratio`` is their height over width, ``extra`` the inches for legends and names.
     """
     require_width(width)
     if ax is not None:
@@ -308,7 +306,7 @@ class Series:
 
     name : for the legend
     values : columns ``mean``, ``lower``, ``upper``; index (heading, name), equal in all series
-    except for missing lines; a heading of ``""`` is not written
+        except for missing lines; a heading of ``""`` is not written
     """
 
     name: str

@@ -8,7 +8,7 @@ from typing import Any
 
 class GuardedFile(io.RawIOBase):
     """A file whose writes never fail inside HDF5, which could not close it, or would end the
-    process: later writes are held in memory, and :meth:`check` raises the first error.
+    process. Later writes are held in memory, and :meth:`check` raises the first error.
     """
 
     def __init__(self, path: Path) -> None:

@@ -203,8 +203,10 @@ def _panels(ratings: Ratings) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coverage(Sums):
-    """Counts that add over parts of the data with the same raters: ``items`` of each system alone,
-    and those ``answered`` by each rater group, or rater if there is one group (unit, system).
+    """Counts that add over parts of the data with the same raters.
+
+    items : of each system alone (system,)
+    answered : by each rater group, or rater if there is one group (unit, system)
     """
 
     items: Ints

@@ -20,8 +20,8 @@ CHEAP = 20_000_000
 def tried(
     error: RatingsError, read: Callable[..., object], given: Mapping[str, Any], files: list[Path]
 ) -> RatingsError:
-    """Return a refusal whose proposal reads the files, with the problems that come up on the way;
-    without one if a problem has to be mended by hand. ``given`` are the call's arguments.
+    """Return a refusal whose proposal reads the files, with the problems on the way. It has none if
+    a problem has to be mended by hand. ``given`` are the call's arguments.
     """
     if error.first or not error.go_on or not all(map(Path.is_file, files)):
         return error
@@ -47,8 +47,8 @@ def tried(
 
 
 def _useless(ratings: Any, go_on: Mapping[str, Any]) -> list[Problem]:
-    """Return why guessed columns give ratings that say nothing of their raters, if so: no item has
-    two raters, or a name of raters is a part of the item.
+    """Return why guessed columns give ratings that say nothing of their raters, if they do: no item
+    has two raters, or a rater's name is a part of the item.
     """
     parts = [c for c in names_in(go_on.get("item")) if isinstance(c, str) and names_rater(c)]
     if parts and go_on.get("rater") == BY_ROW:

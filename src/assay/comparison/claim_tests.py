@@ -73,8 +73,8 @@ def what_would_decide(
     population: bool,
     modelled: bool = False,
 ) -> Deciding:
-    r"""Return how much more data would decide a claim that is true in ``region``; other clusters
-    only for a ``population``, more ratings only if it is not ``modelled``.
+    r"""Return how much more data would decide a claim that is true in ``region``. Other clusters
+    count only for a ``population``, more ratings only if it is not ``modelled``.
 
     Bisection finds the largest :math:`v^* \le v` at which the interval of :math:`N(\mu, v)`
     decides. With :math:`C` clusters, :math:`r` ratings an item and :math:`v = v_l + v_c` (labels

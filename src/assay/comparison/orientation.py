@@ -14,8 +14,8 @@ ENDS = ("lower", "upper")
 
 
 def leading_first(systems: pd.DataFrame) -> list[str]:
-    """Order systems by the average rank of their means on metrics with a direction (and without
-    doubt, if there are any), the best first; else by the mean of the first metric.
+    """Order systems by the average rank of their means, the best first: on metrics with a
+    direction, without doubt if possible. Else the mean of the first metric decides.
     """
     directed = systems[systems["better"].isin(SIGNS)]
     sure = directed[directed["doubt"] == ""]

@@ -299,8 +299,8 @@ def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
 def _opposites(
     label: int, pairs: RaterPairs, answers: NDArray[np.int16], share: float
 ) -> list[Opposites]:
-    """Return the pairs of one label whose agreement is below a ``share`` of that by chance: sums
-    over classes of products of their counts, over the number of common items.
+    """Return the pairs of one label whose agreement is below a ``share`` of that by chance. This
+    sums over classes the product of both counts, over the number of common items.
     """
     same, chance = pairs.agreements(answers), np.zeros(len(pairs.items))
     rest = pairs.items.astype(float), pairs.items.astype(float)

@@ -59,8 +59,8 @@ def written(value: object) -> str:
 
 
 def label_columns(controls: Iterable[Control], named: Iterable[str] = ()) -> list[Column]:
-    """Return a label for each question, and one for each option of a multiple choice, prefixed by
-    its question if the name is not unique or ``named`` has the longer one.
+    """Return a label for each question, and one for each option of a multiple choice. The question
+    prefixes an option that is not unique, or if ``named`` has the longer name.
     """
     known = set(named)
     controls = [control for control in controls if control.kind != "text"]

@@ -1,5 +1,5 @@
-"""Checks that all partitions of a data set were read in the same way: the meaning of a column can
-depend on its values, such as ranks, which count from 0 if there is a 0.
+"""Checks that all partitions of a data set were read in the same way. The meaning of a column can
+depend on its values: ranks count from 0 if there is a 0.
 """
 
 from collections.abc import Mapping, Sequence

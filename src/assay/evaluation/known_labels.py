@@ -155,8 +155,8 @@ CHOICES = 64
 def _mean_over_choices(
     metric: Metric, task: Task, votes: Votes, layout: PanelLayout, names: NDArray[np.str_]
 ) -> Floats:
-    """Return the mean totals over all choices of one class for each tie, cluster by cluster, or
-    over ``CHOICES`` random ones, which depend on the order of the items' ``names``.
+    """Return the mean totals over all choices of one class for each tie, cluster by cluster. Of
+    more than ``CHOICES``, random ones count, which depend on the order of ``names``.
     """
     first = np.searchsorted(votes.item, np.arange(len(votes.count)))
     cluster = np.full(len(first), -1)

@@ -349,8 +349,8 @@ def _refusal(ratings: Ratings, blocked: Sequence[Metric]) -> str:
 
 
 def weighed_layout(metric: Metric, layout: PanelLayout) -> PanelLayout:
-    r"""Return the layout on which a metric counts the design weights of items (Hájek 1971): each
-    item is a panel of its own, if weights differ within one; else ``layout`` itself.
+    r"""Return the layout on which a metric counts the design weights of items (Hájek 1971). Each
+    item is a panel of its own, if weights differ within one; else it is ``layout`` itself.
 
     With :math:`d_i` the weight of item :math:`i`, :math:`d_p` that of its panel and :math:`a_i,
     b_i` the parts for the item alone, a panel has :math:`\sum_i d_i a_i` and :math:`\sum_i d_i b_i`

@@ -30,7 +30,7 @@ Contrast = tuple[str, str]
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Components:
     """Terms whose means over the draws are the components of the variance, (metric, draw, system or
-    contrast); NaN where the metric, or a label draw of ``parameters``, is undefined.
+    contrast). They are NaN where the metric is undefined.
     """
 
     parameters: Floats

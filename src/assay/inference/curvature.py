@@ -248,7 +248,7 @@ def _block_roots(product: Product, owner: Ints, threads: int) -> csr_array:
     """Return the inverse Cholesky factors of all raters' blocks, as one matrix.
 
     Products with random signs for each rater, in one place of every block at a time, have the
-    blocks' columns in them; what raters have to do with each other cancels.
+    blocks' columns in them. What raters have to do with each other cancels.
     """
     order = np.argsort(owner, kind="stable")
     _, first, counts = np.unique(owner[order], return_index=True, return_counts=True)

@@ -183,8 +183,8 @@ def choose_item(
 ) -> tuple[str, str]:
     """Return the column of the item and the evidence; ``""`` and a problem if two are possible.
 
-    A column called item wins; else the one of which no rater (``beside``) rates a value twice,
-    unless it only numbers rows or another such column groups them differently.
+    A column called item wins; else one of which no rater (``beside``) rates a value twice. It must
+    not only number rows, and no other such column may group them differently.
     """
     if len(candidates) < 2 or is_called(candidates[0], OUTRIGHT):
         return candidates[0], ONE_NAME
@@ -257,8 +257,8 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
 def other_items(
     keys: Sequence[Sequence[str]], rest: Sequence[str], frame: pd.DataFrame, beside: Sequence[str]
 ) -> list[list[str]]:
-    """Return a few keys with which no rater would rate an item twice: ``keys``, which may be the
-    item by name, or ``rest``, whose values must occur in several rows.
+    """Return a few keys with which no rater would rate an item twice. They are ``keys``, the item
+    by name perhaps, or of ``rest``, whose values must occur in several rows.
     """
     found = []
     for key in [*map(list, keys), *([c] for c in rest)]:

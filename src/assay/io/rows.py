@@ -426,8 +426,8 @@ def _locate(
     items: "pd.Index[str]",
     asked: Mapping[str, ColumnArg],
 ) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
-    """Return the places of items in lists, all items, and the cluster of each: of the side table,
-    if any, with its items after those of the ratings, and their clusters where it lacks some.
+    """Return the places of items in lists, all items, and the cluster of each. Places come from the
+    side table, if any, with its items last; clusters that it lacks from the ratings.
     """
     ledger, places = layout.ledger, own
     if side is not None:

@@ -277,9 +277,9 @@ def draft_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
-    They are ``labels``, for several columns of answers, and in ``left`` what one model cannot hold;
-    or ``task``, for rows that answer one question each; or none, if reading finds the task.
-    ``taken`` are columns that the caller names, ``roles`` the item and the rater among them.
+    They are ``labels``, for several columns of answers, and in ``left`` what one model cannot hold.
+    Rows that answer one question each need ``task``; none if reading finds the task. ``taken`` are
+    columns that the caller names, ``roles`` the item and the rater among them.
     """
     opened = open_source(source, sheet=sheet, encoding=encoding)
     if labels or read_unless_named(opened, None, format, ()) is not None:

@@ -202,8 +202,8 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
 
 def _alike(held: dict[str, set[str]]) -> list[str]:
-    """Return the largest group of columns that share their few values (at most one of its own
-    beside two shared), and columns whose names differ from theirs in a number only.
+    """Return the largest group of columns that share their few values: at most one of its own
+    beside two shared. Columns whose names differ from theirs in a number only are added.
     """
     few = {c: frozenset(v) for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     distinct = dict.fromkeys(few.values())  # hundreds of questions share a few sets of answers
@@ -392,8 +392,8 @@ def person_of(rest: Sequence[str]) -> str:
 
 
 def are_systems(columns: Sequence[str], rater: str, frame: pd.DataFrame) -> bool:
-    """Return whether columns seem to be systems: they share their few answers, none is called like
-    a criterion, and most like systems or ``rater`` is the file of a folder.
+    """Return whether columns seem to be systems: they share their few answers, and none is called
+    like a criterion. Most are called like systems, or ``rater`` is the file of a folder.
     """
     held = {frozenset(words_in(frame[c])) for c in columns}
     called = any(names_criterion(c) or "?" in c or len(words_of(c)) > MOST_WORDS for c in columns)

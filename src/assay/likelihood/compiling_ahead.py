@@ -1,4 +1,4 @@
-"""Compilation of what draws states, in a second process beside that of the density: Numba compiles
+"""Compilation of what draws states, in a second process beside that of the density. Numba compiles
 one function at a time, and the first fit on a machine needs both.
 """
 

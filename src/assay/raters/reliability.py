@@ -168,8 +168,8 @@ def _of_classes(structure: Structure, label: int, states: Floats) -> Floats:
 def _states_of_units(
     structure: Structure, part: RaterModel, values: Mapping[str, Floats], by_system: Floats | None
 ) -> Floats:
-    """Return how common states are where a unit's items are, (draw, unit, state): its system, if
-    raters differ by system, else all places of items, one entry for all.
+    """Return how common states are where a unit's items are, (draw, unit, state). That is its
+    system, if raters differ by system; else all places of items, in one entry.
     """
     share = average_prevalence(structure, values)[:, None]
     if part.bias is None or by_system is None:

@@ -218,8 +218,8 @@ def _doubt(found: "ELPDData", unit: str) -> list[Block]:
 
 
 def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:
-    """Return a line per unit left out, an item or a cluster, with the ``probability`` of its gold
-    (geometric mean in a cluster) and ``pareto_k``; the worst predicted comes first.
+    """Return a line per item or cluster left out, the worst predicted first. ``probability`` is
+    that of its gold, as a geometric mean in a cluster; ``pareto_k`` is beside it.
     """
     unit = str(found.elpd_i.dims[0])
     names = found.elpd_i[unit].to_numpy()

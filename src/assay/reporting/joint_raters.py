@@ -15,8 +15,8 @@ KEYS = ("label", "true_class", "reported_class")
 
 
 def joint_raters(ratings: Ratings, spec: Spec, standing: pd.DataFrame) -> dict[str, str]:
-    """Return what displays call raters together who cannot be told apart, by rater: numbers of
-    nameless votes, and a pooled group if the fit gives all the same numbers.
+    """Return what displays call raters together who cannot be told apart, by rater. They are
+    numbers of nameless votes, and a pooled group if the fit gives all the same numbers.
     """
     found = dict[str, str]()
     for group, part in ratings.raters.groupby("group", sort=False):

@@ -79,8 +79,8 @@ def _doubted(material: Material) -> str:
 
 
 def _unexplained(material: Material) -> dict[str, list[str]]:
-    """Return the tests of independent raters that the model does not reproduce, with their labels:
-    those odd after Bonferroni's correction, as some of many have a small tail.
+    """Return the tests of independent raters that the model does not reproduce, with their labels.
+    As some of many have a small tail, Bonferroni's correction decides.
     """
     table = material.predictive
     count = int((table["check"] == INDEPENDENCE).sum())

@@ -1,4 +1,4 @@
-"""Page one: the weakest rater, the first of the raters table, and the largest error, as a rater who
+"""Page one: the weakest rater, the first of the raters table, and the largest error. A rater who
 misses half of a rare class is right in most cases.
 """
 

@@ -46,9 +46,8 @@ BOTH = "interpretable and attributable"
 def consensus_table(
     ratings: Ratings, design: FirstRatings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Compare the first rating of each rater with the majority of all (``f1_consensus``, too high
-    as the rater is one) and of the others (``f1_others``), for each label, without ties or gated
-    answers.
+    """Compare the first rating of each rater with a majority, for each label, without ties or gated
+    answers. ``f1_others`` leaves the rater out; ``f1_consensus`` does not, and is too high.
     """
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
     given = ratings.answers[design.first]

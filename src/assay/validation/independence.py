@@ -30,9 +30,9 @@ def independence_lines(
 ) -> list[tuple[str, str, Floats, float | None]]:
     """Compare the statistics of the departure tests with replicates of a fitted model.
 
-    Return label, question, the largest statistic in SDs of the replicates, for data and each
-    replicate (1 + replicate,), and its upper tail, None if too small to report. Gated labels are
-    left out: other raters answer them in replicates.
+    Return label, question, the largest statistic for data and each replicate in their SDs (1 +
+    replicate,), and its upper tail. The tail is None if too small to report. Gated labels are left
+    out: other raters answer them in replicates.
     """
     names = [str(name) for name in ratings.raters.index]
     found = []

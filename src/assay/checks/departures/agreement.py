@@ -11,8 +11,8 @@ def with_unanimous(rows: LabelRows, expected: Floats, least: int) -> tuple[Float
     """Return how much more a rater joins two or more others who agree, (set, rater), and the
     raters.
 
-    It is a share of items, less the chances ``expected`` (row, set, class) given the other answers
-    and the mean excess of all raters, since items of other kinds make all agree more.
+    It is a share of items, less the chances ``expected`` (row, set, class) given the other answers.
+    The mean excess of all raters is removed: items of other kinds make all agree more.
     """
     told = rows.told()
     number = np.bincount(rows.item, minlength=len(rows.truth))[rows.item] - 1

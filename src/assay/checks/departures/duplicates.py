@@ -61,7 +61,7 @@ def duplication(rows: LabelRows, fit: NullFit, pairs: Ints) -> Floats:
     (set,).
 
     Either a share of the pairs is one item, or each rater repeats a share of the answers to one on
-    the other (or has a habit in a cluster). Either share is the likeliest one.
+    the other. A rater may also have a habit in a cluster. Shares are the likeliest ones.
     """
     left, right, groups = _both(rows, pairs)
     same = rows.answer[left] == rows.answer[right]  # (pair's rating, set)

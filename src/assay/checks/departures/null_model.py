@@ -273,7 +273,7 @@ def _relative(groups: Groups, posterior: Floats, overall: Floats, weight: Floats
 
 
 def _cluster_weight(clusters: Groups, posterior: Floats, prior: Floats) -> Floats:
-    """Return the weight, in items, of the overall shares in those of a cluster: 1/r - 1, r the
+    """Return the weight, in items, of the overall shares in those of a cluster: 1/r - 1. r is the
     covariance of two items' updates by answers, over the variance of known kinds.
     """
     more = posterior - prior

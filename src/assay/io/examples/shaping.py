@@ -98,9 +98,9 @@ def diras_chatreport(graded: Path, judged: Path) -> pd.DataFrame:
 
 
 def diras_scores(graded: Path, judged: Path) -> pd.DataFrame:
-    """Return grades of experts, and scores of language models (``_ask`` states its confidence,
-    ``_tok`` is the probability of its token) and of retrievers: places in a list from 0 to 1,
-    logits as probabilities.
+    """Return grades of experts, and scores of language models and of retrievers. A model states its
+    confidence (``_ask``), or it is its token's probability (``_tok``). Places in a list are from 0
+    to 1.
     """
     grades = pd.read_csv(graded, dtype=str, keep_default_na=False)
     raw = pd.read_csv(judged, dtype=str, keep_default_na=False)

@@ -409,8 +409,8 @@ class Member(NamedTuple):
 
 
 def members_of(source: Source, *, any_name: bool = False) -> Iterator[Member]:
-    """Yield the source itself, or the files of a folder, archive or list: only those with records
-    or rows by their name, unless the caller named them or ``any_name``.
+    """Yield the source itself, or the files of a folder, archive or list. Files that the caller did
+    not name need records or rows by their name, unless ``any_name``.
     """
     if not isinstance(source, SeveralFiles):
         file = Path(source.name).name

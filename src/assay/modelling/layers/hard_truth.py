@@ -56,9 +56,9 @@ class HardTruth:
         return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
 
     def table(self, rates: list[Any], xp: Any) -> Any:
-        r"""Return P(a hard item's state | its state if easy), (..., hard class, state, state), from
-        :math:`\lambda` (..., group, label) of each group; (0, 0, 0) if hard items are like the
-        others.
+        r"""Return P(a hard item's state | its state if easy), (..., hard class, state, state).
+        ``rates`` are :math:`\lambda` (..., group, label). It is (0, 0, 0) if hard items are like
+        the others.
         """
         if not self.applies:
             return np.zeros((0, 0, 0))

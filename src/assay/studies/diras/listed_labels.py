@@ -24,8 +24,10 @@ LOWEST = 1e-12
 
 @dataclass(kw_only=True, eq=False)
 class ListedLabels:
-    """Draws labels of judged pairs anew, given a model of cells, the fit's shares of draws
-    ``before`` in which each is relevant, and the ``height`` of the place of each group.
+    """Draws labels of judged pairs anew, given a model of cells.
+
+    before : share of the fit's draws in which the pair is relevant (judged pair,)
+    height : of the place of each group's documents (group,)
     """
 
     pool: JudgedPool

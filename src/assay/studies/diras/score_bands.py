@@ -28,8 +28,8 @@ def tied_normal_scores(scores: Floats) -> Floats:
 
 
 def bands_of_strata(pairs: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
-    """Return the bands of the ranks of each stratum, or one, ``UNKNOWN``, without ranks; ``level``
-    is the mean normal score of the stratum, ``score`` that of the band less the level.
+    """Return the bands of the ranks of each stratum, or one, ``UNKNOWN``, without ranks. ``level``
+    is the mean normal score of the stratum; ``score`` is that of the band less it.
     """
     keys = ["query_id", "stratum"]
     sizes = pairs.drop_duplicates(keys)[[*keys, "stratum_size"]]

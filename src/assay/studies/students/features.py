@@ -36,8 +36,8 @@ class PairTexts:
 
 @dataclass(kw_only=True, eq=False)
 class Features:
-    """Similarities of the texts of pairs, relative to the pairs of the same query: TF-IDF, latent
-    semantic analysis (Deerwester et al. 1990, JASIS 41(6), 391-407), and ``embed`` if given.
+    """Similarities of the texts of pairs, relative to the pairs of the same query. They are TF-IDF,
+    latent semantic analysis (Deerwester et al. 1990, JASIS 41(6), 391-407), and ``embed``.
     """
 
     embed: Embed | None = None

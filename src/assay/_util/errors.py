@@ -1,7 +1,8 @@
 """Errors, problems, notes and warnings of assay.
 
-All errors are also the built-in exception that Python programmers expect. Readers collect each
-:class:`Problem`, a fault of the user's input, and raise once.
+All errors derive from :class:`AssayError`, and also from the built-in exception that Python
+programmers expect. A :class:`Problem` is one fault of the user's input; readers collect all of
+them and raise once.
 """
 
 import json
@@ -72,8 +73,10 @@ class TaskError(AssayError, ValueError):
 
 
 class RatingsError(AssayError, ValueError):
-    """The ratings cannot be used; ``problems`` has one entry for each thing wrong. Its ``code`` and
-    ``numbers`` are those of the first, ``go_on`` (unless given) those of all.
+    """The ratings cannot be used; ``problems`` has one entry for each thing wrong.
+
+    Its ``code`` and ``numbers`` are those of the first problem. ``go_on`` is made of those of the
+    problems, unless it is given.
     """
 
     def __init__(
@@ -166,14 +169,25 @@ class ArgumentError(ModelError, FitError):
 class Problem:
     """One fault of the input.
 
-    where : columns and lines
-    mend : what to do
-    role : the role without a column, such as ``item``; not part of the text
-    code : kind of problem, such as ``truth-vocabulary``; the text ends with it, in brackets
-    numbers : those that the text shows, by name
-    go_on : arguments with which the same call goes on: a guess is one that the text names as such,
-        and None leaves an argument out
-    first : the shell command after which the same call goes on
+    Attributes
+    ----------
+    what : str
+    where : str
+        Columns and lines.
+    allowed : str
+    mend : str
+        What to do.
+    role : str
+        The role without a column, such as ``item``; not part of the text.
+    code : str
+        The kind of problem, such as ``truth-vocabulary``. The text ends with it, in brackets.
+    numbers : mapping of str to float
+        The numbers that the text shows, by name.
+    go_on : mapping of str to any
+        The arguments with which the same call goes on: a guess is one that the text names as such,
+        and None leaves an argument out.
+    first : str
+        The command of the shell after which the same call goes on.
     """
 
     level: ClassVar[str] = "problem"
@@ -219,10 +233,15 @@ def nearest(name: object, valid: Iterable[str]) -> str | None:
 class Note(str):
     """A sentence about a fit, with its code and numbers for programs.
 
-    code : kind of note, such as ``class-drift`` (:mod:`assay.codes`); none in fits by earlier
-        versions
-    level : "warning", or "note", which is no reason to distrust the fit
-    numbers : those that the sentence shows, by name
+    Attributes
+    ----------
+    code : str
+        The kind of note, such as ``class-drift``; :mod:`assay.codes` explains it. Notes of fits by
+        earlier versions have none.
+    level : {"warning", "note"}
+        A ``note`` is no reason to distrust the fit.
+    numbers : dict of str to float
+        The numbers that the sentence shows, by name.
     """
 
     code: str

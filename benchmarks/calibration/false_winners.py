@@ -164,8 +164,8 @@ def study(
     ratings = rated(WORLDS[world](rng, clusters, discordance, delta), task, raters, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        fit = assay.fit(ratings, method=method, starts=2, rng=int(rng.integers(2**31)),
-                        progress=False)  # fmt: skip
+        fit = assay.fit(ratings, method=method, starts=2, chains=1,
+                        rng=int(rng.integers(2**31)), progress=False)  # fmt: skip
     chosen = choose_metrics(task, METRICS[world])
     pairs = assay.compare(fit, metric=[m.name for m in chosen]).pairs.set_index("metric")
     votes = vote_totals(ratings, chosen, panel_layout(ratings))
@@ -242,17 +242,21 @@ POWER = [
 ]  # fmt: skip
 
 
+CELL = ["world", "raters", "clusters", "discordance"]
+
+
 def runs(cells: list[tuple[Any, ...]], chosen: argparse.Namespace, file: Path) -> pd.DataFrame:
     """Run all sets of all cells, set by set; go on where an earlier run of this seed stopped."""
     found: list[dict[str, Any]] = []
     if file.exists():
         before = pd.read_csv(file)
         found = before[before["seed"] == chosen.seed].to_dict("records")
-    done = {line["set"] for line in found}
+    done = {(*(line[name] for name in CELL), line["set"]) for line in found}
     for number in range(chosen.sets):
-        if number in done:
-            continue
         for place, (world, raters, clusters, discordance, *more) in enumerate(cells):
+            cell = (world, raters, clusters, discordance)
+            if (*cell, number) in done or world not in chosen.worlds:
+                continue
             seed = [chosen.seed, place, number]
             delta = more[0] if more else 0.0
             if delta == "drawn":
@@ -272,14 +276,13 @@ def runs(cells: list[tuple[Any, ...]], chosen: argparse.Namespace, file: Path) -
 def judged(table: pd.DataFrame) -> pd.DataFrame:
     """Share of claims by cell, over metrics and sets, with the exact 99 % lower bound by sets."""
     lines = []
-    cells = ["world", "raters", "clusters", "discordance"]
     named = table.assign(difference=table["difference"].abs())
-    for key, part in named.groupby([*cells, "difference"], sort=False):
+    for key, part in named.groupby([*CELL, "difference"], sort=False):
         for metric, own in [*part.groupby("metric"), ("(all)", part)]:
             count, total = int(own["claim"].sum()), len(own)
             lower = beta.ppf(0.01, count, total - count + 1) if count else 0.0
             lines.append(
-                {**dict(zip([*cells, "difference"], key, strict=True)), "metric": metric,
+                {**dict(zip([*CELL, "difference"], key, strict=True)), "metric": metric,
                  "tests": total, "claims": own["claim"].mean(), "lower_99": lower,
                  "mcnemar": (own["mcnemar"] <= ALPHA).mean(),
                  "flips": (own["flips"] <= ALPHA).mean()}
@@ -306,6 +309,7 @@ def main() -> None:
     parser.add_argument("part", choices=["exact", "equal", "power", "reliability"])
     parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--worlds", nargs="+", default=list(WORLDS), choices=list(WORLDS))
     parser.add_argument("--method", default="laplace")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     chosen = parser.parse_args()

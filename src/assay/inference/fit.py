@@ -15,7 +15,7 @@ from assay._util.progress import waiting
 from assay._util.random import seed_of
 from assay._util.typing import Floats
 from assay.checks.departures.remedies import found_copies, with_found_layers
-from assay.checks.departures.search import search
+from assay.checks.departures.search import Departure, search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
 from assay.data.ratings import Ratings
@@ -28,6 +28,7 @@ from assay.inference.coordinates import Start, walk_of
 from assay.inference.data_counts import count_data
 from assay.inference.data_on_workers import hold_pieces
 from assay.inference.density import Density, make_density
+from assay.inference.dependent_raters import find_dependent_raters
 from assay.inference.diagnose import Evidence, diagnose
 from assay.inference.diagnostics import (
     diagnose_interruption,
@@ -335,11 +336,18 @@ def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
         scores=list(scores_alone(structure, found.probabilities)),
         design=double_sampling(ratings),
         unlike_gold=partial(unlike_gold, ratings),
-        departures=lambda: search(ratings).found,
+        departures=lambda: _departures(structure, drawn),
         group_errors=lambda: group_error_warnings(
             structure, pooled, found.states, np.random.default_rng(seed)
         ),
     )
+
+
+def _departures(structure: Structure, drawn: _Drawn) -> list[Departure]:
+    """Return departures by the tests of the data, and by the sharper one of dependent raters."""
+    found = search(structure.ratings).found
+    dependent = find_dependent_raters(structure, drawn.density, drawn.modes[0])
+    return [*dependent, *(one for one in found if not dependent or one.code != dependent[0].code)]
 
 
 def _draw(

@@ -28,7 +28,6 @@ from assay.inference.coordinates import Start, walk_of
 from assay.inference.data_counts import count_data
 from assay.inference.data_on_workers import hold_pieces
 from assay.inference.density import Density, make_density
-from assay.inference.dependent_raters import find_dependent_raters
 from assay.inference.diagnose import Evidence, diagnose
 from assay.inference.diagnostics import (
     diagnose_interruption,
@@ -38,6 +37,7 @@ from assay.inference.diagnostics import (
 )
 from assay.inference.em import Maximisation, closed_form, find_em_modes
 from assay.inference.executors import Executor
+from assay.inference.followers import find_followers
 from assay.inference.label_doubts import scores_alone
 from assay.inference.laplace import laplace_draws, mode_root
 from assay.inference.lean_draws import draw_pool_lean
@@ -344,10 +344,11 @@ def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
 
 
 def _departures(structure: Structure, drawn: _Drawn) -> list[Departure]:
-    """Return departures by the tests of the data, and by the sharper one of dependent raters."""
-    found = search(structure.ratings).found
-    dependent = find_dependent_raters(structure, drawn.density, drawn.modes[0])
-    return [*dependent, *(one for one in found if not dependent or one.code != dependent[0].code)]
+    """Return departures by the tests of the data, and by that of raters who follow others."""
+    found = list(search(structure.ratings).found)
+    if any(one.code == "dependent-raters" for one in found):
+        return found
+    return found + find_followers(structure, drawn.density, drawn.modes[0])
 
 
 def _draw(

@@ -35,7 +35,7 @@ from assay.likelihood.partition import cores, in_threads
 from assay.modelling.rater_model import CategoricalRaterModel
 from assay.modelling.structure import Structure, Tables
 
-SIZE = 0.01
+SIZE = 0.005
 """Chance of a false alarm, over all raters."""
 LEAST_RATERS = 4
 """Of three raters, two who agree and a third who joins them are any three who are mostly right."""

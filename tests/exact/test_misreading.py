@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from math import comb
 
 import brute
 import numpy as np
@@ -14,7 +15,7 @@ from small import draw_values, small_ratings, stacked, task_named
 import assay
 from assay._util.errors import ModelError
 from assay.data.misread_clusters import MANY_RATERS, number_of_readings
-from assay.fits import latent_states
+from assay.fits import answer_draws, latent_states
 from assay.fits.latent_states import sample_states
 from assay.fits.simulate import simulate_answers
 from assay.likelihood import partition
@@ -131,3 +132,39 @@ def test_without_misreadings_the_model_is_the_simpler_one(point: str):
     expected = simple.log_likelihood(shared)
     assert rich.log_likelihood(none) == pytest.approx(expected, abs=1e-9)
     assert abs(rich.log_likelihood(values) - expected) > 1e-4
+
+
+def with_a_rater_who_abstains(raters: int, clusters: int) -> Structure:
+    """Clusters of two items, of which the last of ``raters`` answers none."""
+    ratings = pairs_of_items(clusters, raters)
+    answers = np.where((ratings.rater == raters - 1)[:, None], -1, ratings.answers)
+    return build_structure(replace(ratings, answers=answers.astype(np.int16)), SPEC)
+
+
+@pytest.mark.parametrize(("raters", "most"), [(3, 2), (4, 2), (6, 1)])
+def test_reliability_has_the_share_of_clusters_that_raters_misread(raters: int, most: int):
+    """Few raters misread a cluster at once, so the share is below that of a rater alone."""
+    structure = with_a_rater_who_abstains(raters, 3)
+    values = values_of(structure, 2)
+    odds, total = 0.3 / 0.7, raters - 1
+    chance = np.array([comb(total, k) * odds**k for k in range(most + 1)])
+    share = float(chance @ np.arange(most + 1) / chance.sum() / total)
+    layer = structure.parts[0].misreading
+    assert layer.shares(values) == pytest.approx(share, abs=1e-12)
+    right, down, up = (
+        np.exp(structure.parts[0]._components(values, None, np, way)[0][1]) for way in (0, -1, 1)
+    )
+    mean = (1 - share) * right + share / 2 * (down + up)
+    found = structure.parts[0].reliability({name: value[None] for name, value in values.items()})
+    np.testing.assert_allclose(found[0, :, 0], mean[:, :2], atol=1e-9)
+
+
+@pytest.mark.parametrize("raters", [4, 6])
+def test_raters_without_answers_do_not_count_when_answers_are_drawn(raters: int):
+    structure = with_a_rater_who_abstains(raters, 4_000)
+    values = stacked(values_of(structure, 2), 1)
+    told = (structure.ratings.answers >= 0).any(axis=1)
+    read = answer_draws._draw_readings(structure, values, told, np.random.default_rng(5))
+    share = structure.parts[0].misreading.shares(values)[0, 0]
+    assert (read[told] > 0).mean() == pytest.approx(share, abs=4 * (share / 12_000) ** 0.5)
+    assert not read[~told].any()

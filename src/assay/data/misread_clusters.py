@@ -33,6 +33,8 @@ def number_of_readings(raters: int) -> int:
 def rows_with_readings(ratings: Ratings) -> int:
     """Return the number of ratings of all clusters in each of their readings."""
     cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item]
-    pairs = np.unique(cluster * len(ratings.raters) + ratings.rater) // len(ratings.raters)
-    raters, size = np.bincount(pairs), np.bincount(cluster)
+    told = (ratings.answers >= 0).any(axis=1)
+    keys = cluster[told] * len(ratings.raters) + ratings.rater[told]
+    pairs, size = np.unique(keys) // len(ratings.raters), np.bincount(cluster)
+    raters = np.bincount(pairs, minlength=len(size))
     return int(sum(number_of_readings(n) * k for n, k in zip(raters.tolist(), size, strict=True)))

@@ -34,7 +34,7 @@ def draw_answers(
     if answered is None:
         answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
     harder = _draw_difficulty(structure, values, states, rng)
-    read = _draw_readings(structure, values, rng)
+    read = _draw_readings(structure, values, answered.any(axis=1), rng)
     answers = np.full(ratings.answers.shape, MISSING, np.int16)
     scores = np.full(ratings.answers.shape, np.nan)
     for part in structure.parts:
@@ -60,11 +60,12 @@ def draw_answers(
 
 
 def _draw_readings(
-    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+    structure: Structure, values: Mapping[str, Floats], told: Bools, rng: np.random.Generator
 ) -> Ints:
     """Draw how the rater of each rating reads the cluster, as a position in ``DIRECTIONS``.
 
-    Clusters with more misreadings than the model has are drawn again.
+    ``told`` (rating,) says which ratings have an answer. Clusters with more misreadings than the
+    model has are drawn again.
     """
     ratings = structure.ratings
     share = np.full(len(ratings.raters), np.nan)
@@ -75,16 +76,19 @@ def _draw_readings(
     if np.isnan(share).all():
         return np.zeros(len(ratings.item), np.int64)
     cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item]
-    pairs, of_rating = np.unique(cluster * len(share) + ratings.rater, return_inverse=True)
+    keys = cluster * len(share) + ratings.rater
+    pairs, of_rating = np.unique(keys[told], return_inverse=True)
     owner, chance = pairs // len(share), np.nan_to_num(share[pairs % len(share)])
-    seats = np.bincount(owner[np.isfinite(share[pairs % len(share)])], minlength=owner.max() + 1)
+    seats = np.bincount(owner[np.isfinite(share[pairs % len(share)])], minlength=cluster.max() + 1)
     most = np.array([most_misread(int(n)) for n in seats])
     wrong = rng.random(len(pairs)) < chance
     while (again := np.bincount(owner, wrong, len(most)) > most).any():
         redrawn = again[owner]
         wrong[redrawn] = rng.random(redrawn.sum()) < chance[redrawn]
     drawn = np.where(wrong, rng.integers(1, len(DIRECTIONS), len(pairs)), 0)
-    return np.asarray(drawn[of_rating.ravel()], np.int64)
+    found = np.zeros(len(told), np.int64)
+    found[told] = drawn[of_rating]
+    return found
 
 
 def _draw_difficulty(

@@ -106,7 +106,7 @@ class RaterModel(ABC):
     ) -> Any:
         """Return log p(rating | state) of each distinct rating, (..., row, state).
 
-        ``direction`` is how the rater reads the item's cluster; None sums over all readings.
+        ``direction`` is how the rater reads the item's cluster; None averages over the readings.
         """
 
     @abstractmethod

@@ -24,6 +24,7 @@ class Readings:
     alike : kinds of the clusters with the same numbers of raters, -1 beyond them (raters, kind)
     times : log number of readings of each of these kinds, ``NEVER`` beyond them (raters, kind)
     of : the row of ``alike`` of each kind (kind,)
+    clusters : number of clusters of each row of ``alike`` (raters,)
     """
 
     misread: Floats
@@ -31,6 +32,7 @@ class Readings:
     alike: Ints
     times: Floats
     of: Ints
+    clusters: Ints
 
     def table(self, values: Mapping[str, Any], parts: Sequence[RaterModel], xp: Any) -> Any:
         """Return the log probability of each kind of reading, (..., kind)."""
@@ -42,6 +44,20 @@ class Readings:
         if not shares:
             return np.zeros(0)
         right, wrong = (xp.concatenate(each, axis=-1) for each in zip(*shares, strict=True))
+        return self._table(right, wrong, xp)
+
+    def misread_shares(self, right: Floats, wrong: Floats) -> Floats:
+        """Return the share of clusters that a rater of each group misreads, (..., group).
+
+        It is below that of a rater alone: few raters misread a cluster at once.
+        """
+        times = np.zeros(len(self.of))
+        times[self.alike[self.alike >= 0]] = self.times[self.alike >= 0]
+        expected = np.exp(self._table(right, wrong, np) + times) * self.clusters[self.of]
+        return np.asarray(expected @ self.misread / (expected @ (self.misread + self.rightly)))
+
+    def _table(self, right: Any, wrong: Any, xp: Any) -> Any:
+        """Return :meth:`table` from the groups' log shares, (..., group) each."""
         logs = (wrong[..., None, :] * self.misread).sum(axis=-1)
         logs = logs + (right[..., None, :] * self.rightly).sum(axis=-1)
         every = append_constant(logs, [NEVER], xp)[..., self.alike] + self.times
@@ -51,6 +67,7 @@ class Readings:
 NO_READINGS = Readings(
     misread=np.zeros((0, 0)), rightly=np.zeros((0, 0)), alike=np.zeros((0, 0), np.int64),
     times=np.zeros((0, 0)), of=np.zeros(0, np.int64),
+    clusters=np.zeros(0, np.int64),
 )  # fmt: skip
 
 
@@ -104,7 +121,7 @@ def find_readings(
     first = np.append(0, counts.sum(axis=1).cumsum())
     seat = np.where(group[rater] >= 0, np.searchsorted(seats, keys) - first[of_rating], -1)
     shown, which = unique_rows(*counts.T)
-    numbered = _number(counts[shown])
+    numbered = _number(counts[shown], np.bincount(which))
     every = [patterns(int(n)) for n in counts[shown].sum(axis=1)]
     of_cluster = np.array([len(found) for found in every])[which]
     items = np.argsort(cluster, kind="stable")
@@ -139,7 +156,7 @@ class _Numbered(NamedTuple):
     kind: list[Ints]
 
 
-def _number(counts: Ints) -> _Numbered:
+def _number(counts: Ints, clusters: Ints) -> _Numbered:
     """Return the kinds of readings of clusters with these raters, (raters, group)."""
     misread, rightly, alike, times, of = [], [], [], [], []
     kind, before = [], 0
@@ -162,5 +179,6 @@ def _number(counts: Ints) -> _Numbered:
         alike=np.stack([np.pad(a, (0, widest - len(a)), constant_values=-1) for a in alike]),
         times=np.stack([np.pad(t, (0, widest - len(t)), constant_values=NEVER) for t in times]),
         of=np.concatenate(of),
+        clusters=clusters,
     )
     return _Numbered(readings, kind)

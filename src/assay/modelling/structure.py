@@ -297,6 +297,7 @@ def build_structure(
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
     readings, pattern = _pattern(ratings, prevalence, parts, layered)
+    parts = _with_readings(parts, readings)
     several = not layered and len(space.states) <= MAX_STATES
     difficulty = difficulty_of(
         layers,
@@ -396,6 +397,16 @@ def _pattern(
         cases=cases,
     )
     return readings, found
+
+
+def _with_readings(parts: tuple[RaterModel, ...], readings: Readings) -> tuple[RaterModel, ...]:
+    """Let the layers of misreadings know the clusters' readings."""
+    found, first = list(parts), 0
+    for n, part in enumerate(parts):
+        if part.misreading is not None:
+            layer = replace(part.misreading, readings=readings, first=first)
+            found[n], first = replace(part, misreading=layer), first + len(layer.raters.groups)
+    return tuple(found)
 
 
 def _misreaders(ratings: Ratings, parts: tuple[RaterModel, ...]) -> tuple[Ints, Ints]:

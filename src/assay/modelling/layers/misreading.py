@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from assay.modelling.families.family import Raters
 from assay.modelling.layers.halo import answer_scales, shifts
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
+
+if TYPE_CHECKING:
+    from assay.modelling.readings import Readings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,12 +32,17 @@ class Misreading:
     A reading :math:`m` says which raters misread the cluster, at most
     :data:`~assay.data.misread_clusters.MOST`, and in which direction. :math:`x` is as in
     :class:`~assay.modelling.layers.halo.Halo`. ``raters`` is one row if all share a confusion.
+
+    readings : those of the clusters, once they are known
+    first : position of its groups among those of all parts
     """
 
     layout: ConfusionLayout
     raters: Raters
     unit_rater: Ints
     priors: Mapping[str, Prior]
+    readings: "Readings | None" = None
+    first: int = 0
 
     def parameters(self) -> list[Parameter]:
         """Return the effects of a misreading, and the share of clusters that raters misread."""
@@ -78,11 +86,27 @@ class Misreading:
     def mix(
         self, kinds: list[tuple[Any, Any]], values: Mapping[str, Any], xp: Any
     ) -> list[tuple[Any, Any]]:
-        """Return the kinds of ratings of all readings together, whatever the rest of a cluster."""
-        right, wrong = self.log_shares(values, xp)
+        """Return the kinds of ratings of all readings together, averaged over the clusters."""
+        share = self.shares(values)
+        right, wrong = xp.log1p(-share), xp.log(share * 0.5 + TINY)
         group, found = self.raters.group[self.unit_rater], []
         for direction in DIRECTIONS:
             weight = (wrong if direction else right)[..., group]
             for own, table in self.moved(kinds, values, direction, xp):
                 found.append((weight if own is None else own + weight, table))
         return found
+
+    def shares(self, values: Mapping[str, Any]) -> Any:
+        """Return the share of clusters that a rater of each group misreads, (..., group).
+
+        Raters of other parts count with the mean of this part's shares.
+        """
+        if self.readings is None:
+            return values["misreading_share"]
+        logs, own = [], slice(self.first, self.first + len(self.raters.groups))
+        for log in self.log_shares(values, np):
+            mean = log.mean(axis=-1, keepdims=True)
+            every = np.repeat(mean, self.readings.misread.shape[1], axis=-1)
+            every[..., own] = log
+            logs.append(every)
+        return self.readings.misread_shares(*logs)[..., own]

@@ -16,7 +16,7 @@ from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import DECIMAL_COMMA, WRITTEN, has_steps, negates
-from assay.io.names import CODES, EMPTY, GRADES, NO_ANSWER, squash, words_of
+from assay.io.names import CODES, EMPTY, GRADES, MARKS, NO_ANSWER, squash, words_of
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
@@ -137,7 +137,8 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
 
 def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
     """Return words read as no answer, by label, unless ``given``: -1 beside classes 0, ..., K - 1
-    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*.
+    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*, and
+    a dot or a star beside numbers.
     """
     found: dict[str, dict[str, str]] = {}
     for label, counts in _unexplained(table, columns, task, given).items():
@@ -146,6 +147,8 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
             found[label] = {CODE: ""}
         elif words == SUBMISSION:
             found[label] = {"ignore": ""}
+        elif len(words - MARKS) > 1 and all(map(NUMBER.fullmatch, words - MARKS)):
+            found[label] = dict.fromkeys(sorted(words & MARKS), "")
     return found
 
 

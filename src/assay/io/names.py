@@ -175,6 +175,8 @@ def is_called(column: str, names: Iterable[str]) -> bool:
 
 EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
 NO_ANSWER = frozenset(WORDS["no_answer"])
+MARKS = frozenset({"*", "."})
+"""Signs for no answer in tables of numbers."""
 NEGATIONS = frozenset(WORDS["negations"])
 NEGATING = tuple(WORDS["negating"])
 

@@ -285,7 +285,7 @@ def read_ratings(
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)
-    export = replace(export, table=of_questions(export.table, base))
+    export = replace(export, table=of_questions(export.table, base, given))
     if export.task is not None and named is None:
         given = given.of_labels(base.label_names, export.options)
     if given.replicate == OPTIONS and found is None:

@@ -309,6 +309,8 @@ def _item_words(layout: Layout) -> str:
 def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     """Apply gates and blocked rules; set aside rows of ratings that they forbid."""
     ledger, of_row = layout.ledger, joined.rating_of_row
+    if not len(joined.answers):  # no row answers a label of the task
+        return joined
     gated = apply_gates(task, joined.answers)
     names = np.array([*task.label_names, ""], object)
     closed = (gated.contradicts >= 0)[of_row] & (of_row >= 0)

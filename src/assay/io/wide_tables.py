@@ -23,6 +23,7 @@ from assay.io.names import (
     FORM,
     GENERIC,
     KNOWN,
+    MARKS,
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
@@ -187,18 +188,25 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
         return found if len(found) >= FEWEST_COLUMNS else []
-    free = {
-        c: v
-        for c, v in held.items()
-        if bare(c) not in ALL_KNOWN
-        and not (len(frame) > FEWEST_COUNTED and frame[c].nunique() == len(frame))  # names rows
-    }
-    found = _alike(free)
+    free = {c: v for c, v in held.items() if bare(c) not in ALL_KNOWN}
+    apart = [c for c in free if len(frame) > FEWEST_COUNTED and frame[c].nunique() == len(frame)]
+    found = _alike({c: v for c, v in free.items() if c not in apart})
     if len(found) < FEWEST_COLUMNS:
         return []
     values = set().union(*(held[c] for c in found))
+    # Such columns name the rows, unless raters who all differ gave them the others' values.
+    found += [
+        c for c in apart
+        if held[c] - MARKS <= values and (not _counts_rows(frame[c]) or _called_alike(c, found))
+    ]  # fmt: skip
     raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
     return [c for c in columns if c in found or (c in raters and held[c] <= values)]
+
+
+def _counts_rows(column: "pd.Series[str]") -> bool:
+    """Whether a column numbers the rows, from 0 or 1."""
+    words = [canonical(word) for word in column]
+    return any(words == [str(n + start) for n in range(len(words))] for start in (0, 1))
 
 
 def _alike(held: dict[str, set[str]]) -> list[str]:

@@ -244,3 +244,15 @@ def test_names_are_parted_where_the_fewest_result() -> None:
     columns = ["a_1_tone", "a_2_tone", "a_1_ok", "a_2_ok", "doc_id"]
     pairs = parts_of(columns, "{rater}_{label}")
     assert list(np.unique([rater for rater, _ in pairs])) == ["a_1", "a_2"]
+
+
+def test_an_item_on_which_all_raters_differ_is_an_item() -> None:
+    frame = pd.DataFrame({
+        "coder": list("ABCD"), "u1": list("1145"), "u2": list("1233"), "u3": list("*5*4"),
+        "u4": list("2534"), "u5": list("341*"), "u6": list("1234"), "u7": list("1155"),
+    })  # fmt: skip
+    for extra in ({}, {"No": list("1234")}):  # a number of each row is none
+        ratings = read_ratings(frame.assign(**extra), wide_items="*")
+        assert ratings.items.index.tolist() == ["u1", "u2", "u3", "u4", "u5", "u6", "u7"]
+        assert ratings.task.labels[0].classes == ("1", "2", "3", "4", "5")
+        assert "no-answer-words" in [note.code for note in ratings.accounting.notes]

@@ -13,18 +13,29 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.arguments import ColumnArg, PerLabel, names_in
 from assay.io.files.file_paths import FILE
-from assay.io.identifiers import ONE_NAME, ask_for_system, choose_item, key_in_lists, keys_of
+from assay.io.identifiers import (
+    ONE_NAME,
+    ask_for_restart,
+    ask_for_system,
+    choose_item,
+    key_in_lists,
+    keys_of,
+)
 from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
 from assay.io.names import (
+    ALL_KNOWN,
     ASKED,
     BESIDE,
     COUNT,
     KEY_PARTS,
+    KNOWN,
     NUMBERED,
     RECOGNISED,
+    TRUTH_NAMES,
     ColumnFinder,
     Role,
     Roles,
+    bare,
     columns_of,
     count_column,
     named_columns,
@@ -81,6 +92,11 @@ def find_roles(
             roles[role] = Role(columns=columns, evidence=IN_LISTS)
     if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
         ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
+    if {"item", "rater"} <= {*roles} and roles["item"].evidence == ONE_NAME:
+        names = KNOWN["item"] | (frozenset(map(bare, frame.columns)) - ALL_KNOWN - TRUTH_NAMES)
+        rest = [str(c) for c in frame.columns if c not in used and bare(c) in names]
+        rater = roles["rater"].columns
+        ask_for_restart(roles["item"].columns[0], rater, beside, rest, frame, ledger)
     return roles
 
 

@@ -19,10 +19,6 @@ NOTES = {
         "wrongly."
     ),
     "audits-without-answer": "Audits of missing answers were left out.",
-    "binary-spellings": (
-        "The classes look like no and yes in several spellings. If they are, merge them with "
-        "`classes=`."
-    ),
     "blanks-skipped": "Blank lines, and columns without a name or a value, were skipped.",
     "cases-merged": (
         "Classes that differ only in upper and lower case were merged. List the classes in a task "
@@ -165,6 +161,10 @@ NOTES = {
     ),
     "sessions-replicate": "A rater rated an item in several sessions. These are repeated ratings.",
     "sheets-joined": "Sheets of the same columns are read as one table.",
+    "signs-left-out": (
+        "Words are read without the stops, quotes and signs of emphasis around them, where that "
+        "is a class."
+    ),
     "spaces": "The columns of the file are separated by spaces.",
     "status-of-items": (
         "A column of status is the same in all ratings of an item, so it is not used."

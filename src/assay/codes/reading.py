@@ -13,6 +13,10 @@ READING = {
         "The file is neither text nor a table in a known format. Export it as CSV, Excel, Parquet "
         "or JSON."
     ),
+    "binary-spellings": (
+        "The classes look like no and yes in several spellings. Merge them with `classes=`, or "
+        "list them in a task file."
+    ),
     "changing-value": (
         "An item or a rater has two values of a fixed property, such as its cluster. Correct the "
         "column, or name another."

@@ -256,9 +256,11 @@ def _questions_of(
             for name in sorted(counts.index):  # with the classes of its own rows
                 own = frame.loc[frame[column].str.strip() == name, answers[0]]
                 own = own[[not is_nested(str(cell)) for cell in own]]
-                label = Label(name=name, classes=())
-                classes = classes_from_data([own], label, Ledger(table), named=True)
-                labels.append(replace(label, classes=classes))
+                open_label, ledger = Label(name=name, classes=()), Ledger(table)
+                classes = classes_from_data([own], open_label, ledger, named=True)
+                if any(problem.code == "binary-spellings" for problem in ledger.problems):
+                    classes = ("no", "yes")  # it has their spellings
+                labels.append(replace(open_label, classes=classes))
             return column, labels
     return "", []
 

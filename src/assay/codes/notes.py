@@ -137,6 +137,7 @@ NOTES = {
     "panels-renamed": "Some panels have several systems, so panels are called by system and panel.",
     "per-cent": "A column is in per cent, so 100 % stands for 1.",
     "system-missing": "Some places have no system. Metrics by system leave them out.",
+    "order-of-categories": "The classes have the order of the categories of their column.",
     "ranks-from-zero": "Ranks count from 0 in the file. In the ratings they count from 1.",
     "raters-only-abstained": (
         "Some raters gave no answer at all. Check whether their answers were lost."

@@ -307,6 +307,23 @@ NEAR = 0.05
 """Of a scale: largest share of the orders of its classes that fit the disagreements as well."""
 
 
+def in_order(label: Label, known: Sequence[str], ledger: Ledger) -> Label:
+    """Return a label whose classes have the order of the ``known`` categories, if these are all."""
+    place = {canonical(name): n for n, name in enumerate(known)}
+    if len(label.classes) < 2 or not all(canonical(name) in place for name in label.classes):
+        return label
+    classes = tuple(sorted(label.classes, key=lambda name: place[canonical(name)]))
+    used = set(map(canonical, classes))
+    idle = [name for name in known if canonical(name) not in used]
+    ledger.note(
+        f"the classes of {label.name} have the order of their categories: {', '.join(classes)}"
+        + f"; no answer is {' or '.join(idle)}, so the label has no such class" * bool(idle),
+        code="order-of-categories",
+        classes=len(classes),
+    )
+    return replace(label, classes=classes, ordered=len(classes) > 2)
+
+
 def with_scales(
     task: Task,
     found: Sequence[str],
@@ -326,7 +343,8 @@ def with_scales(
     """
     if asked is None and not guess:
         return task
-    if asked and not any(numbers_of(la) for la in task.labels if la.name in found):
+    known = [la for la in task.labels if la.name in found]
+    if asked and not any(la.ordered or numbers_of(la) for la in known):
         ledger.problem(
             "order-of-words",
             f"`ordered=True` orders numbers, but the classes of {', '.join(found)} are words"
@@ -342,6 +360,8 @@ def with_scales(
         numbers = numbers_of(label) if label.name in found and len(label.classes) > 2 else None
         if numbers is not None and asked is not None:
             label = replace(label, ordered=asked)
+        elif asked is False and label.name in found:
+            label = replace(label, ordered=False)
         elif numbers is not None and not label.ordered:
             codes = np.asarray(answers[:, n])
             is_scale = _is_scale(label, numbers, said.get(label.name, ()), item, codes)

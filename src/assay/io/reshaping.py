@@ -357,4 +357,10 @@ def _long(
     frame[role] = pd.Series(np.tile(np.array(who, object), len(rest))[~empty], dtype="str")
     for label, name in names.items():
         frame[name] = pd.Series(cells[label][~empty], dtype="str")
-    return replace(table, frame=frame, lines=table.lines[row]), int(empty.sum()), words
+    known = {
+        name: {table.ordered.get(c, ()) for (_, asked), c in places.items() if asked == label}
+        for label, name in names.items()
+    }
+    ordered = {**table.ordered, **{n: one.pop() for n, one in known.items() if len(one) == 1}}
+    table = replace(table, frame=frame, lines=table.lines[row], ordered=ordered)
+    return table, int(empty.sum()), words

@@ -15,6 +15,7 @@ from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
+from assay.io.answer_words import in_order
 from assay.io.answers import find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import classes_from_data, spellings
@@ -260,7 +261,8 @@ def _questions_of(
                 classes = classes_from_data([own], open_label, ledger, named=True)
                 if any(problem.code == "binary-spellings" for problem in ledger.problems):
                     classes = ("no", "yes")  # it has their spellings
-                labels.append(replace(open_label, classes=classes))
+                known = table.ordered.get(answers[0], ())
+                labels.append(in_order(replace(open_label, classes=classes), known, ledger))
             return column, labels
     return "", []
 

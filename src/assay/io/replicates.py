@@ -188,15 +188,16 @@ def require_own_key(
             of=len(rows),
         )
         return False
+    added = min(others) if len(others) == 1 and not others & told else ""
     ledger.problem(
         "item-key",
         f"{what}, so it does not identify the items",
         where=ledger.table.where(rows[clash], ", ".join(item)),
-        mend=f"with {said}, {left} of these rows are left"
-        if left
-        else _ways(said, min(others) if len(others) == 1 and not others & told else ""),
+        mend=f"with {said}, {left} of these rows are left" if left else _ways(said, added),
         role="item",
-        go_on={"item": list(found[0])} | _asked(layout, item, found[0]),
+        go_on={"replicate": added}
+        if squash(added) in NUMBERING and not left
+        else {"item": list(found[0])} | _asked(layout, item, found[0]),
     )
     return True
 

@@ -130,9 +130,9 @@ def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[s
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each class, with its number of votes by unnamed raters."""
-    total = total_column(table.frame, columns)
-    if total in columns:
-        columns = [c for c in columns if c != total and TOTALS & set(words_of(total))] or columns
+    of = total_column(table.frame, columns)
+    if of in columns and TOTALS & set(words_of(of)):
+        columns = [c for c in columns if c != of]
     # The names of the columns, without the word votes if all have it.
     bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
     all_say_so = all(COUNTED & set(words_of(c)) for c in columns)

@@ -183,12 +183,12 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     """
     if given.labels or given.shapes or given.score or (given.value and not given.label):
         return None
-    named = bool(given.label and given.value)
+    told = bool(given.label and given.value)
     column, labels = _questions_of(table, given.label, given.value)
-    fewest = 1 if named else 2
+    fewest = 1 if told else 2
     if len(labels) < fewest or any(len(label.classes) > MOST_CLASSES for label in labels):
         return None
-    if named:
+    if told:
         return Task(name=QUESTIONS, labels=tuple(labels_within_reach(labels))), column
     finder = table.finder
     keys = []

@@ -188,6 +188,10 @@ NOTES = {
         "The times are those of records, not of answers, so they cannot show drift."
     ),
     "title-rows": "Rows above the header, or right under it, were left out: titles, questions.",
+    "unfinished-responses": (
+        "A column says that some responses were not finished. Their answers count. Leave out these "
+        "rows if they should not."
+    ),
     "truth-class-unsaid": (
         "The truth names a class that no answer does. If it means that the truth is not known, "
         "give it no class with `classes=`."
@@ -196,6 +200,7 @@ NOTES = {
         "Some items of the truth are not among the ratings. Correct their names if they should "
         "match."
     ),
+    "truth-rows": "Rows of the rater that `truth_rater=` names are known truth, and no ratings.",
     "truth-translated": (
         "The truth uses other words for the classes than the answers, and was translated."
     ),

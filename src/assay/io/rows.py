@@ -46,6 +46,7 @@ from assay.io.scores import Marks, rating_audits, read_audits, read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules, consistent, patterns_of
 from assay.io.tables import Table
 from assay.io.truth import TruthSource, known_truth
+from assay.io.truth_rows import with_like_truth
 
 RowExtras = tuple[Marks, Marks, Floats]
 """Audits of each answer, audits of the whole, and seconds, of every row."""
@@ -403,7 +404,7 @@ def assemble(
     columns = {name: frame[name] for name in frame.columns if name in unused}
     units = find_larger_units(ratings, columns, item)
     noted = replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
-    return with_kinds(noted, columns, item)
+    return with_like_truth(with_kinds(noted, columns, item), columns, item, row)
 
 
 def _refuse_silence(ledger: Ledger) -> None:

@@ -593,6 +593,9 @@ KINDS = [
         mend=instead(truth=pd.DataFrame({"item": [1], "topically_relevant": ["yes"],
                                              "evidence_sufficient": ["yes"]})),
     ),
+    Kind(code="unknown-truth-rater", call=call(truth_rater="bb"), mend=argument("truth_rater")),
+    Kind(code="truth-twice", call=call(truth_rater="b", truth=pd.DataFrame({"item": [1], "label": ["x"]})),
+         mend=without("truth_rater")),
     # Scores, times, audits, sessions.
     Kind(code="no-number", call=call(table(label=["no", "yes"] * ITEMS, score=87)),
          mend=argument("score_range")),

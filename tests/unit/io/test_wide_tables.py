@@ -291,3 +291,24 @@ def test_votes_for_one_class_of_a_total(yes: str, total: str, classes: tuple[str
         ratings = read_ratings(frame, counts=counts)
         assert ratings.task.labels[0].classes == classes
         assert np.bincount(ratings.answers[:, 0]).tolist() == [sum(of) - 75, 75]
+
+
+def test_known_truth_and_who_decides_are_no_raters() -> None:
+    said = {name: list("nyynnyny" * 5) for name in ("Rad A", "Rad B")}
+    said["Rad B"][::2] = list("yn" * 10)
+    differ = [a != b for a, b in zip(said["Rad A"], said["Rad B"], strict=True)]
+    one, others = Label(name="label"), ("Reference standard", "Expert panel", "Biopsy", "Consensus")
+    for name in others:
+        frame = pd.DataFrame({**said, name: said["Rad A"]}, dtype="str")
+        assert answer_columns(frame, one) == ["Rad A", "Rad B"]
+    third = [a if far else "" for a, far in zip(said["Rad A"], differ, strict=True)]
+    assert answer_columns(pd.DataFrame({**said, "Kim": third}), one) == ["Rad A", "Rad B"]
+    whole = pd.DataFrame({**said, "Kim": said["Rad A"]})
+    assert answer_columns(whole, one) == ["Rad A", "Rad B", "Kim"]
+
+
+def test_questions_of_another_kind_are_no_items_by_their_number() -> None:
+    frame = pd.DataFrame(
+        {"Q1": ["I consent"] * 4, **{f"Q{n}": list("ynyn") for n in (2, 3, 4)}, "Q5": ["y"] * 4}
+    )
+    assert answer_columns(frame, Label(name="label")) == ["Q2", "Q3", "Q4", "Q5"]

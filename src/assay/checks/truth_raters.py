@@ -50,9 +50,8 @@ def _sums(name: str) -> bool:
 def _deciding(ratings: Ratings) -> list[int]:
     """Return the raters who answer only items on which at least two others differ."""
     answered = ~ratings.abstained
-    rater, item, answers = (
-        values[answered] for values in (ratings.rater, ratings.item, ratings.answers)
-    )
+    rater, item = ratings.rater[answered], ratings.item[answered]
+    answers = ratings.answers[answered]
     whole, _ = _differing(item, rater, answers, len(ratings.items))
     agreeing = np.bincount(rater[~whole[item]], minlength=len(ratings.raters)) > 0
     found = []

@@ -254,7 +254,7 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger, *, alone: bool) ->
         f"if they are on another scale, give it: {as_code({'score_range': scale or (0, 100)})}",
         f"if the column is no score, leave it out: {as_code(UNUSED)}",
     ]
-    steps = bool(scale) and scale[0] == 1  # that the lowest step means 0 is a bold claim
+    steps = scale is not None and scale[0] == 1  # that the lowest step means 0 is a bold claim
     left: dict[str, Any] = {"score_range": scale} if scale and not steps else UNUSED
     numbers = numbers_within(
         cells, limits, ledger,

@@ -220,11 +220,11 @@ def _without_deciding(frame: pd.DataFrame, columns: list[str]) -> list[str]:
     """Leave out columns filled only where the others differ, which decide between raters."""
     if not FEWEST_COLUMNS < len(columns) <= MOST_NAMED:
         return columns
-    cells = np.column_stack([frame[c].map(canonical) for c in columns])
+    cells = frame[columns].map(canonical).to_numpy(object)
     filled = ~np.isin(cells, list(EMPTY))
     found = []
     for n, column in enumerate(columns):
-        others = pd.DataFrame(np.where(filled, cells, None)).drop(columns=n)
+        others = pd.DataFrame(cells).where(filled).drop(columns=n)
         differ = (others.nunique(axis=1) > 1).to_numpy(bool)
         chance = differ.mean() ** filled[:, n].sum()
         if not (differ | ~filled[:, n]).all() or chance > BY_CHANCE:
@@ -249,10 +249,10 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
         if len(group) > len(best):
             best = group
     found = list(best)
-    alike = [c for c in few if c not in best and _called_alike(c, best)]
-    while more := [c for c in alike if any(few[c] & few[other] for other in found)]:
+    others = [c for c in few if c not in best and _called_alike(c, best)]
+    while more := [c for c in others if any(few[c] & few[shown] for shown in found)]:
         found += more
-        alike = [c for c in alike if c not in more]
+        others = [c for c in others if c not in more]
     return [c for c in few if c in found]
 
 

@@ -51,7 +51,7 @@ def _deciding(ratings: Ratings) -> list[int]:
     """Return the raters who answer only items on which at least two others differ."""
     answered = ~ratings.abstained
     rater, item = ratings.rater[answered], ratings.item[answered]
-    answers = ratings.answers[answered]
+    answers = ratings.answers[answered].astype(np.int64)
     whole, _ = _differing(item, rater, answers, len(ratings.items))
     agreeing = np.bincount(rater[~whole[item]], minlength=len(ratings.raters)) > 0
     found = []

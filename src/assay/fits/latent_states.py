@@ -8,7 +8,6 @@ Effects of panels, if any, are drawn after that of the cluster.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,16 +33,9 @@ from assay.likelihood.states import draw_nodes, recover_draw
 from assay.modelling.structure import TABLE_AXES, Structure, Tables
 
 CHUNK_NUMBERS = 4_000_000
-SLICES = 8
-"""Parts of the draws that are recovered side by side where the data are one piece.
-
-Their number is fixed, so that the same seed gives the same draws on any machine.
-"""
 
 _Pair = tuple[list[Floats], list[Floats]]
 """Tables of a draw for its states, and for the likelihood; one object if they are the same."""
-_Job = tuple[tuple[Ints, tuple[list[_Pair], "StatePosterior"]], np.random.Generator]
-"""Terms of the likelihood, the tables of some draws with the place for them, and a stream."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,39 +75,24 @@ def sample_states(
         log_likelihood=np.empty((draws, clusters)),
     )
     every = shares(pattern.data)
-    slices = SLICES if len(every) == 1 else 1
-    streams = rng.spawn(len(every) * slices)
+    streams = rng.spawn(len(every)) if len(every) > 1 else [rng]
     first, step = 0, steps()
-
-    def work(job: _Job) -> None:
-        (terms, (tables, part)), stream = job
-        piece = _piece(pattern, terms, by_bundle) if len(every) > 1 else _whole(pattern)
-        _recover_piece(piece, stream, tables, structure.prevalence.log_weight, part)
-        step(len(tables) / len(every))
-
     for tables in _pairs_of_tables(structure, values, lean):
-        ends = np.linspace(0, len(tables), slices + 1).astype(int).tolist()
-        parts = [
-            (tables[a:b], _of_draws(found, slice(first + a, first + b))) for a, b in pairwise(ends)
-        ]
-        in_threads(work, list(zip(product(every, parts), streams, strict=True)), cores())
-        for _, part in parts:
-            found.probabilities[:] += part.probabilities
-            found.difficulty[:] += part.difficulty
+
+        def work(
+            job: tuple[Ints, np.random.Generator],
+            tables: list[_Pair] = tables,
+            first: int = first,
+        ) -> None:
+            piece = _piece(pattern, job[0], by_bundle) if len(every) > 1 else _whole(pattern)
+            _recover_piece(piece, job[1], tables, structure.prevalence.log_weight, found, first)
+            step(len(tables) / len(every))
+
+        in_threads(work, list(zip(every, streams, strict=True)), cores())
         first += len(tables)
     found.probabilities[:] /= draws
     found.difficulty[:] /= draws
     return found
-
-
-def _of_draws(every: StatePosterior, draws: slice) -> StatePosterior:
-    """Return the place for some draws, with sums of their own."""
-    return StatePosterior(
-        states=every.states[draws],
-        probabilities=np.zeros_like(every.probabilities),
-        difficulty=np.zeros_like(every.difficulty),
-        log_likelihood=every.log_likelihood[draws],
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -192,11 +169,12 @@ def _recover_piece(
     tables: list[_Pair],
     log_weight: Floats,
     found: StatePosterior,
+    first: int,
 ) -> None:
-    """Fill the draws, for the items of one piece."""
+    """Fill the draws from ``first`` on, for the items of one piece."""
     uniform, items = np.empty(len(found.probabilities)), np.unique(piece.item_of)
     before = None
-    for d, (by_state, of_model) in enumerate(tables):
+    for d, (by_state, of_model) in enumerate(tables, start=first):
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts, hard, *by_panel = bundle_nodes(*arguments)

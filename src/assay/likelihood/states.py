@@ -5,7 +5,7 @@ from assay.likelihood.bundles import pick
 from assay.likelihood.compiling import at, compiled
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compiled()
 def recover_draw(  # type: ignore[no-untyped-def]
     prevalence,
     hard,

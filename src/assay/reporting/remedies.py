@@ -11,7 +11,7 @@ from assay._util.errors import Note
 from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
-from assay.checks.departures.search import Departure
+from assay.checks.departures.search import Departure, search
 from assay.checks.double_sampling import (
     DOUBLE,
     PREVALENCE,
@@ -112,7 +112,7 @@ class Remedy:
 
 def reasons_of(material: Material) -> dict[str, str]:
     """Return a sentence for each departure that this fit does not cover, by code."""
-    found, said = departures_of(material.view), dict[str, str]()
+    found, said = _departures(material), dict[str, str]()
     about = _names_in_reasons(material.ratings, [note.code for note in doubts(material.view)])
     for note in doubts(material.view):
         if note.code in REASONS:
@@ -148,6 +148,12 @@ def _involved(one: Departure | None) -> str:
     if one is None:
         return "Some raters"
     return " and ".join(one.pairs[0] if one.pairs else one.who)
+
+
+def _departures(material: Material) -> dict[str, Departure]:
+    """Return the departures that the tests of the data and of the fit find, by code."""
+    found = {one.code: one for one in search(material.ratings).found}
+    return departures_of(material.view) | found
 
 
 def remedy_of(material: Material) -> Remedy | None:
@@ -257,7 +263,7 @@ def next_fit(material: Material) -> NextFit:
     """Return the arguments that remove the reasons, without those that this fit has already."""
     codes = [note.code for note in doubts(material.view)]
     reading, fitting, layers = dict[str, Any](), dict[str, Any](), list[str]()
-    found, ratings, spec = departures_of(material.view), material.ratings, material.view.spec
+    found, ratings, spec = _departures(material), material.ratings, material.view.spec
     items = max((_known_needed(note) for note in doubts(material.view)), default=0)
     by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
     # Alike clusters have no remedy here: what to do depends on the question.

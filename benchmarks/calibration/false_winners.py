@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta, binom, binomtest
+from scipy.stats import beta, binom, binomtest, norm
 
 import assay
 from assay.data.states import state_space
@@ -285,9 +285,20 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
                 {**dict(zip([*CELL, "difference"], key, strict=True)), "metric": metric,
                  "tests": total, "claims": own["claim"].mean(), "lower_99": lower,
                  "mcnemar": (own["mcnemar"] <= ALPHA).mean(),
-                 "flips": (own["flips"] <= ALPHA).mean()}
+                 "flips": (own["flips"] <= ALPHA).mean(), **losses(own)}
             )  # fmt: skip
     return pd.DataFrame(lines)
+
+
+def losses(table: pd.DataFrame) -> dict[str, float]:
+    """Count findings that the model loses and adds to McNemar's test, and bound the loss.
+
+    The bound is a normal one at 99 %, of the mean over sets.
+    """
+    test, model = table["mcnemar"] <= ALPHA, table["claim"] > 0
+    by_set = (test.astype(float) - model).groupby(table["set"]).mean()
+    upper = by_set.mean() + norm.ppf(0.99) * by_set.sem()
+    return {"lost": (test & ~model).sum(), "added": (model & ~test).sum(), "loss_upper_99": upper}
 
 
 def reliable(table: pd.DataFrame) -> pd.DataFrame:
@@ -318,7 +329,9 @@ def main() -> None:
         table = exact()
     elif chosen.part == "equal":
         table = judged(runs(EQUAL, chosen, file))
-        table = table[table["metric"] == "(all)"].drop(columns="metric")
+        table = table[table["metric"] == "(all)"].drop(
+            columns=["metric", "lost", "added", "loss_upper_99"]
+        )
     elif chosen.part == "power":
         table = judged(runs(POWER, chosen, file))
     else:

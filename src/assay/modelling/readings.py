@@ -51,8 +51,7 @@ class Readings:
 
         It is below that of a rater alone: few raters misread a cluster at once.
         """
-        times = np.zeros(len(self.of))
-        times[self.alike[self.alike >= 0]] = self.times[self.alike >= 0]
+        times = self.times[self.alike >= 0]  # kinds are numbered along the rows of ``alike``
         expected = np.exp(self._table(right, wrong, np) + times) * self.clusters[self.of]
         return np.asarray(expected @ self.misread / (expected @ (self.misread + self.rightly)))
 

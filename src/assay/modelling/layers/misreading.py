@@ -69,7 +69,11 @@ class Misreading:
 
     def log_shares(self, values: Mapping[str, Any], xp: Any) -> tuple[Any, Any]:
         """Return the log share of clusters read rightly, and misread in one direction: (group,)."""
-        share = values["misreading_share"]
+        return self._logs(values["misreading_share"], xp)
+
+    @staticmethod
+    def _logs(share: Any, xp: Any) -> tuple[Any, Any]:
+        """Return the log shares of clusters read rightly, and misread in one direction."""
         # A share of exactly 0 or 1 keeps finite logarithms, as counts of 0 multiply them.
         return xp.log1p(share * (1e-16 - 1.0)), xp.log(share * 0.5 + TINY)
 
@@ -87,8 +91,7 @@ class Misreading:
         self, kinds: list[tuple[Any, Any]], values: Mapping[str, Any], xp: Any
     ) -> list[tuple[Any, Any]]:
         """Return the kinds of ratings of all readings together, averaged over the clusters."""
-        share = self.shares(values)
-        right, wrong = xp.log1p(-share), xp.log(share * 0.5 + TINY)
+        right, wrong = self._logs(self.shares(values), xp)
         group, found = self.raters.group[self.unit_rater], []
         for direction in DIRECTIONS:
             weight = (wrong if direction else right)[..., group]

@@ -146,6 +146,11 @@ class Structure:
         return found
 
     @cached_property
+    def rows_of_ratings(self) -> Ints:
+        """Return the row of each rating in the response table, without readings; -1 without one."""
+        return _number_rows(self.ratings, self.parts, {})[0]
+
+    @cached_property
     def pools(self) -> list[tuple[RaterModel, PoolLean]]:
         """Parts whose raters may lean from their pool."""
         return [(part, pool) for part in self.parts for pool in part.pool_leans]

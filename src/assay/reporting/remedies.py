@@ -24,7 +24,7 @@ from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
 from assay.display.notes import doubts
-from assay.inference.data_doubts import has_layer_for
+from assay.inference.data_doubts import departures_of, has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
@@ -151,8 +151,9 @@ def _involved(one: Departure | None) -> str:
 
 
 def _departures(material: Material) -> dict[str, Departure]:
-    """Return the departures that the tests find, by code."""
-    return {one.code: one for one in search(material.ratings).found}
+    """Return the departures that the tests of the data and of the fit find, by code."""
+    found = {one.code: one for one in search(material.ratings).found}
+    return departures_of(material.view) | found
 
 
 def remedy_of(material: Material) -> Remedy | None:

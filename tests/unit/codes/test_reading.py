@@ -593,6 +593,11 @@ KINDS = [
         mend=instead(truth=pd.DataFrame({"item": [1], "topically_relevant": ["yes"],
                                              "evidence_sufficient": ["yes"]})),
     ),
+    Kind(code="unknown-truth-rater", call=call(truth_rater="bb"), mend=instead(truth_rater="b")),
+    Kind(code="binary-spellings", call=call(table(label=["yes", "no", "1", "0"] * 6), task=None),
+         mend=argument("classes")),
+    Kind(code="truth-twice", mend=without("truth_rater"),
+         call=call(truth_rater="b", truth=pd.DataFrame({"item": [1], "label": ["x"]}))),
     # Scores, times, audits, sessions.
     Kind(code="no-number", call=call(table(label=["no", "yes"] * ITEMS, score=87)),
          mend=argument("score_range")),

@@ -174,7 +174,7 @@ Kinds = list[tuple[float, Rater]]
 
 def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> Kinds:
     """Ratings without an impression of the item, and with either of two opposite ones."""
-    share = share_of(voice, "halo")
+    share = share_of(voice, "halo_share")
     found = []
     for impression, weight in ((0, 1 - share), (-1, share / 2), (1, share / 2)):
         seen = moved(structure, voice, confusion, "halo", "halo", impression)
@@ -182,10 +182,10 @@ def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> K
     return found
 
 
-def share_of(voice: Voice, layer: str) -> float:
-    """Share of the ratings with an impression, or of the clusters that a rater misreads."""
+def share_of(voice: Voice, name: str) -> float:
+    """Share of the ratings with an impression, or chance that a rater alone misreads a cluster."""
     g = 0 if voice.family in SHARED else voice.group_place
-    return float(voice.values[f"{layer}_share"][g])
+    return float(voice.values[name][g])
 
 
 def moved(

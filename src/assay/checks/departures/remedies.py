@@ -30,7 +30,8 @@ def found_layers(ratings: Ratings) -> list[str]:
         return []
     codes = {one.code for one in search(ratings).found}
     found = [layer for code, layer in LAYER_OF.items() if code in codes]
-    if "misreading" in found and rows_with_readings(ratings) > MOST_ROWS:
+    named = (ratings.raters["group"] != UNNAMED).to_numpy()
+    if "misreading" in found and rows_with_readings(ratings, named) > MOST_ROWS:
         found.remove("misreading")
     return found
 

@@ -62,6 +62,7 @@ from assay.io.option_tables import (
     with_named_options,
     with_options,
 )
+from assay.io.rater_slots import require_no_slots, slots_apart
 from assay.io.reading_log import Ledger
 from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.rows import (
@@ -151,7 +152,9 @@ def read_ratings(
     encoding : str, optional
         The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
-        Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
+        Columns; several make a key of several parts, joined by ``/``; ``""`` means none. Where a
+        row has several raters, beside their answers, ``rater="rater{slot}"`` and
+        ``labels="label{slot}"`` read the columns rater1, label1, rater2 and so on.
     labels : dict, list or str, optional
         The column of each label: a dict from label to column, or a list in the order of the
         labels. For a task of one label, the name of the column.
@@ -292,7 +295,9 @@ def read_ratings(
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
         export = Export(table=named_singly(single_elements(without_import_rows(plain))))
-    export, given = raters_apart(*counted_rows(export, given))
+    export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
+    if found is None:
+        require_no_slots(export.table, given)
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)

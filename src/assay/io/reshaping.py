@@ -277,7 +277,9 @@ def _melted(
     own = given.system if role == "system" and isinstance(given.system, str) else role
     named, said = free_name(own, rest), free_name(answer, rest)
     places = {(column, answer): column for column in columns}
-    table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
+    table, empty, nothing = long_table(
+        table, places, named, {answer: said}, [answer], EMPTY - meant
+    )
     note = reader_note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
@@ -322,7 +324,7 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
     answers = [label for label in labels if label not in many] or labels
     who = free_name("rater", rest)
-    table, empty, _ = _long(table, places, who, names, answers, EMPTY)
+    table, empty, _ = long_table(table, places, who, names, answers, EMPTY)
     note = reader_note(
         f"{counted(len(places), 'column')} were read as the answers of "
         f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
@@ -341,7 +343,7 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     return made, replace(given, wide=None, labels=asked)
 
 
-def _long(
+def long_table(
     table: Table,
     places: Mapping[tuple[str, str], str],
     role: str,

@@ -297,6 +297,16 @@ KINDS = [
         right=shape(ITEMS, 3, 36),
     ),
     Kind(
+        code="wide-table",
+        call=call(pd.DataFrame({"unit": NUMBERS, "rater1": list("abca") * 3,
+                                "rater2": list("bcab") * 3, "is1": list("xyxx") * 3,
+                                "is2": list("xyyx") * 3})),
+        mend=lambda said, before, folder: (
+            argument("rater")(said, before, folder) | argument("labels")(said, before, folder)
+        ),
+        right=shape(ITEMS, 3, 24),
+    ),
+    Kind(
         code="count-table",
         call=call(
             pd.DataFrame({"unit": NUMBERS, "x": [3, 2, 0] * 4, "y": [1, 1, 4] * 4,

@@ -42,8 +42,8 @@ def find_status(
         unfinished = frame[column].str.strip().str.casefold().isin(NOT)
         if unfinished.any() and not unfinished.all():
             ledger.note(
-                f"the answers of responses that were not finished count, as others do: column "
-                f"{column} says so of {counted(int(unfinished.sum()), 'row')}",
+                f"by column {column}, {counted(int(unfinished.sum()), 'row')} are of responses "
+                "that were not finished; their answers count like the others",
                 code="unfinished-responses",
                 rows=int(unfinished.sum()),
             )

@@ -55,6 +55,7 @@ from assay.io.list_cells import (
     without_uneven_lists,
 )
 from assay.io.names import columns_of, named_columns
+from assay.io.nested_cells import unnested
 from assay.io.option_tables import (
     OPTIONS,
     gather_options,
@@ -294,7 +295,7 @@ def read_ratings(
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        export = Export(table=named_singly(single_elements(without_import_rows(plain))))
+        export = Export(table=named_singly(single_elements(unnested(without_import_rows(plain)))))
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)

@@ -35,7 +35,7 @@ def unnested(table: Table) -> Table:
     ]
     rows, of = flattened(records)
     made = pd.DataFrame(rows)
-    text = made.apply(lambda column: column.map(_text)).astype("str")
+    text = pd.DataFrame({c: made[c].map(_text).astype("str") for c in made.columns})
     note = reader_note(
         f"cells of {listed([*parsed])} hold objects, which were taken apart into rows and columns"
         + f"; {counted(empty, 'row')} without any: left out" * bool(empty),

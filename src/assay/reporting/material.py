@@ -31,7 +31,6 @@ from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.label_doubts import both_doubts
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import rater_calibration
 from assay.raters.consistency import rater_consistency
@@ -42,7 +41,7 @@ from assay.raters.standing import rater_standing
 from assay.reporting.joint_raters import joint_raters
 from assay.reporting.rater_feedback import Talk, costliest_misses, talks
 from assay.reporting.rater_names import with_shown_names
-from assay.reporting.reliance import DOUBTFUL, doubts_of_draws
+from assay.reporting.reliance import mark_of_draws, with_mark
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import posterior_predictive_check
 from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
@@ -106,10 +105,10 @@ class Material:
     @cached_property
     def mark(self) -> str:
         """The mark of every number of a fit whose draws are in doubt; empty otherwise."""
-        return DOUBTFUL if doubts_of_draws(self.view) else ""
+        return mark_of_draws(self.view)
 
     def _marked(self, table: pd.DataFrame) -> pd.DataFrame:
-        return table.assign(doubt=[both_doubts(doubt, self.mark) for doubt in table["doubt"]])
+        return with_mark(table, self.mark)
 
     @cached_property
     def data_check(self) -> Check:

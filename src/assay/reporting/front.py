@@ -330,7 +330,6 @@ def _clear(material: Material) -> str:
     rules = ["a claim if its interval is wholly inside or outside it"] * bool(material.claims)
     rules += ["a difference if its interval excludes 0"] * several
     rules.append(
-        f"{'the best system, or a weak' if many else 'a weak'} rater if P is above "
-        f"{(1 + material.level) / 2:g}"
+        f"{'the best system or ' * many}a weak rater if P is above {(1 + material.level) / 2:g}"
     )
     return f"Clear at {percent(material.level)}: {'; '.join(rules)}."

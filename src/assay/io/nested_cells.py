@@ -34,8 +34,8 @@ def unnested(table: Table) -> Table:
         for row in table.frame.to_dict("records")
     ]
     rows, of = flattened(records)
-    made = pd.DataFrame(rows)
-    text = pd.DataFrame({c: made[c].map(_text).astype("str") for c in made.columns})
+    flat = pd.DataFrame(rows)
+    text = pd.DataFrame({c: flat[c].map(_text).astype("str") for c in flat.columns})
     note = reader_note(
         f"cells of {listed([*parsed])} hold objects, which were taken apart into rows and columns"
         + f"; {counted(empty, 'row')} without any: left out" * bool(empty),

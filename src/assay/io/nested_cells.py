@@ -30,7 +30,7 @@ def unnested(table: Table) -> Table:
     empty = int((~filled).sum())
     table = table.taking(np.flatnonzero(filled))
     records = [
-        {c: parsed[c][cell] if c in parsed else cell for c, cell in row.items()}
+        {str(c): parsed[c][cell] if c in parsed else cell for c, cell in row.items()}
         for row in table.frame.to_dict("records")
     ]
     rows, of = flattened(records)

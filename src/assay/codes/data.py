@@ -213,6 +213,10 @@ DATA = {
         "Raters err on whole clusters, and the model attributes these errors to the cluster. Fit "
         "with the layer `misreading`, which the default then has."
     ),
+    "all-raters-by-system": (
+        "All raters err more, or in another direction, on the items of one system. Fit with "
+        "`system_bias`, or give the truth of some items."
+    ),
     "rater-by-kind": (
         "Some raters err more on one kind of items, such as those of one language. Read the "
         "ratings with the column of the kinds as `session=`."

@@ -146,11 +146,11 @@ def _going_on(arguments: Mapping[str, Any]) -> str:
 def _without_gold(words: Sequence[str]) -> list[str]:
     """Remove the options of a fit that need the truth."""
     parts = typed_options(words, values_of)
-    gold = ("--reference", "gold"), ("--reference=gold",)
+    gold = ("--reference", "gold")
     return [
         word
         for name, part in parts
-        if name != "--gold-chosen" and tuple(part) not in gold
+        if name != "--gold-chosen" and (name, part[-1].rpartition("=")[2]) != gold
         for word in part
     ]
 

@@ -454,7 +454,7 @@ class ScorePart(RaterModel):
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Return P(score in a class's region | perceived state)."""
         layout = self.family.layout
-        chance = np.exp(np.asarray(self.log_codes(values, tilt, np)))
+        chance = np.exp(np.asarray(self.log_codes(self.own(values), tilt, np)))
         width = max(layout.classes)
         shares = np.zeros((*chance.shape[:2], len(self.space.states), len(layout.classes), width))
         for n, classes in enumerate(layout.classes):

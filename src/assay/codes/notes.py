@@ -113,7 +113,7 @@ NOTES = {
         "Names nearly match, but count as different. If they are the same, write one name in the "
         "file."
     ),
-    "nested-read": "Cells of a text table hold JSON objects, which became rows and columns.",
+    "nested-read": "Cells of a text table hold ratings in JSON, which became rows.",
     "no-answer-words": (
         "A word beside the classes is read as no answer. If it is a class, list it with `classes=`."
     ),

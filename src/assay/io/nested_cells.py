@@ -1,6 +1,5 @@
-"""Cells of text tables that hold objects, or lists of them, as JSON or as Python prints it."""
+"""Cells of text tables that hold the ratings of an item in JSON."""
 
-import ast
 import json
 from dataclasses import replace
 from typing import Any
@@ -9,21 +8,19 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import counted, listed
-from assay.io.files.json_records import flattened
+from assay.io.files.json_records import flattened, is_rating
 from assay.io.tables import Table, cell_text, reader_note
 
-OPENING, CLOSING = ("{", "[{"), ("}", "}]")
 NOTHING = ("", "[]")
 
 
 def unnested(table: Table) -> Table:
-    """Give the objects in cells columns of their own, and each of a list of objects a row.
+    """Give each rating in the cells of a column a row.
 
-    Nothing changes where a filled cell of a column is something else. Rows without any are left
-    out.
+    Nothing changes where a filled cell has something else. Rows without any rating are left out.
     """
     frame = table.frame
-    parsed = {c: made for c in map(str, frame.columns) if (made := _objects(frame[c])) is not None}
+    parsed = {c: made for c in map(str, frame.columns) if (made := _ratings(frame[c])) is not None}
     if not parsed:
         return table
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
@@ -37,7 +34,7 @@ def unnested(table: Table) -> Table:
     flat = pd.DataFrame(rows)
     text = pd.DataFrame({c: flat[c].map(_text).astype("str") for c in flat.columns})
     note = reader_note(
-        f"cells of {listed([*parsed])} hold objects, which were taken apart into rows and columns"
+        f"each rating in the JSON of {listed([*parsed])} has a row"
         + f"; {counted(empty, 'row')} without any: left out" * bool(empty),
         code="nested-read",
         columns=len(parsed),
@@ -46,24 +43,21 @@ def unnested(table: Table) -> Table:
     return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
 
 
-def _objects(column: "pd.Series[str]") -> dict[str, Any] | None:
-    """Return what each distinct cell holds; None if a filled one is no object or list of them."""
+def _ratings(column: "pd.Series[str]") -> dict[str, Any] | None:
+    """Return the ratings in each distinct cell; None if a filled one has something else."""
     found: dict[str, Any] = {}
     for cell in map(str, pd.unique(column)):
-        bare = "".join(cell.split())
+        bare = cell.strip()
         if bare in NOTHING:
             found[cell] = None
             continue
-        if not bare.startswith(OPENING) or not bare.endswith(CLOSING):
+        if not bare.startswith("[") or not bare.endswith("]"):
             return None
         try:
             value = json.loads(cell)
         except (ValueError, RecursionError):
-            try:
-                value = ast.literal_eval(cell)
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                return None
-        if not isinstance(value, dict) and not all(isinstance(one, dict) for one in value):
+            return None
+        if not isinstance(value, list) or not all(map(is_rating, value)):
             return None
         found[cell] = value
     return found if any(found.values()) else None

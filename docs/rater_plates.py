@@ -83,16 +83,6 @@ def loading_of_raters(of_group: str, of_rater: str) -> Plates:
     )
 
 
-def impressions(symbol: str, x: float, of: str, summed: str) -> Plates:
-    """Draw impressions, which move the answers of a rater together, in a plate of their own."""
-    return WITH_THETA.add(
-        {"h": (r"$h$", 0.5, -0.8), "eta": (r"$\eta$", 0.5, -1.6), "m": (symbol, x, -1.3)},
-        "h>y eta>m m>y",
-        {"group g": "h eta", of: "m"},
-        summed=summed,
-    )
-
-
 PLATES: dict[str, Plates] = {
     "one_coin": DATA.add({"a": (r"$a$", 2.4, 0)}, "a>y", {"rater j": "a"}),
     "class_conditional": DATA.add(
@@ -162,7 +152,15 @@ PLATES: dict[str, Plates] = {
         "tau>w w>y",
         {"group g": "tau", "session t": "w", "rater j": "w"},
     ),
-    "halo": impressions(r"$m_a$", 4, "rating a", summed="s"),
+    "halo": WITH_THETA.add(
+        {
+            "h": (r"$h$", 0.5, -0.8),
+            "eta": (r"$\eta$", 0.5, -1.6),
+            "m": (r"$m_a$", 4, -1.3),
+        },
+        "h>y eta>m m>y",
+        {"group g": "h eta", "rating a": "m"},
+    ),
     "lapses": WITH_THETA.add(
         {
             "m": (r"$m, \tau$", 0.5, -0.8),
@@ -172,7 +170,16 @@ PLATES: dict[str, Plates] = {
         "m>e n>e e>y",
         {"group g": "m n", "rater j": "e"},
     ),
-    "misreading": impressions(r"$m_{jc}$", 2.4, "rater j, cluster c", summed="s m"),
+    "misreading": WITH_THETA.add(
+        {
+            "h": (r"$h$", 0.5, -0.8),
+            "eta": (r"$\eta$", 0.5, -1.6),
+            "m": (r"$m_{jc}$", 2.4, -1.3),
+        },
+        "h>y eta>m m>y",
+        {"group g": "h eta", "rater j, cluster c": "m"},
+        summed="s m",
+    ),
     "perception": DATA.add(
         {
             "theta": (r"$\theta$", 1.3, 0),
@@ -188,14 +195,9 @@ PLATES: dict[str, Plates] = {
         summed="s a x",
     ),
     "system_bias": WITH_THETA.add(
-        {
-            "sigma": (r"$\sigma$", -0.1, -0.8),
-            "m": (r"$m_c$", 1.4, -0.8),
-            "tau": (r"$\tau$", -0.1, -1.6),
-            "b": (r"$b_c$", 2.4, -1.6),
-        },
-        "sigma>m m>y tau>b b>y",
-        {"group g, label l": "sigma m tau", "system c": "m b", "rater j": "b"},
+        {"tau": (r"$\tau$", 0.5, -1.2), "b": (r"$b_c$", 2.4, -1.2)},
+        "tau>b b>y",
+        {"group g, label l": "tau", "system c": "b", "rater j": "b"},
     ),
 }
 """The diagram of each entry of the catalogue; ratings are grey, what is summed out is dashed."""

@@ -20,8 +20,6 @@ Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
 Better = Literal["higher", "lower", "neither"]
 BETTER = ("higher", "lower", "neither")
-EVEN = 0.5
-"""Prior share of a metric that is not one of three or more classes."""
 MetricFunction = Callable[..., Any]
 
 
@@ -40,7 +38,7 @@ class Metric:
     additive : whether a panel's value is the mean over its items (of a ratio: sums over them), so
         that design weights within a panel can count
     prior_share : share of events in the prior of the population; 1/K for one of K classes, so that
-        the mean shares of all classes sum to 1
+        the shares of all classes sum to 1
     pooled : whether the function also takes ``pool`` (panel, position): ``y`` then also holds the
         other items of the panel's cluster, at positions where ``mask`` is false
     """
@@ -57,7 +55,7 @@ class Metric:
     title: str = ""
     unit: str = ""
     pooled: bool = False
-    prior_share: float = EVEN
+    prior_share: float = 0.5
 
     @property
     def shown_title(self) -> str:

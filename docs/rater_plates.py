@@ -83,6 +83,16 @@ def loading_of_raters(of_group: str, of_rater: str) -> Plates:
     )
 
 
+def impressions(symbol: str, x: float, of: str, summed: str) -> Plates:
+    """Draw impressions, which move the answers of a rater together, in a plate of their own."""
+    return WITH_THETA.add(
+        {"h": (r"$h$", 0.5, -0.8), "eta": (r"$\eta$", 0.5, -1.6), "m": (symbol, x, -1.3)},
+        "h>y eta>m m>y",
+        {"group g": "h eta", of: "m"},
+        summed=summed,
+    )
+
+
 PLATES: dict[str, Plates] = {
     "one_coin": DATA.add({"a": (r"$a$", 2.4, 0)}, "a>y", {"rater j": "a"}),
     "class_conditional": DATA.add(
@@ -152,15 +162,7 @@ PLATES: dict[str, Plates] = {
         "tau>w w>y",
         {"group g": "tau", "session t": "w", "rater j": "w"},
     ),
-    "halo": WITH_THETA.add(
-        {
-            "h": (r"$h$", 0.5, -0.8),
-            "eta": (r"$\eta$", 0.5, -1.6),
-            "m": (r"$m_a$", 4, -1.3),
-        },
-        "h>y eta>m m>y",
-        {"group g": "h eta", "rating a": "m"},
-    ),
+    "halo": impressions(r"$m_a$", 4, "rating a", summed="s"),
     "lapses": WITH_THETA.add(
         {
             "m": (r"$m, \tau$", 0.5, -0.8),
@@ -170,16 +172,7 @@ PLATES: dict[str, Plates] = {
         "m>e n>e e>y",
         {"group g": "m n", "rater j": "e"},
     ),
-    "misreading": WITH_THETA.add(
-        {
-            "h": (r"$h$", 0.5, -0.8),
-            "eta": (r"$\eta$", 0.5, -1.6),
-            "m": (r"$m_{jc}$", 2.4, -1.3),
-        },
-        "h>y eta>m m>y",
-        {"group g": "h eta", "rater j, cluster c": "m"},
-        summed="s m",
-    ),
+    "misreading": impressions(r"$m_{jc}$", 2.4, "rater j, cluster c", summed="s m"),
     "perception": DATA.add(
         {
             "theta": (r"$\theta$", 1.3, 0),

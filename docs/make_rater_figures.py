@@ -90,7 +90,7 @@ def prior_draws(structure: Structure) -> dict[str, Floats]:
 def right(structure: Structure, values: dict[str, Floats], tilt: Floats | None = None) -> Floats:
     """Chance of the right class on the first label, over its states alike: (draw, unit)."""
     part = structure.parts[0]
-    chances = part.label_chances(part.own(values), tilt)[:, :, :, 0]
+    chances = part.label_chances(values, tilt)[:, :, :, 0]
     states = structure.prevalence.space.states[:, 0]
     found = [
         np.mean(chances[:, :, states == k, k] / chances[:, :, states == k].sum(axis=-1), axis=-1)
@@ -236,8 +236,9 @@ def draw_misreading(figure: Figure, name: str) -> None:
     axes, share = figure.subplots(1, 2)
     moved = 1 / (1 + np.exp(-values["misreading_loading"][:, 0, 0]))
     histogram(axes, moved, "chance of yes in a misread cluster, 1/2 in others")
-    wrong = values["misreading_share"][:, 0]
-    histogram(share, wrong, "share of the clusters that a rater misreads", colour="second")
+    wrong = structure.readings.shares_of_groups(values, np)[:, 0]
+    words = f"share of clusters of {RATERS} raters that one misreads"
+    histogram(share, wrong, words, colour="second")
 
 
 LAYERS: dict[str, Callable[[Figure, str], None]] = {

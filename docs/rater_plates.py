@@ -188,9 +188,14 @@ PLATES: dict[str, Plates] = {
         summed="s a x",
     ),
     "system_bias": WITH_THETA.add(
-        {"tau": (r"$\tau$", 0.5, -1.2), "b": (r"$b_c$", 2.4, -1.2)},
-        "tau>b b>y",
-        {"group g, label l": "tau", "system c": "b", "rater j": "b"},
+        {
+            "sigma": (r"$\sigma$", -0.1, -0.8),
+            "m": (r"$m_c$", 1.4, -0.8),
+            "tau": (r"$\tau$", -0.1, -1.6),
+            "b": (r"$b_c$", 2.4, -1.6),
+        },
+        "sigma>m m>y tau>b b>y",
+        {"group g, label l": "sigma m tau", "system c": "m b", "rater j": "b"},
     ),
 }
 """The diagram of each entry of the catalogue; ratings are grey, what is summed out is dashed."""

@@ -178,6 +178,17 @@ def favour(found: Study) -> np.ndarray:
     return np.where(found.system == 0, 1.0, -1.0)[:, None] * (np.arange(found.shape[1]) < 2)
 
 
+def trusted(rng: Rng) -> assay.Ratings:
+    """All raters trust A too much."""
+    found = study(rng, each=4, right=(0.8, 0.95))
+    return found.ratings(found.answers(rng, shift=trust(found)))
+
+
+def trust(found: Study) -> np.ndarray:
+    """Log odds of yes that all raters add on items of A."""
+    return np.where(found.system == 0, 1.8, 0.0)[:, None]
+
+
 def languages(rng: Rng, *, lost: float = 1.0) -> assay.Ratings:
     """Give a third of the queries another language, which half of the raters hardly read.
 
@@ -338,6 +349,7 @@ FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
 FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
     "misread": ("rater-by-cluster", misread), "carried": ("carried-over", carried),
     "duplicates": ("duplicated-items", duplicates), "favourites": ("rater-by-system", favourites),
+    "trusted": ("all-raters-by-system", trusted),
     "teams": ("separate-teams", teams), "skipped": ("skipping-by-answer", skipped),
     "moods": ("halo", moods), "graded": ("graded-items", graded),
     "languages": ("rater-by-kind", languages),

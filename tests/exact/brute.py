@@ -207,7 +207,7 @@ def readings(structure: Structure, values: dict, items: list[int]) -> list[tuple
             chance = 1.0
             for j, direction in zip(raters, wrong, strict=True):
                 read[j] = direction
-                share = share_of(who[j], "misreading")
+                share = share_of(who[j], "misreading_chance")
                 chance *= share / 2 if direction else 1 - share
             found.append((chance, tuple(read)))
     total = math.fsum(chance for chance, _ in found)

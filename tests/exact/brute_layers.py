@@ -187,6 +187,12 @@ def bias(values: dict, rater: int, group: int, label: int, row: int, system: int
     )
 
 
+def mean_bias(values: dict, place: int, label: int, row: int, system: int) -> float:
+    """What all raters of a group gain on a system's items, at its place among groups of several."""
+    sd = float(values["system_bias_mean_sd"][place][label])
+    return sd * float(values["system_bias_mean_offset"][place][row][system])
+
+
 def system_of(structure: Structure, item: int) -> int:
     """Position of the one system whose lists an item stands in; -1 if there are several."""
     panels = structure.ratings.panels

@@ -19,7 +19,7 @@ from brute_confusions import (
     spam,
     tilted,
 )
-from brute_layers import Position, bias, system_of, walk
+from brute_layers import Position, bias, mean_bias, system_of, walk
 from brute_prevalence import unknowns
 from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
@@ -134,9 +134,21 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: Position
                 added -= taken[label][true]
             if "system_bias" in voice.layers and system >= 0:
                 added += bias(voice.values, j, g, label, row, system)
+                if (place := place_of_mean(structure, voice)) is not None:
+                    added += mean_bias(voice.values, place, label, row, system)
             found[-1].append(added)
             row += 1
     return found
+
+
+def place_of_mean(structure: Structure, voice: Voice) -> int | None:
+    """Return the place of a rater's group among those of several raters, which share a bias."""
+    groups = [str(g) for g in structure.ratings.raters["group"]]
+    if voice.family in SHARED or groups.count(voice.group) < 2:
+        return None
+    alone = not isinstance(structure.spec.raters, str)
+    several = [voice.group] if alone else sorted(g for g in set(groups) if groups.count(g) > 1)
+    return several.index(voice.group)
 
 
 def speaker(
@@ -174,7 +186,7 @@ Kinds = list[tuple[float, Rater]]
 
 def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> Kinds:
     """Ratings without an impression of the item, and with either of two opposite ones."""
-    share = share_of(voice, "halo")
+    share = share_of(voice, "halo_share")
     found = []
     for impression, weight in ((0, 1 - share), (-1, share / 2), (1, share / 2)):
         seen = moved(structure, voice, confusion, "halo", "halo", impression)
@@ -182,10 +194,10 @@ def by_impression(structure: Structure, voice: Voice, confusion: Confusion) -> K
     return found
 
 
-def share_of(voice: Voice, layer: str) -> float:
-    """Share of the ratings with an impression, or of the clusters that a rater misreads."""
+def share_of(voice: Voice, name: str) -> float:
+    """Share of the ratings with an impression, or chance that a rater alone misreads a cluster."""
     g = 0 if voice.family in SHARED else voice.group_place
-    return float(voice.values[f"{layer}_share"][g])
+    return float(voice.values[name][g])
 
 
 def moved(

@@ -25,7 +25,7 @@ from assay.modelling.structure import Structure, build_structure
 
 DRAWS = 8_000
 SPEC = make_spec("hierarchical + misreading")
-STRONG = {"misreading_loading": 4.0, "misreading_share": 0.3}
+STRONG = {"misreading_loading": 4.0, "misreading_chance": 0.3}
 
 
 def values_of(structure: Structure, seed: int) -> dict[str, np.ndarray]:
@@ -111,7 +111,7 @@ def test_clusters_show_each_pattern_as_often_as_its_likelihood_says(raters: int)
 
     assert chances(values).sum() == pytest.approx(1, abs=1e-9)
     assert counted(seen, chances(values)) > 1e-3
-    wrong = values | {"misreading_share": np.array([0.2])}
+    wrong = values | {"misreading_chance": np.array([0.2])}
     assert counted(seen, chances(wrong)) < 1e-6
 
 
@@ -121,13 +121,13 @@ def test_misreading_needs_clusters_of_several_items():
         build_structure(alone, SPEC)
 
 
-@pytest.mark.parametrize("point", ["misreading_share", "misreading_loading"])
+@pytest.mark.parametrize("point", ["misreading_chance", "misreading_loading"])
 def test_without_misreadings_the_model_is_the_simpler_one(point: str):
     ratings = small_ratings(task_named("retrieval"), 6, items=14, systems=2, clusters=5)
     simple = build_structure(ratings, make_spec("hierarchical"))
     rich = build_structure(ratings, SPEC)
     values = draw_values(rich, 7)
-    none = values | {point: values[point] * 0 + (1e-15 if "share" in point else 0.0)}
+    none = values | {point: values[point] * 0 + (1e-15 if "chance" in point else 0.0)}
     shared = {name: values[name] for name in (p.name for p in simple.parameters())}
     expected = simple.log_likelihood(shared)
     assert rich.log_likelihood(none) == pytest.approx(expected, abs=1e-9)
@@ -149,8 +149,8 @@ def test_reliability_has_the_share_of_clusters_that_raters_misread(raters: int, 
     odds, total = 0.3 / 0.7, raters - 1
     chance = np.array([comb(total, k) * odds**k for k in range(most + 1)])
     share = float(chance @ np.arange(most + 1) / chance.sum() / total)
-    layer = structure.parts[0].misreading
-    assert layer.shares(values) == pytest.approx(share, abs=1e-12)
+    found = structure.readings.shares_of_groups(values, np)
+    assert found == pytest.approx(share, abs=1e-12)
     right, down, up = (
         np.exp(structure.parts[0]._components(values, None, np, way)[0][1]) for way in (0, -1, 1)
     )
@@ -163,8 +163,9 @@ def test_reliability_has_the_share_of_clusters_that_raters_misread(raters: int, 
 def test_raters_without_answers_do_not_count_when_answers_are_drawn(raters: int):
     structure = with_a_rater_who_abstains(raters, 4_000)
     values = stacked(values_of(structure, 2), 1)
-    told = (structure.ratings.answers >= 0).any(axis=1)
-    read = answer_draws._draw_readings(structure, values, told, np.random.default_rng(5))
-    share = structure.parts[0].misreading.shares(values)[0, 0]
+    answered = structure.ratings.answers >= 0
+    told = answered.any(axis=1)
+    read = answer_draws._draw_readings(structure, values, answered, np.random.default_rng(5))
+    share = structure.readings.shares_of_groups(values, np)[0, 0]
     assert (read[told] > 0).mean() == pytest.approx(share, abs=4 * (share / 12_000) ** 0.5)
     assert not read[~told].any()

@@ -31,7 +31,7 @@ POINTS = {
     "drift, no steps": ("drift", {"drift_step": 0.0, "drift_lean_step": 0.0}),
     "drift, steps of size 0": ("drift", {"drift_sd": 0.0, "drift_lean_sd": 0.0}),
     "lapses, none": ("lapses", {"lapse_mean": -700.0, "lapse_sd": 0.0}),
-    "system_bias, none": ("system_bias", {"system_bias_sd": 0.0}),
+    "system_bias, none": ("system_bias", {"system_bias_sd": 0.0, "system_bias_mean_sd": 0.0}),
 }
 OF_SEVERAL_LABELS = {
     "hardly a share": {"halo_share": 1e-15},
@@ -76,6 +76,19 @@ def agree(ratings: Ratings, plain: dict, richer: dict, point: dict[str, float]) 
 def test_a_layer_that_does_nothing(name: str, case: str):
     layer, point = POINTS[case]
     agree(ratings_of(name), {}, {"raters": f"hierarchical + {layer}"}, point)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_raters_of_a_group_whose_biases_have_no_mean(name: str):
+    """With a mean of SD 0, and in a fit by an earlier version, each rater has a bias alone."""
+    structure = build_structure(ratings_of(name), make_spec("hierarchical + system_bias"))
+    values = draw_values(structure, 7)
+    sd = "system_bias_mean_sd"
+    alone = {k: v for k, v in values.items() if not k.startswith("system_bias_mean")}
+    here = structure.log_likelihood(alone)
+    none = values | {sd: np.zeros_like(values[sd])}
+    assert structure.log_likelihood(none) == pytest.approx(here, abs=1e-9)
+    assert structure.log_likelihood(values) != pytest.approx(here, abs=1e-4)
 
 
 @pytest.mark.parametrize("case", OF_SEVERAL_LABELS)

@@ -6,12 +6,14 @@ from scipy.special import logsumexp
 from benchmarks.worlds.zoo_worlds.reported import answered_by_labels
 from benchmarks.worlds.zoo_worlds.study import (
     NODES,
+    Population,
     Sizes,
     Study,
     World,
     answered,
     assigned,
     by_item,
+    difference_of,
     finished,
     log_chances,
     one_label,
@@ -34,6 +36,12 @@ FOREIGN = 0.25
 COPIED = 0.7
 POSITION = 2.0
 TINGE = 2.5
+TRUST = 1.5
+SEEN = 0.52, 0.6
+PLAIN = 0.93, 0.98
+CLEAR = 0.9, 0.96
+UNCLEAR = 0.66, 0.78
+MOSTLY_YES = 0.8, 1.6
 
 
 def fatigue(rng: Rng, sizes: Sizes) -> Study:
@@ -244,6 +252,41 @@ def _of_answer(states: np.ndarray, log_odds: np.ndarray, answer: np.ndarray) -> 
     return np.take_along_axis(chances, answer[:, None, None], axis=-1)[..., 0]
 
 
+def all_trust_one(rng: Rng, sizes: Sizes) -> Study:
+    """All raters say yes to A more easily than to B, whatever is true."""
+    log_odds = skills(sizes.raters, rng)
+    return _by_system(rng, sizes, log_odds + TRUST, log_odds)
+
+
+def errors_hard_to_see(rng: Rng, sizes: Sizes) -> Study:
+    """Raters miss almost half of B's errors, which are its no, and hardly any of A's."""
+    plain = skills(sizes.raters, rng, *PLAIN)
+    hidden = np.column_stack([skills(sizes.raters, rng, *SEEN)[:, 0], plain[:, 1]])
+    return _by_system(rng, sizes, plain, hidden)
+
+
+def one_system_unclear(rng: Rng, sizes: Sizes) -> Study:
+    """All raters err more on B, and on both classes; most items are a yes."""
+    clear, unclear = (skills(sizes.raters, rng, *right) for right in (CLEAR, UNCLEAR))
+    base = rng.uniform(*MOSTLY_YES)
+    return _by_system(
+        rng, sizes, clear, unclear, Population(base=(base,), difference=difference_of(rng))
+    )
+
+
+def _by_system(
+    rng: Rng, sizes: Sizes, on_a: np.ndarray, on_b: np.ndarray, population: Population | None = None
+) -> Study:
+    """Finish a study of one label whose raters have other log odds on A than on B."""
+    population = population or one_label(rng)
+    truth = population.draw(sizes.clusters, sizes.places, rng)
+    item, rater = assigned(sizes, rng)
+    own = np.stack([on_a, on_b])[sizes.system[item], rater]
+    return answered_by_labels(population, sizes, truth, item, rater, own, rng)
+
+
+OF_ALL_RATERS = Sizes(clusters=120, places=1, raters=6, per_item=4)
+ALIKE = "items of a system on which raters agree, and on which they do not, show how they err there"
 FURTHER = (
     World(
         name="fatigue",
@@ -332,5 +375,29 @@ FURTHER = (
         because="dependence among the labels of one rating shows",
         draw=graded_halo,
         sizes=Sizes(places=1, raters=6, per_item=4),
+    ),
+    World(
+        name="all_trust_one",
+        what="all raters say yes to system A more easily than to B, whatever is true",
+        knowable=True,
+        because=ALIKE,
+        draw=all_trust_one,
+        sizes=OF_ALL_RATERS,
+    ),
+    World(
+        name="errors_hard_to_see",
+        what="52 to 60 % of the raters see an error of system B, almost all one of A",
+        knowable=True,
+        because=ALIKE,
+        draw=errors_hard_to_see,
+        sizes=OF_ALL_RATERS,
+    ),
+    World(
+        name="one_system_unclear",
+        what="all raters are right on A in .90 to .96, on B in .66 to .78 of their answers",
+        knowable=True,
+        because=ALIKE,
+        draw=one_system_unclear,
+        sizes=OF_ALL_RATERS,
     ),
 )

@@ -33,6 +33,9 @@ NAMED_BY: dict[str, frozenset[str]] = {
     ),
     "position_biased_judges": frozenset({"rater-by-rank", "anchored-on-rank"}),
     "graded_halo": frozenset({"halo"}),
+    "all_trust_one": frozenset({"all-raters-by-system"}),
+    "errors_hard_to_see": frozenset({"all-raters-by-system"}),
+    "one_system_unclear": frozenset({"all-raters-by-system"}),
 }
 NAMING = frozenset().union(*NAMED_BY.values())
 """All codes that name a fault of some world."""

@@ -250,9 +250,22 @@ def fixed(number: float, decimals: int) -> str:
     return rounded(number, decimals) if np.isfinite(number) else UNDEFINED
 
 
-def chance_cell(p: float) -> str:
-    """Write a probability with two decimals, the precision of a thousand draws."""
-    return probability(p, 2)
+def chance_cell(p: float, level: float = 0.95) -> str:
+    """Write a probability as `chance_cells` does."""
+    return chance_cells([p], level)[0]
+
+
+def chance_cells(chances: Iterable[float], level: float = 0.95) -> list[str]:
+    """Write probabilities with equal decimals: two, the precision of a thousand draws, but up to
+    four where one is near the ends of ``level``, above or below which a result is clear.
+    """
+    chances = list(chances)
+    ends, decimals = ((1 + level) / 2, (1 - level) / 2), LEAST_DECIMALS
+    while decimals < MOST_DECIMALS and any(
+        abs(p - end) < 0.5 * 10**-decimals - ROUNDING for p in chances for end in ends
+    ):
+        decimals += 1
+    return [probability(p, decimals) for p in chances]
 
 
 def probability(p: float, decimals: int = 3) -> str:

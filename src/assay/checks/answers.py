@@ -13,8 +13,10 @@ from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors
-from assay.io.names import TRUTH_NAMES, squash
+from assay.io.names import TRUTH_NAMES, bare
+from assay.io.reading_log import TRUTH_ROWS
 from assay.io.skip_logic import BROKEN
+from assay.io.truth_rows import LIKE_TRUTH
 
 _on_answers = findings_on("answers")
 _on_columns = findings_on("columns")
@@ -29,11 +31,12 @@ def check_rows(ratings: Ratings) -> Part:
     """Report the use of the rows and columns of the input."""
     account = ratings.accounting
     aside = account.rows_read - account.rows_used
+    truth = sum(n for reason, n in account.reasons.items() if reason == TRUTH_ROWS)
     numbers = {"read": account.rows_read, "used": account.rows_used, "aside": aside}
     text = f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside"
     findings = [
         _on_rows(
-            "warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
+            "warning" if aside - truth > 0.05 * account.rows_read else "note" if aside else "ok",
             text,
             code="rows-used",
             numbers=numbers,
@@ -98,16 +101,16 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
         findings.append(
             _on_columns("note", text, code="unused-columns", numbers={"columns": len(unused)})
         )
-    findings += [
-        _on_columns(
-            "warning",
-            f"column {column} is not used, although its name suggests known truth. If it holds "
-            f"the truth, add `truth={column!r}`",
-            code="unused-truth-column",
-        )
-        for column in unused
-        if squash(column) in TRUTH_NAMES
-    ]
+    for line in roles.loc[roles["role"] == ""].itertuples():
+        named = bare(str(line.column)) in TRUTH_NAMES
+        if named or line.evidence == LIKE_TRUTH:
+            why = "its name suggests" if named else "each item has one, in the classes of the"
+            why += " known truth" if named else " answers, as of known truth"
+            text = (
+                f"column {line.column} is not used, although {why}. If it holds the truth, add "
+                f"`truth={line.column!r}`"
+            )
+            findings.append(_on_columns("warning", text, code="unused-truth-column"))
     return findings
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools
-from assay.checks.departures.search import search
+from assay.checks.departures.search import BY_SYSTEM, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
@@ -230,11 +230,11 @@ def _comparison(ratings: Ratings) -> list[Finding]:
     numbers = {"systems": count}
     if count > 1:
         searched = search(ratings)
-        refuted = any(one.code == "rater-by-system" for one in searched.found)
+        refuted = any(one.code in BY_SYSTEM for one in searched.found)
         if refuted or separate_teams(ratings):
             return []
         text = f"{count} systems can be compared: {', '.join(ratings.systems[:8])}"
-        level: Level = "ok" if "rater-by-system" in searched.tests else "note"
+        level: Level = "ok" if searched.tests.keys() >= BY_SYSTEM else "note"
         return [_reach_finding(level, text, code="comparable-systems", numbers=numbers)]
     text = "there is only one system, so nothing can be compared"
     if not count:

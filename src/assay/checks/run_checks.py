@@ -23,6 +23,7 @@ from assay.checks.raters import (
 )
 from assay.checks.scores import check_scores
 from assay.checks.sessions import check_replicates, check_sessions, check_times
+from assay.checks.truth_raters import check_truth_raters
 from assay.data.metric_names import lacking_labels, unknown_metrics
 from assay.data.ratings import Ratings, require_ratings
 
@@ -40,7 +41,8 @@ def check_metric_names(ratings: Ratings) -> Part:
 
 
 PARTS = (
-    check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
+    check_rows, check_items, check_overlap, check_raters, check_slots, check_truth_raters,
+    check_twins,
     check_opposites, check_exchanged_classes, check_model_families, check_replicates,
     check_answers, check_scores, check_score_directions, check_sessions, check_times,
     check_audits, check_clusters,

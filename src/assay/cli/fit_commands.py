@@ -54,6 +54,7 @@ def metrics(
 
     import assay
     from assay.evaluation.panels import left_out_metrics
+    from assay.reporting.reliance import mark_of_draws, with_mark
     from assay.validation.equal_difficulty import (
         EQUAL,
         difficulty_sentence,
@@ -103,7 +104,7 @@ def metrics(
         )  # fmt: skip
     if len(found):
         say(f"warning: {difficulty_sentence(found)} [{found['code'].iloc[0]}]")
-    table = table.assign(incomplete=incomplete)
+    table = with_mark(table.assign(incomplete=incomplete), mark_of_draws(view))
     extra = {"left_out": left_out} | ({EQUAL: found} if len(found) else {})
     deliver("metrics", table, as_json, output, shown, extra=extra)
     if output is not None:
@@ -146,6 +147,7 @@ def compare(
     from assay.display.result_tables import comparison_tables, groups_table
     from assay.evaluation.panels import left_out_metrics
     from assay.evaluation.titles import metric_titles
+    from assay.reporting.reliance import mark_of_draws, with_mark
 
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
@@ -168,7 +170,7 @@ def compare(
             **said,
         }  # fmt: skip
         if by == "stratum" and not alone:
-            groups = compare_groups(view, **asked).assign(**said)
+            groups = with_mark(compare_groups(view, **asked), mark_of_draws(view)).assign(**said)
             titles = metric_titles(assay.metrics(view, metric=metric or None))
             deliver(
                 "groups", groups, as_json, output,
@@ -184,9 +186,11 @@ def compare(
         _end_with(view, results, as_json, strict)
         return
 
-    extra = {"systems": found.systems.assign(**said), "claims": checked, "left_out": left_out}
+    mark = mark_of_draws(view)
+    pairs, systems = (with_mark(part, mark).assign(**said) for part in (found.pairs, found.systems))
+    extra = {"systems": systems, "claims": checked, "left_out": left_out}
     deliver(
-        "pairs", found.pairs.assign(**said), as_json, output,
+        "pairs", pairs, as_json, output,
         lambda: comparison_tables(found, draws_worth(view)), extra=extra,
     )  # fmt: skip
     if output is not None:

@@ -125,6 +125,9 @@ class Reading:
     )
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
+    truth_rater: Annotated[
+        str | None, _reading("Rater whose rows are known truth.", metavar="RATER")
+    ] = None
     partial: Annotated[
         Literal["lost", "draft"], _reading("Why ratings lack answers: lost, or a draft.")
     ] = "lost"

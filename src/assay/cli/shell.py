@@ -135,10 +135,24 @@ def _going_on(arguments: Mapping[str, Any]) -> str:
     more = [name for name in given if name == "classes"]  # words are added to those given
     gone = {in_options(f"`{name}=`") for name in arguments if name not in more}
     kept = without_options(TYPED.get(), gone)
+    if "truth" in arguments and "truth" not in given:
+        kept = _without_gold(kept)
     if source is not None:
         kept = _with_source(kept, str(source))
     options = f" {in_options(as_code(given))}" if given else ""
     return f"{shlex.join(['assay', *kept])}{options}"
+
+
+def _without_gold(words: Sequence[str]) -> list[str]:
+    """Remove the options of a fit that need the truth."""
+    parts = typed_options(words, values_of)
+    gold = ("--reference", "gold")
+    return [
+        word
+        for name, part in parts
+        if name != "--gold-chosen" and (name, part[-1].rpartition("=")[2]) != gold
+        for word in part
+    ]
 
 
 def _with_source(words: Sequence[str], source: str) -> list[str]:

@@ -213,6 +213,10 @@ DATA = {
         "Raters err on whole clusters, and the model attributes these errors to the cluster. Fit "
         "with the layer `misreading`, which the default then has."
     ),
+    "all-raters-by-system": (
+        "All raters err more, or in another direction, on the items of one system. Fit with "
+        "`system_bias`, or give the truth of some items."
+    ),
     "rater-by-kind": (
         "Some raters err more on one kind of items, such as those of one language. Read the "
         "ratings with the column of the kinds as `session=`."
@@ -298,6 +302,10 @@ DATA = {
         "Two ratings per item identify how often raters agree, but not the direction of their "
         "errors. Collect a third rating, or the truth, of some items."
     ),
+    "truth-rater": (
+        "A rater's name or answers suggest known truth or an adjudicator, and no rater beside the "
+        "others. Read the rows as the truth with `truth_rater=`, or delete them."
+    ),
     "unconnected-raters": (
         "Raters form sets that share no items, so comparisons between sets depend on the prior "
         "alone. Have some items rated in two sets."
@@ -314,8 +322,8 @@ DATA = {
     ),
     "unused-columns": "Columns that are not used.",
     "unused-truth-column": (
-        "The name of a column suggests known truth, but the column is not used. If it holds the "
-        "truth, name it with `truth=`."
+        "The name or the values of a column suggest known truth, but it is not used. If it holds "
+        "the truth, name it with `truth=`."
     ),
     "vague-audits": (
         "Some audits mark a rating as wrong without saying which answer is wrong. Shares by label "

@@ -19,10 +19,6 @@ NOTES = {
         "wrongly."
     ),
     "audits-without-answer": "Audits of missing answers were left out.",
-    "binary-spellings": (
-        "The classes look like no and yes in several spellings. If they are, merge them with "
-        "`classes=`."
-    ),
     "blanks-skipped": "Blank lines, and columns without a name or a value, were skipped.",
     "cases-merged": (
         "Classes that differ only in upper and lower case were merged. List the classes in a task "
@@ -117,6 +113,7 @@ NOTES = {
         "Names nearly match, but count as different. If they are the same, write one name in the "
         "file."
     ),
+    "nested-read": "Cells of a text table hold ratings in JSON, which became rows.",
     "no-answer-words": (
         "A word beside the classes is read as no answer. If it is a class, list it with `classes=`."
     ),
@@ -141,6 +138,7 @@ NOTES = {
     "panels-renamed": "Some panels have several systems, so panels are called by system and panel.",
     "per-cent": "A column is in per cent, so 100 % stands for 1.",
     "system-missing": "Some places have no system. Metrics by system leave them out.",
+    "order-of-categories": "The classes have the order of the categories of their column.",
     "ranks-from-zero": "Ranks count from 0 in the file. In the ratings they count from 1.",
     "raters-only-abstained": (
         "Some raters gave no answer at all. Check whether their answers were lost."
@@ -165,6 +163,10 @@ NOTES = {
     ),
     "sessions-replicate": "A rater rated an item in several sessions. These are repeated ratings.",
     "sheets-joined": "Sheets of the same columns are read as one table.",
+    "signs-left-out": (
+        "Words are read without the stops, quotes and signs of emphasis around them, where that "
+        "is a class."
+    ),
     "spaces": "The columns of the file are separated by spaces.",
     "status-of-items": (
         "A column of status is the same in all ratings of an item, so it is not used."
@@ -187,6 +189,10 @@ NOTES = {
         "The times are those of records, not of answers, so they cannot show drift."
     ),
     "title-rows": "Rows above the header, or right under it, were left out: titles, questions.",
+    "unfinished-responses": (
+        "A column says that some responses were not finished. Their answers count. Leave out these "
+        "rows if they should not."
+    ),
     "truth-class-unsaid": (
         "The truth names a class that no answer does. If it means that the truth is not known, "
         "give it no class with `classes=`."
@@ -195,6 +201,7 @@ NOTES = {
         "Some items of the truth are not among the ratings. Correct their names if they should "
         "match."
     ),
+    "truth-rows": "Rows of the rater that `truth_rater=` names are known truth, and no ratings.",
     "truth-translated": (
         "The truth uses other words for the classes than the answers, and was translated."
     ),

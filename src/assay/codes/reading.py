@@ -13,6 +13,10 @@ READING = {
         "The file is neither text nor a table in a known format. Export it as CSV, Excel, Parquet "
         "or JSON."
     ),
+    "binary-spellings": (
+        "The classes look like no and yes in several spellings. Merge them with `classes=`, or "
+        "list them in a task file."
+    ),
     "changing-value": (
         "An item or a rater has two values of a fixed property, such as its cluster. Correct the "
         "column, or name another."
@@ -214,6 +218,10 @@ READING = {
     ),
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
+    "truth-twice": "Truth is given by `truth=` and by `truth_rater=`. Give only one of them.",
+    "unknown-truth-rater": (
+        "`truth_rater=` names no rater of the file. Use a name that the message lists."
+    ),
     "unknown-sheet": "`sheet=` does not name a sheet with data. Name one that has data.",
     "which-column": (
         "Several columns could be the rater or the item. Name the right one with `rater=` or "

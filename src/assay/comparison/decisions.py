@@ -100,9 +100,9 @@ def chance(p: float) -> str:
     return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {text}"
 
 
-def chance_said(p: float) -> str:
+def chance_said(p: float, level: float = 0.95) -> str:
     """Write a probability in a sentence, with the decimals of a table's cell."""
-    text = chance_cell(p)
+    text = chance_cell(p, level)
     if text == UNDEFINED:
         return f"is {text}"
     return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"

@@ -10,7 +10,7 @@ import xarray as xr
 
 from assay._util.html import notebook_html
 from assay._util.intervals import require_level
-from assay._util.text import chance_cell, counted, intervals, lines_of, percent
+from assay._util.text import chance_cells, counted, intervals, lines_of, percent
 from assay._util.validation import require_choice, require_number
 from assay.comparison.contrasts import (
     SIGNS,
@@ -85,7 +85,7 @@ class Comparison:
                 "value": intervals(
                     self.pairs, ("difference", "difference_lower", "difference_upper"), marks=[0.0]
                 ),
-                "P(first > second)": self.pairs["p_greater"].map(chance_cell),
+                "P(first > second)": chance_cells(self.pairs["p_greater"]),
                 "better is": self.pairs["better"],
             }
         )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from assay._util.text import chance_cell, fixed, intervals, mark_of, percent
+from assay._util.text import chance_cells, fixed, intervals, mark_of, percent
 from assay.comparison.launch import Decision
 from assay.display.table import Table, table_of
 
@@ -18,7 +18,9 @@ def decision_table(found: Decision, draws: float | None = None) -> Table:
     marks: dict[str, str] = {}
     others = table[table["system"] != found.baseline]
     told = {
-        str(name): others[name].map(chance_cell) for name in table if str(name).startswith("p_")
+        str(name): pd.Series(chance_cells(others[name]), others.index)
+        for name in table
+        if str(name).startswith("p_")
     }
     gains = intervals(others, ("gain", "lower", "upper"), draws=draws, marks=[0.0])
     told["gain"] = pd.Series(

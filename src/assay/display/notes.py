@@ -121,7 +121,7 @@ def parts_from_data(fit: Fit) -> str:
     spec = FitView.of(fit).spec
     told = {
         "drift": "sessions show drift",
-        "system_bias": "raters favour systems",
+        "system_bias": "raters judge systems differently",
         "misreading": "raters misread clusters",
     }
     parts = [f"{why} ({name})" for name, why in told.items() if name in spec.rater_parts]

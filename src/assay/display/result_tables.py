@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import (
-    chance_cell,
+    chance_cells,
     fixed,
     intervals,
     lines_of,
@@ -154,8 +154,8 @@ def pairs_table(
         pair=list(map(contrast, pairs["a"], pairs["b"])),
         gap=_estimates(pairs, marks, _ends("difference"), draws=draws, zero=True),
         quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
-        chance=pairs["p_greater"].map(chance_cell),
-        near=pairs["p_rope"].map(chance_cell),
+        chance=chance_cells(pairs["p_greater"]),
+        near=chance_cells(pairs["p_rope"]),
     )
     if most is not None and len(words) > most:
         of_leading = (pairs["a"] == leading) | (pairs["b"] == leading)
@@ -207,7 +207,7 @@ def ranks_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
     ]
     words = ranked.assign(
         metric=heads,
-        p_best=ranked["p_best"].map(chance_cell),
+        p_best=chance_cells(ranked["p_best"]),
         expected_loss=[fixed(loss, 3) for loss in ranked["expected_loss"]],
     )
     shown = {
@@ -226,8 +226,10 @@ def best_table(systems: pd.DataFrame, titles: Mapping[str, str]) -> Table:
     ranked = systems[systems["better"] != "neither"]
     cells = ranked.assign(
         told=[
-            f"{chance_cell(line['p_best'])} ({fixed(line['expected_loss'], 3)})"
-            for line in lines_of(ranked)
+            f"{chance} ({fixed(loss, 3)})"
+            for chance, loss in zip(
+                chance_cells(ranked["p_best"]), ranked["expected_loss"], strict=True
+            )
         ]
     ).pivot_table(index="system", columns="metric", values="told", aggfunc="first", sort=False)
     return table_of(
@@ -288,7 +290,7 @@ def groups_table(
         group=[MEAN if one else name for one, name in zip(whole, groups["group"], strict=True)],
         own=["" if one else text for one, text in zip(whole, own, strict=True)],
         pooled=marked,
-        chance=groups["pooled_p_greater"].map(chance_cell),
+        chance=chance_cells(groups["pooled_p_greater"]),
     )
     alike = f" {ALIKE}" * bool(groups["estimand"].map(is_modelled).any())
     return table_of(

@@ -14,12 +14,10 @@ from assay.evaluation.draws import LabelDraws, cluster_totals
 from assay.evaluation.estimands import cluster_keys, uniforms
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.prevalence import prevalence_metrics
-from assay.evaluation.registry import Metric
+from assay.evaluation.registry import EVEN, Metric
 
 SAME = 1e-12
 """Values nearer to each other than this are equal: the order of a sum changes as much."""
-EVEN = 0.5
-"""Prior share of a metric that is not one of three or more classes."""
 MAX_CLUSTERS_FOR_PRIOR = 500
 """Discordant clusters kept for the prior: more would not change a 95 % interval."""
 ROUNDS = 10
@@ -42,7 +40,7 @@ class Discordance:
     clusters of weight :math:`\mathrm{Gamma}(1 / (S \delta))`, beside :math:`\mathrm{Exp}(1)` of an
     observed one, with :math:`\delta` the share of pairs that differ.
 
-    The shares of a label's :math:`K` classes sum to 1. With :math:`W_k` the mean weight of the
+    The mean shares of a label's :math:`K` classes sum to 1. With :math:`W_k` the mean weight of the
     discordant clusters of a class, and :math:`m_k` its share in them, a cluster without the class
     joins them, of weight :math:`\mathrm{Gamma}(\sum_l W_l m_l - W_k)`: if clusters are single
     items, a rate is Beta(:math:`x + 1, n - x + K - 1`).
@@ -251,7 +249,7 @@ def _block(
 
 def with_all_classes(chosen: Sequence[Metric], task: Task) -> list[Metric]:
     """Add the shares of the other classes of a label, on which the prior of a share depends."""
-    there = {metric.name for metric in chosen}
+    there = {(metric.labels, metric.function) for metric in chosen}
     kinds = {(metric.labels, metric.prior_share) for metric in chosen}
     every = (*prevalence_metrics(task), *prevalence_metrics(task, other=True))
     return [
@@ -261,7 +259,7 @@ def with_all_classes(chosen: Sequence[Metric], task: Task) -> list[Metric]:
             for metric in every
             if metric.prior_share != EVEN
             and (metric.labels, metric.prior_share) in kinds
-            and metric.name not in there
+            and (metric.labels, metric.function) not in there
         ),
     ]
 
@@ -273,11 +271,14 @@ def _plain_shapes(chosen: Sequence[Metric], values: Floats, weight: Floats) -> F
     kinds = [(metric.labels, metric.prior_share) for metric in chosen]
     share = np.nan_to_num(divided(*values.sum(axis=(2, 3))))
     mean, found = weight.mean(axis=1), np.zeros(len(chosen))
+    # A class that two metrics count counts once.
+    first = {(m.labels, m.function): n for n, m in reversed([*enumerate(chosen)])}.values()
     for kind in set(kinds):
         if kind[1] != EVEN:
-            classes = [n for n, other in enumerate(kinds) if other == kind]
+            own = [n for n, other in enumerate(kinds) if other == kind]
+            classes = [n for n in own if n in first]
             rarer = share[classes] if kind[1] < EVEN else 1 - share[classes]
-            found[classes] = mean[classes] @ rarer - mean[classes]
+            found[own] = mean[classes] @ rarer - mean[own]
     return np.maximum(found, 0.0)
 
 

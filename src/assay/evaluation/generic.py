@@ -19,8 +19,8 @@ from assay.data.generic_metrics import (
     parse_generic,
 )
 from assay.data.task import Label, Task
-from assay.evaluation.prevalence import prevalence_totals, share_direction
-from assay.evaluation.registry import Better, Metric, MetricFunction
+from assay.evaluation.prevalence import prevalence_totals, prior_share, share_direction
+from assay.evaluation.registry import EVEN, Better, Metric, MetricFunction
 from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
 from assay.evaluation.shares import in_classes, share
 
@@ -79,19 +79,20 @@ def _of_event(name: str, read: GenericName, label: Label) -> Metric:
         "prevalence": (prevalence_totals(codes), "Share", share_of_items),
     }[read.kind]
     # A share is called as the prevalence of its class is, since both are one number.
-    event = of if title == "Share" else _event(read, label)
+    is_share = title == "Share"
+    event = of if is_share else _event(read, label)
     return Metric(
         name=name,
         function=function,
-        kind="ratio" if read.kind in ("rate", "prevalence") else "per_panel",
+        kind="ratio" if is_share else "per_panel",
         labels=(label.name,),
         description=description,
         better=_direction(read, label, codes),
-        additive=read.kind in ("rate", "prevalence")
-        or (read.kind, read.cut) == ("precision", None),
+        additive=is_share or (read.kind, read.cut) == ("precision", None),
         title=f"{title.format(k=read.cut or 'k')} of {event}",
         unit="reciprocal rank" if read.kind == "mrr" else "share",
         pooled=read.kind == "recall",
+        prior_share=prior_share(label, codes) if is_share else EVEN,
     )
 
 

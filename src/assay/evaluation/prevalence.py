@@ -10,7 +10,7 @@ from assay._util.typing import Bools, Ints
 from assay.data.class_words import no_before_yes
 from assay.data.directions import good_class, good_end
 from assay.data.task import Label, Task
-from assay.evaluation.registry import Better, Metric
+from assay.evaluation.registry import EVEN, Better, Metric
 from assay.evaluation.shares import in_classes
 
 Totals = tuple[Ints, Ints]
@@ -46,6 +46,12 @@ def share_direction(label: Label, codes: frozenset[int]) -> Better:
     return "higher" if (end == "higher") == top else "lower"
 
 
+def prior_share(label: Label, codes: frozenset[int]) -> float:
+    """Return the prior share of these classes: 1/K of one of K, 1 - 1/K of the others, else 1/2."""
+    count = len(label.classes)
+    return len(codes) / count if len(codes) in (1, count - 1) else EVEN
+
+
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
     """Return the share of each class of each label, where it applies.
 
@@ -62,7 +68,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
             better=share_direction(label, codes),
             additive=True,
             title=f"Share of {label.name} {sign} {word}",
-            prior_share=1 - 1 / len(label.classes) if other else 1 / len(label.classes),
+            prior_share=prior_share(label, codes),
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

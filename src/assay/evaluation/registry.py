@@ -20,6 +20,8 @@ Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
 Better = Literal["higher", "lower", "neither"]
 BETTER = ("higher", "lower", "neither")
+EVEN = 0.5
+"""Prior share of a metric that is not one of three or more classes."""
 MetricFunction = Callable[..., Any]
 
 
@@ -38,7 +40,7 @@ class Metric:
     additive : whether a panel's value is the mean over its items (of a ratio: sums over them), so
         that design weights within a panel can count
     prior_share : share of events in the prior of the population; 1/K for one of K classes, so that
-        the shares of all classes sum to 1
+        the mean shares of all classes sum to 1
     pooled : whether the function also takes ``pool`` (panel, position): ``y`` then also holds the
         other items of the panel's cluster, at positions where ``mask`` is false
     """
@@ -55,7 +57,7 @@ class Metric:
     title: str = ""
     unit: str = ""
     pooled: bool = False
-    prior_share: float = 0.5
+    prior_share: float = EVEN
 
     @property
     def shown_title(self) -> str:

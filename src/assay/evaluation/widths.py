@@ -209,9 +209,10 @@ def expected_width(
     *One more rating*: :math:`S` stays. New ratings by typical raters of the design are drawn from
     the posterior predictive for several draws of the parameters and the labels. The labels are
     then drawn again, under the unchanged posterior of the parameters, which gives :math:`L'` and
-    :math:`P_1`. Then :math:`P' = P_1 Q / Q'`, since items with several raters (or a known truth)
-    inform about raters. Here :math:`Q` and :math:`Q'` are the numbers of pairs of raters of one
-    item before and after; a known truth counts as one more rater.
+    :math:`P_1`. If :math:`P_1 + L'` exceeds :math:`P + L`, both are scaled down to it, since more
+    data do not raise an expected variance. Then :math:`P' = P_1 Q / Q'`, since items with several
+    raters (or a known truth) inform about raters. Here :math:`Q` and :math:`Q'` are the numbers of
+    pairs of raters of one item before and after; a known truth counts as one more rater.
 
     *One more rater*: the same, adding the share :math:`1/J` of the ratings that a rater of
     :math:`J` has. The new rater is taken to be as well known as the others, which is optimistic
@@ -308,6 +309,10 @@ def _variance_left(
             left[name] = np.full_like(total, np.nan)
             continue
         parameters, labels = rated_more(share)
+        # The expected variance cannot rise with more ratings (law of total variance).
+        shrink = divided(now[0] + now[1], parameters + labels)
+        shrink = np.where(shrink >= 0, np.minimum(shrink, 1.0), 1.0)
+        parameters, labels = parameters * shrink, labels * shrink
         after = parameters * evidence_share(ratings, share) + labels + now[2]
         left[name] = _left(after, total)
     return left

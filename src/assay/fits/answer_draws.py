@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.arrays import softmax
 from assay._util.typing import Bools, Floats, Ints
-from assay.data.misread_clusters import DIRECTIONS, most_misread
+from assay.data.misread_clusters import find_seats
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
 from assay.modelling.copying import in_order
+from assay.modelling.layers.impressions import log_chances
 from assay.modelling.rater_model import RaterModel
+from assay.modelling.readings import patterns
 from assay.modelling.structure import Structure
 
 TINY = 1e-300
@@ -34,7 +35,7 @@ def draw_answers(
     if answered is None:
         answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
     harder = _draw_difficulty(structure, values, states, rng)
-    read = _draw_readings(structure, values, answered.any(axis=1), rng)
+    read = _draw_readings(structure, values, answered, rng)
     answers = np.full(ratings.answers.shape, MISSING, np.int16)
     scores = np.full(ratings.answers.shape, np.nan)
     for part in structure.parts:
@@ -60,35 +61,22 @@ def draw_answers(
 
 
 def _draw_readings(
-    structure: Structure, values: Mapping[str, Floats], told: Bools, rng: np.random.Generator
+    structure: Structure, values: Mapping[str, Floats], answered: Bools, rng: np.random.Generator
 ) -> Ints:
-    """Draw how the rater of each rating reads the cluster, as a position in ``DIRECTIONS``.
-
-    ``told`` (rating,) says which ratings have an answer. Clusters with more misreadings than the
-    model has are drawn again.
-    """
-    ratings = structure.ratings
-    share = np.full(len(ratings.raters), np.nan)
-    for part in structure.parts:
-        if (layer := part.misreading) is not None:
-            own = part.own(values)["misreading_share"][0]
-            share[part.members] = own[layer.raters.group] if len(own) > 1 else own[0]
-    if np.isnan(share).all():
+    """Draw how the rater of each rating reads the cluster, as a position in ``DIRECTIONS``."""
+    readings, ratings = structure.readings, structure.ratings
+    if not readings.names:
         return np.zeros(len(ratings.item), np.int64)
-    cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item]
-    keys = cluster * len(share) + ratings.rater
-    pairs, of_rating = np.unique(keys[told], return_inverse=True)
-    owner, chance = pairs // len(share), np.nan_to_num(share[pairs % len(share)])
-    seats = np.bincount(owner[np.isfinite(share[pairs % len(share)])], minlength=cluster.max() + 1)
-    most = np.array([most_misread(int(n)) for n in seats])
-    wrong = rng.random(len(pairs)) < chance
-    while (again := np.bincount(owner, wrong, len(most)) > most).any():
-        redrawn = again[owner]
-        wrong[redrawn] = rng.random(redrawn.sum()) < chance[redrawn]
-    drawn = np.where(wrong, rng.integers(1, len(DIRECTIONS), len(pairs)), 0)
-    found = np.zeros(len(told), np.int64)
-    found[told] = drawn[of_rating]
-    return found
+    seats = find_seats(ratings, readings.group, answered)
+    right, wrong = log_chances(readings.chances(values, np)[0][readings.group[seats.rater]], np)
+    drawn = np.zeros(len(right) + 1, np.int64)  # the last is for ratings without a seat
+    size = np.diff(seats.start)
+    for raters in np.unique(size):
+        at = seats.start[:-1][size == raters][:, None] + np.arange(raters)
+        misread = patterns(int(raters)) > 0
+        score = right[at].sum(axis=1, keepdims=True) + (wrong - right)[at] @ misread.T
+        drawn[at] = patterns(int(raters))[pick(softmax(score, np).cumsum(axis=1), rng)]
+    return drawn[seats.of_rating]
 
 
 def _draw_difficulty(

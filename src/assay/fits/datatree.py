@@ -275,17 +275,16 @@ def require_fit(fit: Any) -> None:
 def posterior_dataset(
     structure: Structure, values: Mapping[str, Floats], chains: int
 ) -> xr.Dataset:
-    """Return parameters (draw, ...) as the group ``posterior``, with the marginal prevalence."""
+    """Return parameters (draw, ...) as the group ``posterior``, with what they imply."""
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for block in structure.parameters():
         draws = values[block.name].reshape(chains, -1, *block.shape)
         variables[block.name] = (("chain", "draw", *block.dims), draws)
         coords |= {dim: list(block.coords[dim]) for dim in block.dims}
-    marginal = structure.prevalence.marginal(structure.state_chances(values, np), np)
+    for name, (dims, found) in structure.derived(values, np).items():
+        variables[name] = (("chain", "draw", *dims), found.reshape(chains, -1, *found.shape[1:]))
     systems = structure.prevalence.design.systems
-    dims = ("chain", "draw", *(("system",) if systems else ()), "state")
-    variables["prevalence"] = (dims, marginal.reshape(chains, -1, *marginal.shape[1:]))
     coords["state"] = list(structure.prevalence.space.state_names)
     if systems:
         coords["system"] = list(systems)

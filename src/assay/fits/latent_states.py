@@ -295,6 +295,30 @@ def tables_of_draws(structure: Structure, values: Mapping[str, Floats]) -> list[
     return [Tables(*(table[n] for table in tables)) for n in range(draws)]
 
 
+def states_by_difficulty(structure: Structure, tables: Tables) -> tuple[Floats, Floats]:
+    """Return clusters' log-likelihoods, and P(difficulty, state) (item, difficulty, state).
+
+    For models without readings, at one point.
+    """
+    piece = _whole(structure.pattern)
+    at = [np.array(table, order="C") for table in tables.by_state()]
+    arguments: Any = (*at, structure.prevalence.log_weight, piece.data)
+    value, share, parts, hard, *by_panel = bundle_nodes(*arguments)
+    node, start = share[piece.case_bundle], piece.start
+    if (panels := piece.panels) is not None:
+        none, zeros = np.zeros(len(node), np.int64), np.zeros(len(panels.kind))
+        node, _ = _draw_panels(piece, panels, at[-2], share, by_panel, none, zeros)
+        start = panels.start
+    by_item = np.empty((len(piece.item_of), node.shape[1]))
+    by_item[piece.item_of] = np.repeat(node, np.diff(start), axis=0)
+    cell = structure.pattern.item_cell
+    alike = np.broadcast_to(at[0], (parts.shape[1] - len(hard), *at[0].shape))
+    prior = np.concatenate([alike, hard])[:, piece.data.cell_context[cell]]
+    whole = np.einsum("ids,disq->iq", parts[cell], prior)
+    chance = parts[cell] * np.einsum("iq,disq->ids", by_item / whole, prior)
+    return value[piece.case_bundle], chance / chance.sum(axis=(1, 2), keepdims=True)
+
+
 class Running(NamedTuple):
     """Cumulative probabilities for drawing new states: of all items (draw, context, node, state),
     and of a panel's node given its cluster's (draw, node, node), or without nodes.

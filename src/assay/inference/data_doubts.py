@@ -37,6 +37,7 @@ class DataDoubt:
     labels : results that rest on these are affected; all if empty
     teams : systems in different teams have no link, so their differences are affected
     differences_only : whether values of a single system are not affected
+    departure : the departure, if it is one
     """
 
     code: str
@@ -46,6 +47,7 @@ class DataDoubt:
     labels: tuple[str, ...] = ()
     teams: tuple[tuple[str, ...], ...] = ()
     differences_only: bool = False
+    departure: Departure | None = None
 
     def note(self) -> Note:
         """Return the warning as a note of a fit."""
@@ -90,7 +92,7 @@ def find_data_doubts(
             DataDoubt(
                 code=one.code, mark=meaning.mark, warning=warning(one, ratings, modelled),
                 labels=one.labels, numbers=plain_numbers(numbers(one)),
-                differences_only=bool(modelled),
+                differences_only=bool(modelled), departure=one,
             )
         )  # fmt: skip
     return found
@@ -140,6 +142,16 @@ def marks_of_difference(fit: Fit, labels: Sequence[str], *systems: str) -> list[
         and (not line["labels"] or {*line["labels"]} & {*labels})
         and (not line["teams"] or not any({*systems} <= {*team} for team in line["teams"]))
     ]
+
+
+def departures_of(fit: Fit) -> dict[str, Departure]:
+    """Return the departures that a fit warns of, by code."""
+    found = {}
+    for one in (line["departure"] for line in _stored(fit) if line.get("departure")):
+        names = {key: tuple(one[key]) for key in ("labels", "who")}
+        pairs = tuple(tuple(pair) for pair in one["pairs"])
+        found[one["code"]] = Departure(**one | names | {"pairs": pairs})
+    return found
 
 
 def differences_doubted(fit: Fit) -> bool:

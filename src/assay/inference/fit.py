@@ -15,7 +15,7 @@ from assay._util.progress import waiting
 from assay._util.random import seed_of
 from assay._util.typing import Floats
 from assay.checks.departures.remedies import found_copies, with_found_layers
-from assay.checks.departures.search import search
+from assay.checks.departures.search import Departure, search
 from assay.checks.double_sampling import double_sampling
 from assay.checks.gold import unlike_gold
 from assay.data.ratings import Ratings
@@ -37,6 +37,7 @@ from assay.inference.diagnostics import (
 )
 from assay.inference.em import Maximisation, closed_form, find_em_modes
 from assay.inference.executors import Executor
+from assay.inference.followers import find_followers
 from assay.inference.label_doubts import scores_alone
 from assay.inference.laplace import laplace_draws, mode_root
 from assay.inference.lean_draws import draw_pool_lean
@@ -335,11 +336,19 @@ def _evidence(structure: Structure, drawn: _Drawn, seed: int) -> Evidence:
         scores=list(scores_alone(structure, found.probabilities)),
         design=double_sampling(ratings),
         unlike_gold=partial(unlike_gold, ratings),
-        departures=lambda: search(ratings).found,
+        departures=lambda: _departures(structure, drawn),
         group_errors=lambda: group_error_warnings(
             structure, pooled, found.states, np.random.default_rng(seed)
         ),
     )
+
+
+def _departures(structure: Structure, drawn: _Drawn) -> list[Departure]:
+    """Return departures by the tests of the data, and by that of raters who follow others."""
+    found = list(search(structure.ratings).found)
+    if any(one.code == "dependent-raters" for one in found):
+        return found
+    return found + find_followers(structure, drawn.density, drawn.modes[0])
 
 
 def _draw(

@@ -16,7 +16,7 @@ from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
 from assay.io.cells import DECIMAL_COMMA, WRITTEN, has_steps, negates
-from assay.io.names import CODES, EMPTY, GRADES, NO_ANSWER, squash, words_of
+from assay.io.names import CODES, EMPTY, GRADES, MARKS, NO_ANSWER, squash, words_of
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
@@ -137,7 +137,8 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
 
 def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
     """Return words read as no answer, by label, unless ``given``: -1 beside classes 0, ..., K - 1
-    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*.
+    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*, and
+    a dot or a star beside numbers.
     """
     found: dict[str, dict[str, str]] = {}
     for label, counts in _unexplained(table, columns, task, given).items():
@@ -146,6 +147,8 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
             found[label] = {CODE: ""}
         elif words == SUBMISSION:
             found[label] = {"ignore": ""}
+        elif len(words - MARKS) > 1 and all(map(NUMBER.fullmatch, words - MARKS)):
+            found[label] = dict.fromkeys(sorted(words & MARKS), "")
     return found
 
 
@@ -304,6 +307,23 @@ NEAR = 0.05
 """Of a scale: largest share of the orders of its classes that fit the disagreements as well."""
 
 
+def in_order(label: Label, known: Sequence[str], ledger: Ledger) -> Label:
+    """Return a label whose classes have the order of the ``known`` categories, if these are all."""
+    place = {canonical(name): n for n, name in enumerate(known)}
+    if len(label.classes) < 2 or not all(canonical(name) in place for name in label.classes):
+        return label
+    classes = tuple(sorted(label.classes, key=lambda name: place[canonical(name)]))
+    used = set(map(canonical, classes))
+    idle = [name for name in known if canonical(name) not in used]
+    ledger.note(
+        f"the classes of {label.name} have the order of their categories: {', '.join(classes)}"
+        + f"; no answer is {' or '.join(idle)}, so the label has no such class" * bool(idle),
+        code="order-of-categories",
+        classes=len(classes),
+    )
+    return replace(label, classes=classes, ordered=len(classes) > 2)
+
+
 def with_scales(
     task: Task,
     found: Sequence[str],
@@ -323,7 +343,8 @@ def with_scales(
     """
     if asked is None and not guess:
         return task
-    if asked and not any(numbers_of(la) for la in task.labels if la.name in found):
+    known = [la for la in task.labels if la.name in found]
+    if asked and not any(la.ordered or numbers_of(la) for la in known):
         ledger.problem(
             "order-of-words",
             f"`ordered=True` orders numbers, but the classes of {', '.join(found)} are words"
@@ -339,6 +360,8 @@ def with_scales(
         numbers = numbers_of(label) if label.name in found and len(label.classes) > 2 else None
         if numbers is not None and asked is not None:
             label = replace(label, ordered=asked)
+        elif asked is False and label.name in found:
+            label = replace(label, ordered=False)
         elif numbers is not None and not label.ordered:
             codes = np.asarray(answers[:, n])
             is_scale = _is_scale(label, numbers, said.get(label.name, ()), item, codes)

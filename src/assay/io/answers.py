@@ -17,7 +17,12 @@ from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import are_decimals, as_scores
-from assay.io.class_columns import report_classes, report_one_hot
+from assay.io.class_columns import (
+    report_classes,
+    report_one_hot,
+    report_total,
+    votes_of_total,
+)
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
@@ -189,6 +194,10 @@ def require_answers(
         return
     frame, finder, one = ledger.table.frame, ledger.table.finder, len(task.labels) == 1
     if found.columns or scored:
+        nobody = not roles.get("rater") and not finder.all_of(RECOGNISED["rater"])
+        votes = votes_of_total(frame) if one and nobody and found.by_name else ""
+        if votes in found.columns and report_total(frame, ledger):
+            ledger.raise_problems()
         if _describes_items(found, frame, taken):
             several = replace(task, labels=(Label(name="label", classes=()),))
             report_wide(several, ledger, [*taken, *found.columns])

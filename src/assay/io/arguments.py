@@ -55,6 +55,7 @@ class Arguments:
     panel: ColumnArg = None
     group: GroupArg = None
     truth: TruthArg = None
+    truth_rater: str | None = None
     weight: ColumnArg = None
     stratum: ColumnArg = None
     covariates: ColumnArg = None
@@ -78,6 +79,7 @@ class Arguments:
         problems = []
         for names, allowed, kinds in (
             (ONE_COLUMN, "a column name", (str,)),
+            (("truth_rater",), "the name of a rater", (str,)),
             (COLUMNS, "a column name or a list of them", (str, list)),
             (PER_LABEL, "a column or a dict from label to column", (str, Mapping)),
             (("labels",), "a dict, a list or a column name", (str, list, Mapping)),

@@ -1,6 +1,8 @@
 """Decode cells as class codes, or as numbers within a range."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -39,14 +41,52 @@ def spellings(label: Label) -> dict[str, int]:
     return table | {name.strip(): code for code, name in enumerate(label.classes)}
 
 
+WRAPPED = re.compile(r"""(\*{1,3}|_{1,3}|`{1,3}|["'])(.+)\1|[\u201c\u201e](.+)[\u201c\u201d]""")
+"""A word in the signs of emphasis or quotes."""
+
+
+def bare_word(word: str) -> str:
+    """Return a word without the stop behind it and the signs of emphasis or quotes around it.
+
+    >>> [bare_word(word) for word in ("**Yes**.", "No.", "A*", "yes?", "...")]
+    ['Yes', 'No', 'A*', 'yes?', '...']
+    """
+    old, text = "", word.strip()
+    while text != old:
+        old = text
+        found = WRAPPED.fullmatch(text)
+        text = (found[2] or found[3]) if found else text
+        text = text.strip().rstrip(".,:;").rstrip() or old
+    return text
+
+
+def _bare_words(words: Sequence[str]) -> dict[str, str]:
+    """Return the words that are another one, or mean nothing, but for such signs."""
+    bare = {word: bare_word(word) for word in words}
+    keys = Counter(canonical(text) for text in bare.values())
+    return {w: t for w, t in bare.items() if t != w and (keys[canonical(t)] > 1 or
+            canonical(t) in EMPTY)}  # fmt: skip
+
+
 def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np.int16]:
     """Return the class codes of a column of answers; unknown values are a problem."""
     raw, distinct = pd.factorize(column)
     values = [str(value) for value in distinct]
     known = spellings(label)
     found = [known.get(v.strip(), known.get(canonical(v), UNKNOWN)) for v in values]
+    bare = {v.strip(): t for v, code in zip(values, found, strict=True)
+            if code == UNKNOWN and canonical(t := bare_word(v)) in known}  # fmt: skip
+    found = [known[canonical(bare[v.strip()])] if v.strip() in bare else code
+             for v, code in zip(values, found, strict=True)]  # fmt: skip
     codes = np.array(found, np.int16)
     answers = codes[raw]
+    if bare:
+        shown = ", ".join(f"{word} is {text}" for word, text in list(bare.items())[:SHOWN])
+        ledger.note(
+            f"answers to {label.name} are read without the signs around them: {shown}",
+            code="signs-left-out",
+            words=len(bare),
+        )
     if label.classes == ("no", "yes"):
         words = dict.fromkeys(word for word in map(canonical, values) if word in FOREIGN)
         if said := ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in words):
@@ -163,6 +203,8 @@ def classes_from_data(
     Values that hardly repeat are no classes, unless the caller has ``named`` the column.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
+    if bare := _bare_words(list(map(str, counts.index))):
+        counts = counts.rename(bare).groupby(level=0, sort=False).sum()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
     numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
     decimals = are_decimals(list(map(str, counts.index)))
@@ -191,7 +233,7 @@ def classes_from_data(
     classes = sorted(names, key=float if numeric else _as_people_count)
     if no_before_yes(classes[::-1]):
         classes.reverse()
-    _note_twice_binary(classes, label, ledger)
+    _report_twice_binary(classes, label, ledger)
     if decimals:
         scores = as_scores(columns[0])
         del scores["labels"]
@@ -277,20 +319,27 @@ def _as_people_count(name: str) -> tuple[list[str | int], str]:
     return [int(part) if n % 2 else part for n, part in enumerate(parts)], name
 
 
-def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
-    """Note classes that are no and yes in several spellings."""
-    codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
-    if len(classes) > 2 and None not in codes:
-        pairs = ", ".join(
-            f'"{name}": "{("no", "yes")[code or 0]}"'
-            for name, code in zip(classes, codes, strict=True)
-        )
-        ledger.note(
-            f"the {len(classes)} classes of {label.name} look like no and yes in several "
-            f'spellings; if so, `classes={{"{label.name}": {{{pairs}}}}}` makes them two',
-            code="binary-spellings",
-            classes=len(classes),
-        )
+def _report_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
+    """Add a problem if classes are no and yes in several spellings, beside none but no answer.
+
+    Three letters, such as f, n and t, may be false, neutral and true.
+    """
+    binary = FOREIGN | BINARY_SPELLINGS
+    codes = {name: binary[canonical(name)] for name in classes if canonical(name) in binary}
+    others = {canonical(name) for name in classes} - binary.keys()
+    letters = len(codes) < 4 and all(len(name) == 1 and name.isalpha() for name in codes)
+    if ledger.table.part or len(codes) < 3 or letters or not others <= NO_ANSWER:
+        return
+    words = {label.name: {name: ("no", "yes")[code] for name, code in codes.items()}}
+    ledger.problem(
+        "binary-spellings",
+        f"the {len(codes)} classes {', '.join(codes)} of {label.name} look like no and yes in "
+        "several spellings",
+        mend=f"`classes={json.dumps(words, ensure_ascii=False)}` makes them two; a task file that "
+        "lists the classes keeps them apart",
+        numbers={"classes": len(codes)},
+        go_on={"classes": words},
+    )
 
 
 def _note_numbers(words: Sequence[str], label: Label, ledger: Ledger) -> None:

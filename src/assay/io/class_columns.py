@@ -1,6 +1,7 @@
 """Columns that are the classes of one answer: numbers of votes, shares, or a single 1 in a row."""
 
 import re
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Task
 from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
 from assay.io.reading_log import Ledger
-from assay.io.share_tables import report_shares
+from assay.io.share_tables import TOTALS, report_shares, total_column
 
 COUNTED = frozenset({"vote", "votes"})
 """Words in the names of columns of votes."""
@@ -42,8 +43,8 @@ def _report_counts(frame: pd.DataFrame, ledger: Ledger) -> bool:
     """Add a problem, and return True, if columns hold numbers of votes for each class."""
     columns = vote_columns(frame)
     if not columns:
-        return False
-    sums = frame[columns].astype(float).sum(axis=1).astype(int)
+        return report_total(frame, ledger)
+    sums = frame[columns].replace("", "0").astype(float).sum(axis=1).astype(int)
     total = f"{sums.min()}" if sums.nunique() == 1 else f"{sums.min()} to {sums.max()}"
     ledger.problem(
         "count-table",
@@ -62,13 +63,59 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     """Return the columns with numbers of votes: called yes and no, or votes; or with row sums that
     hardly vary, since votes for one class exclude others.
     """
-    whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
-    whole = [c for c in whole if squash(c) not in KNOWN["item"] | COUNT_NAMES]
-    numbers = frame[whole].astype(float)
-    named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
-    named += [c for c in whole if COUNTED & set(words_of(c))]
-    if len(named) >= FEWEST_COLUMNS and numbers[named].to_numpy().max(initial=0) > 1:
+    cells = frame.replace("", "0")
+    whole = [str(c) for c in frame.columns if cells[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
+    whole = [c for c in whole if squash(c) not in KNOWN["item"] and (frame[c] != "").any()]
+    if (every := _steady(cells, whole, exactly=True)) and COUNT_NAMES & set(map(squash, every)):
+        rest = [c for c in every if squash(c) not in COUNT_NAMES]
+        if not _steady(cells, rest, exactly=True):
+            return every  # the name of a count is that of a class, too
+    whole = [c for c in whole if squash(c) not in COUNT_NAMES]
+    filled = [c for c in whole if (frame[c] != "").all()]
+    total = total_column(cells, whole)
+    named = [c for c in filled if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
+    named += [c for c in filled if COUNTED & set(words_of(c))]
+    named = [c for c in named if c != total]
+    if len(named) >= FEWEST_COLUMNS and cells[named].astype(float).to_numpy().max() > 1:
         return named
+    # Raters of a few items each leave cells empty, too, but their sums vary.
+    return _steady(cells, filled) or _steady(cells, whole, exactly=True)
+
+
+def votes_of_total(frame: pd.DataFrame) -> str:
+    """Return the column of votes for one class beside one of their total; "" if there is none."""
+    yes = {word for word, code in BINARY_SPELLINGS.items() if code}
+    for column in map(str, frame.columns):
+        words = set(words_of(column))
+        if not (COUNTED | yes) & words or not total_column(frame, [column]):
+            continue
+        if TOTALS & words or frame[column].astype(float).max() <= 1:
+            continue
+        return column
+    return ""
+
+
+def report_total(frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if a column holds votes for one class of a total."""
+    column = votes_of_total(frame)
+    if not column:
+        return False
+    total = total_column(frame, [column])
+    ledger.problem(
+        "count-table",
+        f"the cells of {column} look like counts of votes, and those of {total} like their total",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=f"if they are, give {as_code({'counts': column})}, and the other votes of {total} are "
+        "another class; raters then have no names",
+        role="rater",
+        go_on={"counts": column},
+    )
+    return True
+
+
+def _steady(frame: pd.DataFrame, whole: Sequence[str], *, exactly: bool = False) -> list[str]:
+    """Return the last columns whose sums in each row hardly vary, or not at all."""
+    numbers = frame[list(whole)].astype(float)
     for start in range(len(whole) - FEWEST_COLUMNS + 1):
         part = numbers.iloc[:, start:]
         sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
@@ -77,8 +124,8 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
         if sums.min() < 1:
             continue
         steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
-        if sums.nunique() == 1 or (len(part) >= FEWEST_VARIED and steady):
-            return whole[start:]
+        if sums.nunique() == 1 or (len(part) >= FEWEST_VARIED and steady and not exactly):
+            return list(whole[start:])
     return []
 
 

@@ -13,24 +13,36 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.arguments import ColumnArg, PerLabel, names_in
 from assay.io.files.file_paths import FILE
-from assay.io.identifiers import ONE_NAME, ask_for_system, choose_item, key_in_lists, keys_of
-from assay.io.likely_columns import IDENTIFIER, likely_columns, likely_key
+from assay.io.identifiers import (
+    ONE_NAME,
+    ask_for_restart,
+    ask_for_system,
+    choose_item,
+    key_in_lists,
+    keys_of,
+)
+from assay.io.likely_columns import IDENTIFIER, MOST_REPEATED, likely_columns, likely_key
 from assay.io.names import (
+    ALL_KNOWN,
     ASKED,
     BESIDE,
     COUNT,
     KEY_PARTS,
+    KNOWN,
     NUMBERED,
     RECOGNISED,
+    TRUTH_NAMES,
     ColumnFinder,
     Role,
     Roles,
+    bare,
     columns_of,
     count_column,
     named_columns,
     names_rater,
     own_columns,
     question_column,
+    words_in,
 )
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
@@ -81,6 +93,11 @@ def find_roles(
             roles[role] = Role(columns=columns, evidence=IN_LISTS)
     if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
         ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
+    if {"item", "rater"} <= {*roles} and roles["item"].evidence == ONE_NAME:
+        names = KNOWN["item"] | (frozenset(map(bare, frame.columns)) - ALL_KNOWN - TRUTH_NAMES)
+        rest = [str(c) for c in frame.columns if c not in used and bare(c) in names]
+        rater = roles["rater"].columns
+        ask_for_restart(roles["item"].columns[0], rater, beside, rest, frame, ledger)
     return roles
 
 
@@ -163,7 +180,9 @@ def require(
         guess = next((c for c in called if 1 < frame[c].nunique() <= len(frame) / 2), "")
         joined = any(getattr(note, "code", "") == "files-joined" for note in ledger.table.notes)
         guess = guess or (finder.get(FILE) or "" if joined else "")
-    asked: dict[str, Any] = {role: guess}
+    judging = {} if guess or not unnamed else _models_as_raters(roles, answers, free, ledger)
+    guess = judging.get("rater", guess)
+    asked: dict[str, Any] = {role: guess} | judging
     if isinstance(guess, list) and len(guess) > 1 and "cluster" not in roles:
         # Name the system of a key, if its name has no role yet, and the cluster: what it was asked.
         system = {"system": found["system"]} if "system" in found and "system" not in roles else {}
@@ -221,6 +240,35 @@ def _once(
         numbers={"keys": 0},
     )
     return True
+
+
+def _models_as_raters(
+    roles: Roles, answers: Sequence[str], free: Sequence[str], ledger: Ledger
+) -> dict[str, str]:
+    """Return arguments for a table whose raters are models: each answers once on most items.
+
+    If the found answers are the same for all of them and another column is not, the latter has the
+    models' answers, and the former the truth.
+    """
+    system, frame = roles.get("system"), ledger.table.frame
+    guessed = [problem.go_on.get("item") for problem in ledger.problems]
+    items = columns_of(roles, "item") or [c for one in guessed for c in names_in(one)]
+    if system is None or not system.evidence.startswith(ONE_NAME) or not items:
+        return {}
+    column = system.columns[0]
+    sizes = {c: len(frame[list(c)].drop_duplicates()) for c in ((*items,), (*items, column))}
+    several, pairs = sizes.values()
+    if column in items or 2 * several > len(frame) or pairs < (1 - MOST_REPEATED) * len(frame):
+        return {}
+    if frame[column].nunique() >= several:
+        return {}
+    varies = [c for c in free if len(frame[[*items, c]].drop_duplicates()) > several]
+    if len(answers) == 1 and len(frame[[*items, *answers]].drop_duplicates()) == several:
+        truth = words_in(frame[answers[0]])
+        said = [c for c in varies if not truth.isdisjoint(words_in(frame[c]))]
+        if len(said) == 1:
+            return {"rater": column, "labels": said[0], "truth": answers[0]}
+    return {"rater": column}
 
 
 def _likely_key(

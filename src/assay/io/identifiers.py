@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
+from assay.data.class_words import NUMBER
 from assay.io.arguments import ColumnArg
 from assay.io.names import ASKED, EMPTY, GENERIC, OUTRIGHT, Role, is_called
 from assay.io.reading_log import Ledger
@@ -175,7 +176,12 @@ def require_apart(role: str, ledger: Ledger, *tables: tuple[Table, Sequence[str]
 ONE_NAME = "its name is recognised"
 MOST_RANKS = 1000
 MOSTLY_THERE = 0.8
-"""Smallest share of the places of a list that must occur for numbers to be ranks."""
+"""Smallest share of the places of a list that must occur for numbers to be ranks, and of values
+that several raters rated for a column to name what is rated.
+"""
+FEWEST_NAMED = 5
+"""Fewest values of a column that tells that numbers of items restart."""
+WHOLE = r"\s*\d+(\.0+)?\s*"
 
 
 def choose_item(
@@ -235,6 +241,38 @@ def _ask(
         numbers={"columns": len(shown)},
         go_on={"item": shown[0]},
     )
+
+
+def ask_for_restart(
+    item: str, rater: Sequence[str], beside: Sequence[str], rest: Sequence[str],
+    frame: pd.DataFrame, ledger: Ledger,
+) -> None:  # fmt: skip
+    """Add a problem if a number of items seems to restart for each rater, by a column of ``rest``:
+    its words recur among raters, never within one, and one number has several of them.
+    """
+    rows = frame.drop_duplicates()
+    if not rows[item].str.fullmatch(WHOLE).all():
+        return
+    numbers, raters = keys_of(rows, [item]), keys_of(rows, rater)
+    for column in rest:
+        if rows[column].str.fullmatch(NUMBER).mean() > 1 - MOSTLY_THERE:
+            continue  # ranks and the order of trials are numbers
+        codes = keys_of(rows, [column])
+        shared = np.bincount(codes[unique_rows(codes, raters)[0]]) > 1
+        varied = np.bincount(numbers[unique_rows(codes, numbers)[0]]) > 1
+        if len(shared) < FEWEST_NAMED or repeats(codes, rows, beside):
+            continue
+        if min(shared.mean(), varied.mean()) >= MOSTLY_THERE:
+            ledger.problem(
+                "which-item",
+                f"{item} seems to number the rows of each rater: one {item} has several values of "
+                f"{column}, and several raters rated one {column}",
+                mend=f"name it: `item={column!r}` or `item={item!r}`",
+                role="item",
+                numbers={"columns": 2},
+                go_on={"item": column},
+            )
+            return
 
 
 def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledger: Ledger) -> None:

@@ -15,6 +15,7 @@ from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
 from assay.data.task import Task
+from assay.io.answer_words import in_order
 from assay.io.answers import AnswerColumns
 from assay.io.arguments import BY_ROW, Arguments, ColumnArg
 from assay.io.cells import classes_from_data
@@ -218,19 +219,22 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
     """Take classes that the task leaves open from the answers and the truth."""
     frame = layout.table.frame
     found, named = layout.answers, layout.answers.of_each(task)
-    classes: dict[str, tuple[str, ...]] = {}
+    labels = []
     for label in task.labels:
+        labels.append(label)
         if label.classes:
             continue
         columns = [frame[named[label.name]]] if label.name in named else []
         if gold is not None and label.name in gold.by_label:
             columns.append(gold.table.frame[gold.by_label[label.name]])
         if columns:
-            classes[label.name] = classes_from_data(
+            classes = classes_from_data(
                 columns, label, ledger, named=found.evidence.startswith("named by")
             ) or ("no", "yes")
+            known = layout.table.ordered.get(named.get(label.name, ""), ())
+            labels[-1] = in_order(replace(label, classes=classes), known, ledger)
         elif label.name in (*layout.scores.score, *layout.scores.confidence):
-            classes[label.name] = ("no", "yes")
+            labels[-1] = replace(label, classes=("no", "yes"))
             ledger.note(
                 f"{label.name} has scores but no answers, so its classes are no and yes",
                 code="classes-of-scores",
@@ -242,7 +246,7 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
                 mend="name its column with `labels=`, or write its classes into the task file",
                 go_on={"task": None, "label": None, "value": None},
             )
-    return task.with_classes(classes)
+    return replace(task, labels=tuple(labels))
 
 
 def account_for(

@@ -24,6 +24,7 @@ from assay.io.names import (
     WORKPLACE,
     bare,
     empty_cells,
+    names_answer,
     names_rater,
     names_system,
     squash,
@@ -68,7 +69,8 @@ def likely_columns(
     tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     answers = [c for c in answers if not names_rater(c) and not names_system(c)] or answers
-    choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
+    own = {"answer": answers, "rater": [c for c in tried if not names_answer(c)]}
+    choices = [[""] if kind in known else own.get(kind, tried) for kind in KINDS]
     systems = [
         *known.get("system", ()),
         *(c for c in tried if names_system(c) and has_few(head[c])),

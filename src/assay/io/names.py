@@ -43,6 +43,8 @@ ANSWER_COLUMNS = tuple(WORDS["answer_columns"])
 QUESTION_COLUMNS = tuple(WORDS["question_columns"])
 VALUE_COLUMNS = tuple(WORDS["value_columns"])
 TRUTH_NAMES = frozenset(WORDS["truth_names"])
+TRUTH_WORDS = frozenset(WORDS["truth_words"])
+TRUTH_PHRASES = TRUTH_NAMES | frozenset(WORDS["truth_phrases"])
 SUMMARIES = frozenset(WORDS["summaries"])
 FLAGS = frozenset(WORDS["flags"])
 PEOPLE = frozenset(WORDS["people"])
@@ -64,6 +66,7 @@ FORM = tuple(WORDS["form"])
 REMARKS = frozenset(WORDS["remarks"])
 GRADES = frozenset(WORDS["grades"])
 CODES = frozenset(WORDS["codes"])
+ANSWER_WORDS = GRADES | frozenset(WORDS["answer_words"])
 WORKPLACE = frozenset(WORDS["workplace"])
 COUNT_NAMES = frozenset(WORDS["count_names"])
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
@@ -88,6 +91,20 @@ def names_rater(column: str) -> bool:
 def names_system(column: str) -> bool:
     """Whether a short name is that of a system: ChatSystem, bot."""
     return _has_word(column, SYSTEM_WORDS) and not names_rater(column)
+
+
+def names_answer(column: str) -> bool:
+    """Whether a short name is that of an answer, and of no rater: Note, prediction, prob."""
+    return _has_word(column, ANSWER_WORDS) and not names_rater(column)
+
+
+def names_truth(name: str) -> bool:
+    """Whether a name of a rater, or of a column of answers, is that of known truth.
+
+    >>> [names_truth(name) for name in ("Expert panel", "expert_consensus", "Dr. Goldman")]
+    [True, True, False]
+    """
+    return bare(name) in TRUTH_PHRASES or _has_word(name, TRUTH_WORDS)
 
 
 def names_item(column: str) -> bool:
@@ -175,6 +192,8 @@ def is_called(column: str, names: Iterable[str]) -> bool:
 
 EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
 NO_ANSWER = frozenset(WORDS["no_answer"])
+MARKS = frozenset({"*", "."})
+"""Signs for no answer in tables of numbers."""
 NEGATIONS = frozenset(WORDS["negations"])
 NEGATING = tuple(WORDS["negating"])
 

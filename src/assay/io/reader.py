@@ -55,6 +55,7 @@ from assay.io.list_cells import (
     without_uneven_lists,
 )
 from assay.io.names import columns_of, named_columns
+from assay.io.nested_cells import unnested
 from assay.io.option_tables import (
     OPTIONS,
     gather_options,
@@ -62,6 +63,7 @@ from assay.io.option_tables import (
     with_named_options,
     with_options,
 )
+from assay.io.rater_slots import require_no_slots, slots_apart
 from assay.io.reading_log import Ledger
 from assay.io.reshaping import raters_apart, require_one_label, reshape
 from assay.io.rows import (
@@ -73,10 +75,11 @@ from assay.io.rows import (
     join_ratings,
     read_extras,
 )
-from assay.io.scores import find_audits, find_scores
+from assay.io.scores import find_audits, find_scores, scores_of_raters
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
 from assay.io.truth import find_truth, match_truth
+from assay.io.truth_rows import rows_of_truth
 from assay.io.unnamed_raters import counted_rows
 
 
@@ -102,6 +105,7 @@ def read_ratings(
     panel: ColumnArg = None,
     group: GroupArg = None,
     truth: TruthArg = None,
+    truth_rater: str | None = None,
     weight: ColumnArg = None,
     stratum: ColumnArg = None,
     covariates: ColumnArg = None,
@@ -149,7 +153,9 @@ def read_ratings(
     encoding : str, optional
         The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
-        Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
+        Columns; several make a key of several parts, joined by ``/``; ``""`` means none. Where a
+        row has several raters, beside their answers, ``rater="rater{slot}"`` and
+        ``labels="label{slot}"`` read the columns rater1, label1, rater2 and so on.
     labels : dict, list or str, optional
         The column of each label: a dict from label to column, or a list in the order of the
         labels. For a task of one label, the name of the column.
@@ -171,6 +177,8 @@ def read_ratings(
     truth : DataFrame, path, str or dict, optional
         Known truth: a table keyed by the item's columns, or the column (a dict from label to
         column) of the ratings that holds it. It may be partial.
+    truth_rater : str, optional
+        The rater whose rows are known truth, and no ratings: gold answers, or an adjudicator.
     covariates : str or list of str, optional
         Columns that say something of the item, for the formula of a model: numbers or words. Each
         item has one value; of items that only the table of panels lists, it stands there.
@@ -263,7 +271,8 @@ def read_ratings(
     given = Arguments(
         item=item, rater=rater, labels=labels, label=label, value=value, classes=classes,
         score=score, confidence=confidence, score_range=score_range, cluster=cluster, rank=rank,
-        system=system, panel=panel, group=group, truth=truth, weight=weight, stratum=stratum,
+        system=system, panel=panel, group=group, truth=truth,
+        truth_rater=truth_rater, weight=weight, stratum=stratum,
         covariates=covariates, replicate=replicate, session=session, sessions=sessions,
         audit=audit, seconds=seconds, panels=panels, response=response, partial=partial,
         resolve=resolve,
@@ -273,19 +282,27 @@ def read_ratings(
     opened = open_source(source, sheet=sheet, encoding=encoding, lenient=set_aside)
     if opened.kind == "folder" and not is_claimed(opened, format):
         as_raters = given.rater == FILE
-        opened = joined(opened, "" if named is None else named.name, as_raters=as_raters)
+        named_roles = [*names_in(given.system), *names_in(given.item), *names_in(given.cluster)]
+        opened = joined(
+            opened,
+            "" if named is None else named.name,
+            as_raters=as_raters,
+            named=FILE in named_roles,
+        )
         if as_raters and FILE not in opened.columns:
             given = replace(given, rater=None)
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        export = Export(table=named_singly(single_elements(without_import_rows(plain))))
-    export, given = raters_apart(*counted_rows(export, given))
+        export = Export(table=named_singly(single_elements(unnested(without_import_rows(plain)))))
+    export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
+    if found is None:
+        require_no_slots(export.table, given)
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)
-    export = replace(export, table=of_questions(export.table, base))
+    export = replace(export, table=of_questions(export.table, base, given))
     if export.task is not None and named is None:
         given = given.of_labels(base.label_names, export.options)
     if given.replicate == OPTIONS and found is None:
@@ -353,7 +370,12 @@ def read_rows(
     table = ledger.table = apply_words(table, found, words)
     layout = find_layout(table, base, given, found, scores, audits, ledger, export)
     layout = without_nameless(_single(layout, base, ledger), base)
-    gold = find_truth(
+    own_scores = scores_of_raters(scores, found, layout.item_names, layout.rater_names, ledger)
+    layout = replace(layout, scores=own_scores)
+    gold = rows_of_truth(
+        given, table=layout.table, answers=found, item=layout.item_names,
+        rater=layout.rater_names, task=base, ledger=ledger,
+    ) or find_truth(
         given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if given.labels is None else given.labels, words=words,
         ledger=ledger,

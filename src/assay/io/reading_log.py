@@ -69,6 +69,8 @@ def find_silence(
 
 NO_RATER = "no rater"
 """Why a row is set aside that names nobody."""
+TRUTH_ROWS = "known truth"
+"""Why the rows of the rater of the truth are set aside."""
 RAGGED = "wrong number of fields"
 """Reason for setting aside a line that is no row."""
 

@@ -15,6 +15,8 @@ from assay._util.typing import Bools, Floats, Ints
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.io.arguments import BY_ROW
+from assay.io.files.file_paths import FILE
+from assay.io.files.opening import OF_SYSTEMS
 from assay.io.identifiers import clean_ids, keys_of
 from assay.io.layout import Layout
 from assay.io.likely_columns import crossing, has_few
@@ -80,16 +82,27 @@ def settle_repeats(
     _, group = unique_rows(*[key[rows] for key in keys])
     clash = rows[np.bincount(group)[group] > 1]
     if len(clash):
+        by_system = _files_without_system(ledger)
+        go_on: dict[str, Any] = {"system": FILE} if by_system else {"replicate": BY_ROW}
         again = f" under the same {told_apart}" if told_apart else ""
         ledger.problem(
             "repeated-ratings",
             f"{len(clash)} rows in which a rater rates an item more than once{again}, differently"
             f"{taken_for_item()}",
             where=ledger.table.where(np.sort(clash)),
-            mend="make the replicates differ" if told_apart == "replicate" else MEND,
+            mend="make the replicates differ"
+            if told_apart == "replicate"
+            else f"if each file is of another system, `system={FILE!r}`; " * by_system + MEND,
             numbers={"rows": len(clash)},
-            go_on={} if told_apart == "replicate" else {"replicate": BY_ROW},
+            go_on={} if told_apart == "replicate" else go_on,
         )
+
+
+def _files_without_system(ledger: Ledger) -> bool:
+    """Whether files of a folder were joined whose names may be those of systems."""
+    return any(
+        getattr(note, "code", "") == "files-joined" and OF_SYSTEMS in note for note in ledger.notes
+    )
 
 
 def _set_repeats_aside(
@@ -188,15 +201,16 @@ def require_own_key(
             of=len(rows),
         )
         return False
+    added = min(others) if len(others) == 1 and not others & told else ""
     ledger.problem(
         "item-key",
         f"{what}, so it does not identify the items",
         where=ledger.table.where(rows[clash], ", ".join(item)),
-        mend=f"with {said}, {left} of these rows are left"
-        if left
-        else _ways(said, min(others) if len(others) == 1 and not others & told else ""),
+        mend=f"with {said}, {left} of these rows are left" if left else _ways(said, added),
         role="item",
-        go_on={"item": list(found[0])} | _asked(layout, item, found[0]),
+        go_on={"replicate": added}
+        if squash(added) in NUMBERING and not left
+        else {"item": list(found[0])} | _asked(layout, item, found[0]),
     )
     return True
 

@@ -21,7 +21,14 @@ from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
 from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnFinder, count_column, words_of
-from assay.io.share_tables import names_of_shares, number_column, other_class, votes_of_shares
+from assay.io.share_tables import (
+    TOTALS,
+    names_of_shares,
+    number_column,
+    other_class,
+    total_column,
+    votes_of_shares,
+)
 from assay.io.tables import Table, reader_note
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
@@ -123,6 +130,9 @@ def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[s
 
 def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
     """Read a column for each class, with its number of votes by unnamed raters."""
+    of = total_column(table.frame, columns)
+    if of in columns and TOTALS & set(words_of(of)):
+        columns = [c for c in columns if c != of]
     # The names of the columns, without the word votes if all have it.
     bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
     all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
@@ -135,6 +145,10 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         names = [other_class(names[0]), *names]
         shared = [total.astype(np.int64) - shared[0], *shared]
     found = [_votes(table, c, columns) for c in columns] if shared is None else shared
+    if shared is None and len(columns) == 1 and (of := total_column(table.frame, columns)):
+        names = [" ".join(w for w in words_of(columns[0]) if w not in COUNTED | {"n"}) or names[0]]
+        names = [other_class(names[0]), *names]
+        found = [_votes(table, of, columns) - found[0], *found]
     votes = np.column_stack(found)
     named = given.rater or ColumnFinder(_others(table, columns)).all_of(RECOGNISED["rater"])
     by_name = bool(named) and votes.sum(axis=1).max(initial=0) <= 1
@@ -263,7 +277,9 @@ def _melted(
     own = given.system if role == "system" and isinstance(given.system, str) else role
     named, said = free_name(own, rest), free_name(answer, rest)
     places = {(column, answer): column for column in columns}
-    table, empty, nothing = _long(table, places, named, {answer: said}, [answer], EMPTY - meant)
+    table, empty, nothing = long_table(
+        table, places, named, {answer: said}, [answer], EMPTY - meant
+    )
     note = reader_note(
         f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are not ratings" if empty else "")
@@ -308,7 +324,7 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
     answers = [label for label in labels if label not in many] or labels
     who = free_name("rater", rest)
-    table, empty, _ = _long(table, places, who, names, answers, EMPTY)
+    table, empty, _ = long_table(table, places, who, names, answers, EMPTY)
     note = reader_note(
         f"{counted(len(places), 'column')} were read as the answers of "
         f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
@@ -327,7 +343,7 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     return made, replace(given, wide=None, labels=asked)
 
 
-def _long(
+def long_table(
     table: Table,
     places: Mapping[tuple[str, str], str],
     role: str,
@@ -357,4 +373,10 @@ def _long(
     frame[role] = pd.Series(np.tile(np.array(who, object), len(rest))[~empty], dtype="str")
     for label, name in names.items():
         frame[name] = pd.Series(cells[label][~empty], dtype="str")
-    return replace(table, frame=frame, lines=table.lines[row]), int(empty.sum()), words
+    known = {
+        name: {table.ordered.get(c, ()) for (_, asked), c in places.items() if asked == label}
+        for label, name in names.items()
+    }
+    ordered = {**table.ordered, **{n: one.pop() for n, one in known.items() if len(one) == 1}}
+    table = replace(table, frame=frame, lines=table.lines[row], ordered=ordered)
+    return table, int(empty.sum()), words

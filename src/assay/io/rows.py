@@ -46,6 +46,7 @@ from assay.io.scores import Marks, rating_audits, read_audits, read_scores
 from assay.io.skip_logic import CLOSED, apply_gates, broken_rules, consistent, patterns_of
 from assay.io.tables import Table
 from assay.io.truth import TruthSource, known_truth
+from assay.io.truth_rows import with_like_truth
 
 RowExtras = tuple[Marks, Marks, Floats]
 """Audits of each answer, audits of the whole, and seconds, of every row."""
@@ -309,6 +310,8 @@ def _item_words(layout: Layout) -> str:
 def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     """Apply gates and blocked rules; set aside rows of ratings that they forbid."""
     ledger, of_row = layout.ledger, joined.rating_of_row
+    if not len(joined.answers):  # no row answers a label of the task
+        return joined
     gated = apply_gates(task, joined.answers)
     names = np.array([*task.label_names, ""], object)
     closed = (gated.contradicts >= 0)[of_row] & (of_row >= 0)
@@ -401,7 +404,7 @@ def assemble(
     columns = {name: frame[name] for name in frame.columns if name in unused}
     units = find_larger_units(ratings, columns, item)
     noted = replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
-    return with_kinds(noted, columns, item)
+    return with_like_truth(with_kinds(noted, columns, item), columns, item, row)
 
 
 def _refuse_silence(ledger: Ledger) -> None:

@@ -1,7 +1,8 @@
 """Scores, confidences and audits: their columns, and what their cells say."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -151,6 +152,49 @@ def _long(
     return ScoreColumns(long_score=score, long_confidence=sure, evidence=evidence, limits=limits)
 
 
+FEWEST_SCORED = 3
+"""Fewest items with scores by several raters to see that the scores are those of the items."""
+
+
+def scores_of_raters(
+    columns: ScoreColumns,
+    answers: AnswerColumns,
+    item: "pd.Series[str]",
+    rater: "pd.Series[str]",
+    ledger: Ledger,
+) -> ScoreColumns:
+    """Leave out columns that were recognised by name and have one value for all raters of an item.
+
+    Such a score is a model's or the item's. Scores without answers are kept.
+    """
+    left = set[str]()
+    for column in columns.columns if answers.columns else ():
+        if columns.evidence[column] != BY_NAME:
+            continue
+        rows = pd.DataFrame({"item": item, "rater": rater, "score": ledger.table.frame[column]})
+        rows = rows[(rows != "").all(axis=1)].drop_duplicates()
+        each = rows.groupby("item").agg({"rater": "nunique", "score": "nunique"})
+        several = each[each["rater"] > 1]
+        differ = rows["score"].nunique() > 1
+        if differ and len(several) >= FEWEST_SCORED and (several["score"] == 1).all():
+            left.add(column)
+            ledger.note(
+                f"column {column} is not used: each item has one value for all its raters, so it "
+                f"is no rater's score; {as_code({'score': column})} reads it",
+                code="scores-not-used",
+            )
+    if not left:
+        return columns
+    return replace(
+        columns,
+        score={k: c for k, c in columns.score.items() if c not in left},
+        confidence={k: c for k, c in columns.confidence.items() if c not in left},
+        long_score=columns.long_score if columns.long_score not in left else "",
+        long_confidence=columns.long_confidence if columns.long_confidence not in left else "",
+        evidence={c: why for c, why in columns.evidence.items() if c not in left},
+    )
+
+
 def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
     """Return the two numbers that stand for 0 and 1; anything else is a problem."""
     if isinstance(given, Sequence) and len(given) == 2:
@@ -206,13 +250,17 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger, *, alone: bool) ->
     scale = _scale_of(cells)
     grades = alone and column in columns.alone and _are_grades(cells)
     classes = f"if they are grades, read them as classes: {as_code({'labels': column})}; "
+    ways = [
+        f"if they are on another scale, give it: {as_code({'score_range': scale or (0, 100)})}",
+        f"if the column is no score, leave it out: {as_code(UNUSED)}",
+    ]
+    steps = scale is not None and scale[0] == 1  # that the lowest step means 0 is a bold claim
+    left: dict[str, Any] = {"score_range": scale} if scale and not steps else UNUSED
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
-        mend=f"{classes * grades}if they are on another scale, give it: "
-        f"{as_code({'score_range': scale or (0, 100)})}; if the column is no score, leave it out: "
-        f"{as_code(UNUSED)}",
-        go_on={"labels": column} if grades else {"score_range": scale} if scale else UNUSED,
+        mend=f"{classes * grades}{'; '.join(ways[::-1] if steps else ways)}",
+        go_on={"labels": column} if grades else left,
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
 
@@ -226,12 +274,16 @@ def _are_grades(cells: "pd.Series[str]") -> bool:
 
 
 def _scale_of(cells: "pd.Series[str]") -> tuple[int, int] | None:
-    """Return the smallest usual scale that holds all numbers; None if some cells are no numbers."""
+    """Return the smallest usual scale that holds all numbers; None if some cells are no numbers.
+
+    It starts at 1 if that is the lowest of whole numbers.
+    """
     numbers, filled = parse_numbers(cells)
     given = numbers[filled]
     if not len(given) or not np.isfinite(given).all() or given.min() < 0:
         return None
-    return next(((0, top) for top in USUAL_TOPS if given.max() <= top), None)
+    low = int(given.min() == 1 and bool((given % 1 == 0).all()) and given.max() > 1)
+    return next(((low, top) for top in USUAL_TOPS if given.max() <= top), None)
 
 
 def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":

@@ -16,6 +16,8 @@ from assay.io.reading_log import Ledger
 SHARES = frozenset(WORDS["shares"])
 VOTERS = frozenset(WORDS["voters"])
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?\s*%?")
+TOTALS = frozenset({"total", "totals", "gesamt", "all", "sum", "summe"})
+"""Words in the name of a column of totals."""
 ROUNDING = 0.011
 """Largest rounding of a share: two digits."""
 CLEAR = 0.26
@@ -76,6 +78,26 @@ def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> st
         if counts and frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
             return str(column)
     return None
+
+
+def total_column(frame: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Return the column with the total of the votes in each row; "" if there is none.
+
+    It is called total, or has the name of a number of raters and is none of the ``columns`` of
+    votes; it is nowhere less than one of them.
+    """
+    named = [str(c) for c in frame.columns if TOTALS & set(words_of(str(c)))]
+    number = number_column(frame, [str(c) for c in frame.columns if c not in columns])
+    for column in filter(None, [*named, number]):
+        parts = [c for c in columns if c != column]
+        if not parts or not frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
+            continue
+        cells = frame[parts].replace("", "0")
+        if not all(cells[c].str.fullmatch(r"\d{1,6}(\.0)?").all() for c in parts):
+            continue
+        if (cells.astype(float).max(axis=1) <= frame[column].astype(float)).all():
+            return column
+    return ""
 
 
 def report_shares(frame: pd.DataFrame, ledger: Ledger) -> bool:

@@ -19,6 +19,9 @@ SUBMISSION = frozenset({"accept", "reject", "ignore"})
 """Values of Prodigy's column ``answer``; for choices, the column ``accept`` has the answer."""
 CHOICES = "accept"
 FIRST_CELLS = 100
+FINISHED = ("finished", "isfinished", "completed", "iscompleted", "iscomplete")
+"""Squashed names of flags of responses that were finished."""
+NOT = ("false", "0", "no")
 
 
 def says_submission(column: "pd.Series[str]") -> bool:
@@ -35,6 +38,15 @@ def find_status(
     A column that is constant within items is no status of responses.
     """
     frame = ledger.table.frame
+    for column in (c for c in free if squash(c) in FINISHED):
+        unfinished = frame[column].str.strip().str.casefold().isin(NOT)
+        if unfinished.any() and not unfinished.all():
+            ledger.note(
+                f"by column {column}, {counted(int(unfinished.sum()), 'row')} are of responses "
+                "that were not finished; their answers count like the others",
+                code="unfinished-responses",
+                rows=int(unfinished.sum()),
+            )
     for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
         if not _is_status(column, read):
             # A column of any name may only have words for given and withdrawn responses.

@@ -15,6 +15,7 @@ from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
+from assay.io.answer_words import in_order
 from assay.io.answers import find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import classes_from_data, spellings
@@ -177,13 +178,18 @@ def _answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str])
 def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     """Return the task of a table whose rows answer a question each, and the column of these.
 
-    None unless raters answer several questions of an item, each once, in a few words.
+    None unless raters answer several questions of an item, each once, in a few words, or the caller
+    names the columns of questions and answers.
     """
-    if given.labels or given.label or given.value or given.shapes or given.score:
+    if given.labels or given.shapes or given.score or (given.value and not given.label):
         return None
-    column, labels = _questions_of(table)
-    if len(labels) < 2 or any(len(label.classes) > MOST_CLASSES for label in labels):
+    told = bool(given.label and given.value)
+    column, labels = _questions_of(table, given.label, given.value)
+    fewest = 1 if told else 2
+    if len(labels) < fewest or any(len(label.classes) > MOST_CLASSES for label in labels):
         return None
+    if told:
+        return Task(name=QUESTIONS, labels=tuple(labels_within_reach(labels))), column
     finder = table.finder
     keys = []
     for role in ("item", "rater"):
@@ -208,11 +214,12 @@ def labels_within_reach(labels: Sequence[Label]) -> list[Label]:
     return [label for label in labels if label.name in kept]
 
 
-def of_questions(table: Table, task: Task) -> Table:
+def of_questions(table: Table, task: Task, given: Arguments) -> Table:
     """Leave out the rows of questions that are no labels of the task, with a note."""
     if task.name != QUESTIONS:
         return table
-    asked = table.frame[question_column(table.frame)].str.strip()
+    column = (table.finder.all_of(given.label or ()) or [question_column(table.frame)])[0]
+    asked = table.frame[column].str.strip()
     kept = asked.isin(["", *task.label_names]).to_numpy(bool)
     if kept.all():
         return table
@@ -227,22 +234,35 @@ def of_questions(table: Table, task: Task) -> Table:
     return replace(table, frame=frame, lines=table.lines[kept], notes=(*table.notes, note))
 
 
-def _questions_of(table: Table) -> tuple[str, list[Label]]:
-    """Return the column of questions, and a label for each; none if rows answer no question."""
+def _questions_of(
+    table: Table, label: str | None = None, value: str | None = None
+) -> tuple[str, list[Label]]:
+    """Return the column of questions, and a label for each; none if rows answer no question.
+
+    The caller may name the columns of questions (``label``) and answers (``value``).
+    """
     frame = table.frame
     finder = ColumnFinder(frame.columns)
-    for column in finder.all_of(QUESTION_COLUMNS):
-        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != column]
+    asked, fewest = finder.all_of(QUESTION_COLUMNS), FEWEST_ANSWERS
+    if label:
+        own = finder.all_of(label)
+        asked, fewest = (own, 1) if value else ([c for c in own if c in asked], fewest)
+    for column in asked:
+        answers = [c for c in finder.all_of(value or VALUE_COLUMNS) if c != column]
         counts = frame[column].str.strip().value_counts()
         counts = counts[counts.index != ""]
-        if answers and 1 < len(counts) <= MOST_LABELS and counts.min() >= FEWEST_ANSWERS:
+        several = bool(label and value) or len(counts) > 1
+        if answers and several and 0 < len(counts) <= MOST_LABELS and counts.min() >= fewest:
             labels = []
             for name in sorted(counts.index):  # with the classes of its own rows
                 own = frame.loc[frame[column].str.strip() == name, answers[0]]
                 own = own[[not is_nested(str(cell)) for cell in own]]
-                label = Label(name=name, classes=())
-                classes = classes_from_data([own], label, Ledger(table), named=True)
-                labels.append(replace(label, classes=classes))
+                open_label, ledger = Label(name=name, classes=()), Ledger(table)
+                classes = classes_from_data([own], open_label, ledger, named=True)
+                if any(problem.code == "binary-spellings" for problem in ledger.problems):
+                    classes = ("no", "yes")  # it has their spellings
+                known = table.ordered.get(answers[0], ())
+                labels.append(in_order(replace(open_label, classes=classes), known, ledger))
             return column, labels
     return "", []
 

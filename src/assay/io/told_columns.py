@@ -33,6 +33,7 @@ from assay.io.names import (
     WORKPLACE,
     bare,
     empty_cells,
+    names_answer,
     names_criterion,
     names_item,
     names_rater,
@@ -136,7 +137,8 @@ def told_columns(
     systems = [c for c, kind in kinds.items() if kind == "system" and has_few(head[c])]
     raters = list(known.get("rater", ())[:1]) or [
         c for c in usable
-        if 2 * sizes[c] <= len(head) and not names_criterion(c) and _short(head[c])
+        if 2 * sizes[c] <= len(head) and _short(head[c])
+        and not names_criterion(c) and not names_answer(c)
     ][:MOST_FREE]  # fmt: skip
     fits: list[_Fit] = []
     for rater in raters:

@@ -91,7 +91,7 @@ def find_truth(
             ledger.problem(
                 "truth-not-found",
                 f"`truth={truth!r}` is neither a column nor a file",
-                mend=suggest(truth, finder.columns),
+                mend=_mend_absent(truth, finder, item_columns, task),
                 go_on={"truth": nearest(truth, finder.columns)},
             )
             return None
@@ -101,6 +101,16 @@ def find_truth(
         return None
     said = words_said(found.table, found.columns, words)  # before explained words are replaced
     return replace(found, table=apply_words(found.table, found.columns, words), said=said)
+
+
+def _mend_absent(
+    truth: str, finder: ColumnFinder, item_columns: tuple[str, ...], task: Task
+) -> str:
+    """Say which columns a file of the truth has, or which columns the ratings have."""
+    if not Path(truth).suffix:
+        return suggest(truth, finder.columns)
+    wanted = (*(item_columns or ("item",)), *task.label_names)
+    return f"write this file, with the columns {', '.join(wanted)}, or name the right one"
 
 
 def _from_table(

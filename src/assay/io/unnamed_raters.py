@@ -26,7 +26,7 @@ from assay.io.names import (
     named_columns,
     squash,
 )
-from assay.io.share_tables import number_column
+from assay.io.share_tables import number_column, total_column
 from assay.io.tables import Table, cell_text, reader_note
 
 SEED = 1
@@ -52,7 +52,11 @@ def counted_rows(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     if len(named) != 1 or column is None or not frame[column].str.fullmatch(COUNT).all():
         return export, given
     others = [str(c) for c in frame.columns if c != column]
-    if number_column(frame, others) is not None or frame[column].astype(float).max() <= 1:
+    if (
+        number_column(frame, others) is not None
+        or total_column(frame, [column])
+        or frame[column].astype(float).max() <= 1
+    ):
         return export, given
     export = replace(export, table=times_counted(export.table, column))
     return export, replace(given, counts=None, rater=given.rater or BY_ROW)

@@ -19,21 +19,23 @@ from assay.io.likely_columns import likely_columns
 from assay.io.names import (
     ALL_KNOWN,
     COUNT_NAMES,
+    EMPTY,
     EXPERTS,
     FORM,
     GENERIC,
     KNOWN,
+    MARKS,
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
     SYSTEM_NAMES,
-    TRUTH_NAMES,
     bare,
     is_called,
     names_criterion,
     names_question,
     names_rater,
     names_system,
+    names_truth,
     squash,
     words_in,
     words_of,
@@ -158,6 +160,8 @@ FEWEST_COUNTED = 3
 MOST_WORDS = 3
 """Words beyond which a name is a question, and no system."""
 SHOWN = 4
+BY_CHANCE = 0.001
+"""Probability below which it is no chance that a column is filled only where others differ."""
 MOSTLY = 0.9
 """Smallest share of distinct values for a column to identify rows."""
 NUMBERS = re.compile(r"(\d+)")
@@ -172,6 +176,8 @@ EVERY = "*"
 """Wildcard for all columns that fit."""
 NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "deinname"})
 """Squashed questions of forms for the respondent's name."""
+RESPONSE = "responseid"
+"""Squashed name of what forms call a respondent without a name."""
 
 
 def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ()) -> list[str]:
@@ -179,31 +185,57 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
     If the data define the classes, these are columns of few values that other columns share.
     """
-    others = COUNT_NAMES | TRUTH_NAMES | SUMMARIES
+    others = COUNT_NAMES | SUMMARIES
     columns = [str(c) for c in frame.columns if squash(str(c)) not in others]
-    columns = [c for c in columns if c not in taken]
+    columns = [c for c in columns if c not in taken and not names_truth(c)]
     held = {c: words_in(frame[c]) for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
+        found = _without_deciding(frame, found)
         return found if len(found) >= FEWEST_COLUMNS else []
-    free = {
-        c: v
-        for c, v in held.items()
-        if bare(c) not in ALL_KNOWN
-        and not (len(frame) > FEWEST_COUNTED and frame[c].nunique() == len(frame))  # names rows
-    }
-    found = _alike(free)
+    free = {c: v for c, v in held.items() if bare(c) not in ALL_KNOWN}
+    apart = [c for c in free if len(frame) > FEWEST_COUNTED and frame[c].nunique() == len(frame)]
+    found = _alike({c: v for c, v in free.items() if c not in apart})
     if len(found) < FEWEST_COLUMNS:
         return []
     values = set().union(*(held[c] for c in found))
+    # Such columns name the rows, unless raters who all differ gave them the others' values.
+    found += [
+        c for c in apart
+        if held[c] - MARKS <= values and (not _counts_rows(frame[c]) or _called_alike(c, found))
+    ]  # fmt: skip
+    found = _without_deciding(frame, found)
     raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
     return [c for c in columns if c in found or (c in raters and held[c] <= values)]
 
 
+def _counts_rows(column: "pd.Series[str]") -> bool:
+    """Whether a column numbers the rows, from 0 or 1."""
+    words = [canonical(word) for word in column]
+    return any(words == [str(n + start) for n in range(len(words))] for start in (0, 1))
+
+
+def _without_deciding(frame: pd.DataFrame, columns: list[str]) -> list[str]:
+    """Leave out columns filled only where the others differ, which decide between raters."""
+    if not FEWEST_COLUMNS < len(columns) <= MOST_NAMED:
+        return columns
+    cells = frame[columns].map(canonical).to_numpy(object)
+    filled = ~np.isin(cells, list(EMPTY))
+    found = []
+    for n, column in enumerate(columns):
+        others = pd.DataFrame(cells).where(filled).drop(columns=n)
+        differ = (others.nunique(axis=1) > 1).to_numpy(bool)
+        chance = differ.mean() ** filled[:, n].sum()
+        if not (differ | ~filled[:, n]).all() or chance > BY_CHANCE:
+            found.append(column)
+    return found
+
+
 def _alike(held: dict[str, set[str]]) -> list[str]:
     """Return the largest group of columns that share their few values: at most one of its own
-    beside two shared. Columns whose names differ from theirs in a number only are added.
+    beside two shared. Columns whose names differ from theirs in a number only are added, if they
+    share some value.
     """
     few = {c: frozenset(v) for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     distinct = dict.fromkeys(few.values())  # hundreds of questions share a few sets of answers
@@ -216,7 +248,12 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
         group = [c for c, own in few.items() if own in alike]
         if len(group) > len(best):
             best = group
-    return [c for c in few if c in best or _called_alike(c, best)]
+    found = list(best)
+    others = [c for c in few if c not in best and _called_alike(c, best)]
+    while more := [c for c in others if any(few[c] & few[shown] for shown in found)]:
+        found += more
+        others = [c for c in others if c not in more]
+    return [c for c in few if c in found]
 
 
 def _called_alike(column: str, others: Sequence[str]) -> bool:
@@ -388,6 +425,7 @@ def person_of(rest: Sequence[str]) -> str:
     found = [c for c in rest if names_people(c)]
     if is_form(rest):
         found += [c for c in rest if squash(c).rstrip("?:") in NAMES]
+        found += [c for c in rest if squash(c) == RESPONSE]
     return min(found, key=lambda c: bare(c) not in KNOWN["rater"], default="")
 
 

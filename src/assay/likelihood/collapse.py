@@ -25,6 +25,7 @@ This file collapses identical items into cells and identical clusters into bundl
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +76,14 @@ class Pattern:
         return len(self.cluster_bundle if self.cases is None else self.cases.start[1:])
 
     @property
+    def cluster_of_items(self) -> Ints:
+        """Return the cluster of each item."""
+        start, items = self.members
+        found = np.empty(len(items), np.int64)
+        found[items] = np.repeat(np.arange(self.clusters), np.diff(start))
+        return found
+
+    @cached_property
     def item_of(self) -> Ints:
         """Return the item that each of ``item_cell`` stands for."""
         return np.arange(len(self.item_cell)) if self.cases is None else self.cases.item
@@ -84,7 +93,7 @@ class Pattern:
         """Number of items."""
         return len(self.members[1])
 
-    @property
+    @cached_property
     def members(self) -> tuple[Ints, Ints]:
         """Return ``(start, items)``, the items of each cluster."""
         start, order = self.cluster_items

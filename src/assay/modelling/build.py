@@ -159,7 +159,7 @@ def build_parts(
     return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
 
 
-class _Reading(NamedTuple):
+class _RowsOfPart(NamedTuple):
     """A part's view of its ratings.
 
     own : fields that only this kind of part has
@@ -199,12 +199,12 @@ def _build(
         )
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
-    read = (_read_scores if scored else _read_answers)(ratings, recipe, raters, priors, units)
+    rows = (_rows_of_scores if scored else _rows_of_answers)(ratings, recipe, raters, priors, units)
     # Raters with a shared confusion are one unit, but an urn has one rater's ratings.
     voice = np.where(units.unit >= 0, units.unit * len(ratings.raters) + ratings.rater, -1)
     together = spec.replicates == "together"
     place = np.searchsorted(members, ratings.rater)
-    repeats = collect_repeats(read.row, voice, ratings.item, read.kind, place, together=together)
+    repeats = collect_repeats(rows.row, voice, ratings.item, rows.kind, place, together=together)
     common = {
         "layout": confusion_layout(ratings.task),
         "raters": raters.as_one() if shared else raters,
@@ -227,10 +227,10 @@ def _build(
         consistency=Consistency(raters=raters, priors=priors.whole_ratings)
         if repeats.urns
         else None,
-        copying=split_copies(ratings, spec.copies, repeats.row, read.kind, members),
+        copying=split_copies(ratings, spec.copies, repeats.row, rows.kind, members),
         copied=priors.whole_ratings["copied"],
         shared=shared,
-        **read.own,
+        **rows.own,
     )
 
 
@@ -264,9 +264,9 @@ def _alone(ratings: Ratings, reference: str | None) -> Bools:
     return np.asarray(~(ratings.truth >= 0).any(axis=0) & (reference is None))
 
 
-def _read_answers(
+def _rows_of_answers(
     ratings: Ratings, recipe: Recipe, raters: Raters, priors: PartPriors, units: Units
-) -> _Reading:
+) -> _RowsOfPart:
     layout = confusion_layout(ratings.task)
     family = family_class(recipe.family)(
         layout=layout, raters=raters, priors=priors.family, owner_priors=priors.owners
@@ -290,12 +290,12 @@ def _read_answers(
         if name in recipe.layers
     }
     own = {"family": family, "responses": responses, **layers}
-    return _Reading(own=own, row=responses.row, kind=_answered_kind(ratings.answers))
+    return _RowsOfPart(own=own, row=responses.row, kind=_answered_kind(ratings.answers))
 
 
-def _read_scores(
+def _rows_of_scores(
     ratings: Ratings, recipe: Recipe, raters: Raters, priors: PartPriors, units: Units
-) -> _Reading:
+) -> _RowsOfPart:
     if "system_bias" in recipe.layers:
         raise ModelError(
             "system_bias works with families of answers by class, not with scores",
@@ -309,7 +309,7 @@ def _read_scores(
         "space": space,
         "products": score_products(layout, space, unique[:, 0], unique[:, 1:], len(units.rater)),
     }
-    return _Reading(own=own, row=row, kind=_answered_kind(codes))
+    return _RowsOfPart(own=own, row=row, kind=_answered_kind(codes))
 
 
 def _drift(

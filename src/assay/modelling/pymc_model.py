@@ -109,6 +109,6 @@ def model_of(structure: Structure) -> "pm.Model":
         tables = structure.tables(values, pt)
         value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
         pm.Potential("ratings", value)
-        marginal = structure.prevalence.marginal(structure.state_chances(values, pt), pt)
-        pm.Deterministic("prevalence", marginal, dims=(*(("system",) if systems else ()), "state"))
+        for name, (dims, found) in structure.derived(values, pt).items():
+            pm.Deterministic(name, found, dims=dims)
     return model

@@ -37,6 +37,7 @@ from assay.modelling.layers import (
 )
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
+from assay.modelling.readings import NO_READINGS, Readings
 from assay.modelling.replicates import Consistency, Repeats
 from assay.modelling.responses import ProductRows, Responses
 
@@ -54,6 +55,7 @@ class RaterModel(ABC):
     copying, copied : splits the rows of raters who copy others; prior of the share of copied
         ratings
     shared : whether all raters have one confusion
+    readings : of the clusters of all parts; empty if no raters misread any
     """
 
     name: str
@@ -72,6 +74,7 @@ class RaterModel(ABC):
     copying: Copying
     copied: Prior
     shared: bool
+    readings: Readings = NO_READINGS
 
     @property
     def owners(self) -> Bools:
@@ -106,7 +109,7 @@ class RaterModel(ABC):
     ) -> Any:
         """Return log p(rating | state) of each distinct rating, (..., row, state).
 
-        ``direction`` is how the rater reads the item's cluster; None averages over the readings.
+        ``direction`` is how the rater reads the item's cluster; None without the layer.
         """
 
     @abstractmethod
@@ -137,7 +140,8 @@ class RaterModel(ABC):
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Return P(reported class of a label | perceived state), (draw, unit, state, label, class).
 
-        The sum over classes is below 1 where the rater's own answers close a label.
+        The sum over classes is below 1 where the rater's own answers close a label. ``values`` has
+        all parameters of the model.
         """
 
     def accuracy(self, values: Mapping[str, Floats]) -> Floats:
@@ -251,6 +255,19 @@ class RaterModel(ABC):
         """How its raters may read a cluster; its rows stand one direction after the other."""
         return (None,) if self.misreading is None else DIRECTIONS
 
+    def read_shares(self, values: Mapping[str, Floats]) -> list[tuple[Floats, int | None]]:
+        """Return the share (draw, unit) of a rater's clusters read in each of ``directions``.
+
+        ``values`` has all parameters of the model, as raters of other parts share the clusters.
+        """
+        if self.misreading is None:
+            return [(np.ones((1, 1)), None)]
+        clusters = self.owners.T @ self.readings.clusters[self.members]
+        group = self.readings.group[self.members][self.owners.argmax(axis=0)]
+        wrong = self.readings.shares(values, clusters, group, np)
+        shares = [wrong / 2 if direction else 1 - wrong for direction in DIRECTIONS]
+        return list(zip(shares, DIRECTIONS, strict=True))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CategoricalRaterModel(RaterModel):
@@ -301,9 +318,11 @@ class CategoricalRaterModel(RaterModel):
         own, layout = self.own(values), self.family.layout
         tilt = self.tilt(own, position, np)
         rows: Any = 0.0
-        for weight, confusion in self._components(own, tilt, np):
-            chance = np.exp(np.asarray(confusion))[..., : layout.asked_rows, :]
-            rows = rows + (chance if weight is None else chance * np.exp(weight)[..., None, None])
+        for share, direction in self.read_shares(values):
+            for weight, confusion in self._components(own, tilt, np, direction):
+                often = share if weight is None else share * np.exp(weight)
+                chance = np.exp(np.asarray(confusion))[..., : layout.asked_rows, :]
+                rows = rows + chance * often[..., None, None]
         table = np.full((*rows.shape[:2], len(layout.classes), layout.width, layout.width), np.nan)
         for row, (label, true) in enumerate(zip(layout.labels, layout.true_classes, strict=True)):
             count = layout.classes[label]
@@ -312,10 +331,13 @@ class CategoricalRaterModel(RaterModel):
 
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Return P(reported class of a label | perceived state), summed over answer vectors."""
-        layout = self.family.layout
+        own, layout = self.own(values), self.family.layout
         everything = np.ones(len(layout.classes), bool)
         menu = build_menu(layout, self.responses.space, everything, self.responses.resolve)
-        chance = self.menu_chances(values, menu, tilt)
+        chance: Any = sum(
+            share[..., None, None] * self.menu_chances(own, menu, tilt, direction)
+            for share, direction in self.read_shares(values)
+        )
         shares = [
             np.stack(
                 [chance[..., menu.options[:, n] == k].sum(-1) for k in range(layout.width)], axis=-1
@@ -331,7 +353,10 @@ class CategoricalRaterModel(RaterModel):
         tilt: Tilt | None,
         direction: int | None = None,
     ) -> Floats:
-        """Return P(option | state) of each unit, (..., unit, state, option)."""
+        """Return P(option | state) of each unit, (..., unit, state, option).
+
+        ``direction`` is how its rater reads the item's cluster; None without the layer.
+        """
         total = None
         for weight, confusion in self._components(values, tilt, np, direction):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
@@ -366,14 +391,10 @@ class CategoricalRaterModel(RaterModel):
     def _components(
         self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any, direction: int | None = None
     ) -> list[tuple[Any, Any]]:
-        """Return the kinds of ratings of the family, by reading and impression, and lapses."""
+        """Return the kinds of ratings of the family with one reading, by impression, and lapses."""
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
-        if self.misreading is not None:
-            layer = self.misreading
-            if direction is None:
-                kinds = layer.mix(kinds, values, xp)
-            else:
-                kinds = layer.moved(kinds, values, direction, xp)
+        if self.misreading is not None and direction is not None:
+            kinds = self.misreading.moved(kinds, values, direction, xp)
         if self.halo is not None:
             kinds = self.halo.mix(kinds, values, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
@@ -433,7 +454,7 @@ class ScorePart(RaterModel):
     def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Return P(score in a class's region | perceived state)."""
         layout = self.family.layout
-        chance = np.exp(np.asarray(self.log_codes(values, tilt, np)))
+        chance = np.exp(np.asarray(self.log_codes(self.own(values), tilt, np)))
         width = max(layout.classes)
         shares = np.zeros((*chance.shape[:2], len(self.space.states), len(layout.classes), width))
         for n, classes in enumerate(layout.classes):

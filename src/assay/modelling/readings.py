@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,62 +11,83 @@ import numpy as np
 from assay._util.arrays import NEVER, append_constant, logsumexp
 from assay._util.grouping import sorted_rows, unique_rows
 from assay._util.typing import Floats, Ints
-from assay.data.misread_clusters import DIRECTIONS, most_misread
-from assay.likelihood.collapse import Cases
-from assay.modelling.rater_model import RaterModel
+from assay.data.misread_clusters import DIRECTIONS, Seats, most_misread
+from assay.modelling.layers.impressions import log_chances
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readings:
     """The kinds of readings: equally probable ones, with as many raters of each group who misread.
 
+    A *crew* is how many raters of each group have a seat at a cluster.
+
+    names : parameters with the chances of the groups, one after the other
+    group : of each rater, -1 for raters who misread no clusters (rater,)
+    clusters : number of clusters with each crew at which a rater has a seat (rater, crew)
+    crew : of each kind (kind,)
     misread, rightly : number of raters of each group who do (kind, group)
-    alike : kinds of the clusters with the same numbers of raters, -1 beyond them (raters, kind)
-    times : log number of readings of each of these kinds, ``NEVER`` beyond them (raters, kind)
-    of : the row of ``alike`` of each kind (kind,)
-    clusters : number of clusters of each row of ``alike`` (raters,)
+    alike : kinds of each crew, -1 beyond them (crew, place)
+    times : log number of readings of each of these kinds, ``NEVER`` beyond them (crew, place)
     """
 
+    names: tuple[str, ...]
+    group: Ints
+    clusters: Floats
+    crew: Ints
     misread: Floats
     rightly: Floats
     alike: Ints
     times: Floats
-    of: Ints
-    clusters: Ints
 
-    def table(self, values: Mapping[str, Any], parts: Sequence[RaterModel], xp: Any) -> Any:
-        """Return the log probability of each kind of reading, (..., kind)."""
-        shares = [
-            part.misreading.log_shares(part.own(values), xp)
-            for part in parts
-            if part.misreading is not None
-        ]
-        if not shares:
-            return np.zeros(0)
-        right, wrong = (xp.concatenate(each, axis=-1) for each in zip(*shares, strict=True))
-        return self._table(right, wrong, xp)
+    def chances(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the chance that a rater misreads a cluster that all others read rightly, by group.
 
-    def misread_shares(self, right: Floats, wrong: Floats) -> Floats:
-        """Return the share of clusters that a rater of each group misreads, (..., group).
-
-        It is below that of a rater alone: few raters misread a cluster at once.
+        ``values`` has all parameters of the model; the result is (..., group).
         """
-        times = self.times[self.alike >= 0]  # kinds are numbered along the rows of ``alike``
-        expected = np.exp(self._table(right, wrong, np) + times) * self.clusters[self.of]
-        return np.asarray(expected @ self.misread / (expected @ (self.misread + self.rightly)))
+        return xp.concatenate([values[name] for name in self.names], axis=-1)
 
-    def _table(self, right: Any, wrong: Any, xp: Any) -> Any:
-        """Return :meth:`table` from the groups' log shares, (..., group) each."""
+    def table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the log probability of each kind of reading, (..., kind)."""
+        if not self.names:
+            return np.zeros(0)
+        right, wrong = log_chances(self.chances(values, xp), xp)
         logs = (wrong[..., None, :] * self.misread).sum(axis=-1)
         logs = logs + (right[..., None, :] * self.rightly).sum(axis=-1)
         every = append_constant(logs, [NEVER], xp)[..., self.alike] + self.times
-        return logs - logsumexp(every, xp)[..., self.of]
+        return logs - logsumexp(every, xp)[..., self.crew]
+
+    def shares(self, values: Mapping[str, Any], clusters: Floats, group: Ints, xp: Any) -> Any:
+        """Return the share of some clusters that a rater of a group misreads, (..., set).
+
+        clusters : number of clusters with each crew, in sets (set, crew); all of the group if none
+        group : of the rater (set,)
+        """
+        clusters = np.where(clusters.any(axis=1)[:, None], clusters, self.of_groups[group])
+        total = clusters.sum(axis=1, keepdims=True)
+        weight = clusters / np.maximum(total, 1)
+        by_rater = self.misread / np.maximum(self.misread + self.rightly, 1)
+        of_kind = weight[:, self.crew] * by_rater[:, group].T
+        times = np.exp(self.times)[self.alike >= 0]
+        found = xp.matmul(xp.exp(self.table(values, xp)), (of_kind * times).T)
+        # A group without clusters would misread one that it reads alone.
+        return found + self.chances(values, xp)[..., group] * (total[:, 0] == 0)
+
+    def shares_of_groups(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the share of its clusters that a rater of each group misreads, (..., group)."""
+        return self.shares(values, self.of_groups, np.arange(len(self.of_groups)), xp)
+
+    @property
+    def of_groups(self) -> Floats:
+        """The ``clusters`` of all raters of a group together, (group, crew)."""
+        found = np.zeros((self.misread.shape[1], self.clusters.shape[1]))
+        np.add.at(found, self.group[self.group >= 0], self.clusters[self.group >= 0])
+        return found
 
 
 NO_READINGS = Readings(
+    names=(), group=np.zeros(0, np.int64), clusters=np.zeros((0, 0)), crew=np.zeros(0, np.int64),
     misread=np.zeros((0, 0)), rightly=np.zeros((0, 0)), alike=np.zeros((0, 0), np.int64),
-    times=np.zeros((0, 0)), of=np.zeros(0, np.int64),
-    clusters=np.zeros(0, np.int64),
+    times=np.zeros((0, 0)),
 )  # fmt: skip
 
 
@@ -86,98 +107,65 @@ def patterns(raters: int) -> Ints:
     return np.stack(found)
 
 
-class Expanded(NamedTuple):
-    """Ratings of all cases: clusters with each of their readings.
+class Crews(NamedTuple):
+    """The crew of each cluster (cluster,); readings by each crew, and the kind of each."""
 
-    cases : the cases
-    item_of_row, row : item in its case, and row, of each rating in each case
-    """
-
-    cases: Cases
-    item_of_row: Ints
-    row: Ints
-
-
-def find_readings(
-    cluster: Ints, item: Ints, rater: Ints, row: Ints, group: Ints, apart: Ints
-) -> tuple[Readings, Expanded]:
-    """Return the readings of all clusters, and the ratings in each case.
-
-    cluster : of each item, by number
-    group : of each rater, counted over the parts with the layer; -1 without it (rater,)
-    apart : number of rows between those of two directions of a rater (rater,)
-    """
-    order = np.argsort(group, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    of_rating = cluster[item]
-    keys = of_rating * len(order) + place[rater]
-    seats = np.unique(keys[group[rater] >= 0])
-    owner, seat_group = seats // len(order), group[order[seats % len(order)]]
-    clusters = int(cluster.max(initial=-1)) + 1
-    counts = np.zeros((clusters, int(group.max()) + 1), np.int64)
-    np.add.at(counts, (owner, seat_group), 1)
-    first = np.append(0, counts.sum(axis=1).cumsum())
-    seat = np.where(group[rater] >= 0, np.searchsorted(seats, keys) - first[of_rating], -1)
-    shown, which = unique_rows(*counts.T)
-    numbered = _number(counts[shown], np.bincount(which))
-    every = [patterns(int(n)) for n in counts[shown].sum(axis=1)]
-    of_cluster = np.array([len(found) for found in every])[which]
-    items = np.argsort(cluster, kind="stable")
-    size = np.bincount(cluster, minlength=clusters)
-    position = np.empty_like(items)
-    position[items] = np.arange(len(items)) - np.repeat(np.append(0, size.cumsum())[:-1], size)
-    start = np.append(0, of_cluster.cumsum())
-    base = np.append(0, (of_cluster * size).cumsum())
-    cases = Cases(
-        start=start, kind=np.empty(start[-1], np.int64), item=np.empty(base[-1], np.int64),
-        case=np.empty(base[-1], np.int64),
-    )  # fmt: skip
-    rows, where = [], []
-    for n, found in enumerate(every):
-        mine, own, said = which == n, which[cluster] == n, np.flatnonzero(which[of_rating] == n)
-        for k, reading in enumerate(found):
-            cases.kind[start[:-1][mine] + k] = numbered.kind[n][k]
-            at = base[cluster[own]] + k * size[cluster[own]] + position[own]
-            cases.item[at] = np.flatnonzero(own)
-            cases.case[at] = start[cluster[own]] + k
-            step = np.append(reading, 0)[seat[said]]  # the last is for raters without the layer
-            rows.append(row[said] + step * apart[rater[said]])
-            c = of_rating[said]
-            where.append(base[c] + k * size[c] + position[item[said]])
-    return numbered.readings, Expanded(cases, np.concatenate(where), np.concatenate(rows))
-
-
-class _Numbered(NamedTuple):
-    """Readings, and the kind of each pattern of each set of raters."""
-
-    readings: Readings
+    of_cluster: Ints
+    patterns: list[Ints]
     kind: list[Ints]
 
 
-def _number(counts: Ints, clusters: Ints) -> _Numbered:
-    """Return the kinds of readings of clusters with these raters, (raters, group)."""
-    misread, rightly, alike, times, of = [], [], [], [], []
-    kind, before = [], 0
-    for n, by_group in enumerate(counts):
-        owner = np.repeat(np.arange(len(by_group)), by_group)
-        wrong = patterns(len(owner)) > 0
-        by_kind = np.stack([wrong[:, owner == g].sum(axis=1) for g in range(len(by_group))], axis=1)
-        found, here = sorted_rows(*by_kind.T)
-        misread.append(found)
-        rightly.append(by_group - found)
-        alike.append(np.arange(before, before + len(found)))
-        times.append(np.log(np.bincount(here)))
-        of.append(np.full(len(found), n))
-        kind.append(here + before)
-        before += len(found)
-    widest = max(len(one) for one in alike)
+def find_readings(names: tuple[str, ...], group: Ints, seats: Seats) -> tuple[Readings, Crews]:
+    """Return the readings of clusters by the raters who have seats at them.
+
+    names, group : as in :class:`Readings`
+    """
+    cluster = np.repeat(np.arange(len(seats.start) - 1), np.diff(seats.start))
+    counts = np.zeros((len(seats.start) - 1, int(group.max()) + 1), np.int64)
+    np.add.at(counts, (cluster, group[seats.rater]), 1)
+    shown, of_cluster = unique_rows(*counts.T)
+    every = [_kinds(by_group) for by_group in counts[shown]]
+    first = np.append(0, np.cumsum([len(one.times) for one in every]))
+    clusters = np.zeros((len(group), len(every)))
+    np.add.at(clusters, (seats.rater, of_cluster[cluster]), 1)
+    alike = [np.arange(a, b) for a, b in pairwise(first)]
     readings = Readings(
-        misread=np.concatenate(misread).astype(float),
-        rightly=np.concatenate(rightly).astype(float),
-        alike=np.stack([np.pad(a, (0, widest - len(a)), constant_values=-1) for a in alike]),
-        times=np.stack([np.pad(t, (0, widest - len(t)), constant_values=NEVER) for t in times]),
-        of=np.concatenate(of),
+        names=names,
+        group=group,
         clusters=clusters,
+        crew=np.repeat(np.arange(len(every)), np.diff(first)),
+        misread=np.concatenate([one.misread for one in every]).astype(float),
+        rightly=np.concatenate([one.rightly for one in every]).astype(float),
+        alike=_padded(alike, -1),
+        times=_padded([one.times for one in every], NEVER),
     )
-    return _Numbered(readings, kind)
+    crews = Crews(
+        of_cluster=of_cluster,
+        patterns=[patterns(int(by_group.sum())) for by_group in counts[shown]],
+        kind=[one.kind + start for one, start in zip(every, first, strict=False)],
+    )
+    return readings, crews
+
+
+class _Kinds(NamedTuple):
+    """Kinds of readings by a crew, as in :class:`Readings`, and the kind of each reading."""
+
+    misread: Ints
+    rightly: Ints
+    times: Floats
+    kind: Ints
+
+
+def _kinds(by_group: Ints) -> _Kinds:
+    """Return the kinds of readings by a crew, whose raters sit by group."""
+    of_seat = np.repeat(np.arange(len(by_group)), by_group)
+    wrong = patterns(len(of_seat)) > 0
+    each = np.stack([wrong[:, of_seat == g].sum(axis=1) for g in range(len(by_group))], axis=1)
+    misread, kind = sorted_rows(*each.T)
+    return _Kinds(misread, by_group - misread, np.log(np.bincount(kind)), kind)
+
+
+def _padded(rows: Sequence[Any], value: float) -> Any:
+    """Return rows of different lengths as one array, with a constant beyond them."""
+    widest = max(len(row) for row in rows)
+    return np.stack([np.pad(row, (0, widest - len(row)), constant_values=value) for row in rows])

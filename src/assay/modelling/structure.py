@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.arrays import divided
@@ -45,7 +44,8 @@ from assay.modelling.prior_names import (
 )
 from assay.modelling.priors import Prior, Priors, named_priors, override
 from assay.modelling.rater_model import RaterModel
-from assay.modelling.readings import NO_READINGS, Readings, find_readings
+from assay.modelling.reading_cases import find_cases
+from assay.modelling.readings import NO_READINGS, Readings
 from assay.modelling.spec import Recipe, Spec
 
 
@@ -146,6 +146,11 @@ class Structure:
         return found
 
     @cached_property
+    def rows_of_ratings(self) -> Ints:
+        """Return the row of each rating in the response table, without readings; -1 without one."""
+        return _number_rows(self.ratings, self.parts, {})[0]
+
+    @cached_property
     def pools(self) -> list[tuple[RaterModel, PoolLean]]:
         """Parts whose raters may lean from their pool."""
         return [(part, pool) for part in self.parts for pool in part.pool_leans]
@@ -169,8 +174,23 @@ class Structure:
             layer=self.perception.table(values, prevalence, xp),
             hard_truth=self.hard_truth_table(values, xp),
             mixing=self.prevalence.mixing(values, xp),
-            reading=self.readings.table(values, self.parts, xp),
+            reading=self.readings.table(values, xp),
         )
+
+    def derived(self, values: Mapping[str, Any], xp: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
+        """Return dims and values of what a fit has beside the parameters: the prevalence, and the
+        share of clusters that raters misread.
+        """
+        dims = (*(("system",) if self.prevalence.design.systems else ()), "state")
+        marginal = self.prevalence.marginal(self.state_chances(values, xp), xp)
+        found: dict[str, Any] = {"prevalence": (dims, marginal)}
+        for part in self.parts:
+            if part.misreading is not None:
+                groups = np.unique(self.readings.group[part.members])
+                share = self.readings.shares_of_groups(values, xp)[..., groups]
+                group = part.prefix + part.misreading.dims[0]
+                found[f"{part.prefix}misreading_share"] = ((group,), share)
+        return found
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the probabilities of a hard item's states given its state if easy."""
@@ -292,7 +312,6 @@ def build_structure(
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
     readings, pattern = _pattern(ratings, prevalence, parts, layered)
-    parts = _with_readings(parts, readings)
     several = not layered and len(space.states) <= MAX_STATES
     difficulty = difficulty_of(
         layers,
@@ -306,7 +325,7 @@ def build_structure(
         spec=spec,
         ratings=ratings,
         prevalence=prevalence,
-        parts=parts,
+        parts=tuple(replace(part, readings=readings) for part in parts),
         difficulty=difficulty,
         hard_truth=HardTruth(
             space=space,
@@ -370,14 +389,12 @@ def _pattern(
     rated = row >= 0
     # Popped from a list, so that ``collapse`` can free these large arrays.
     handed = [row[rated], ratings.item[rated]]
-    rater = ratings.rater[rated] if any(part.misreading for part in parts) else None
+    rating = np.flatnonzero(rated) if any(part.misreading for part in parts) else None
     del row, rated
     design, readings, cases = prevalence.design, NO_READINGS, None
-    if rater is not None:
+    if rating is not None:
         item, row = handed.pop(), handed.pop()
-        cluster = pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
-        misreaders = _misreaders(ratings, parts)
-        readings, expanded = find_readings(cluster, item, rater, row, *misreaders)
+        readings, expanded = find_cases(ratings, parts, rating, item, row)
         cases, handed = expanded.cases, [expanded.row, expanded.item_of_row]
     found = collapse(
         item_of_row=handed.pop(),
@@ -392,32 +409,6 @@ def _pattern(
         cases=cases,
     )
     return readings, found
-
-
-def _with_readings(parts: tuple[RaterModel, ...], readings: Readings) -> tuple[RaterModel, ...]:
-    """Let the layers of misreadings know the clusters' readings."""
-    found, first = list(parts), 0
-    for n, part in enumerate(parts):
-        if part.misreading is not None:
-            layer = replace(part.misreading, readings=readings, first=first)
-            found[n], first = replace(part, misreading=layer), first + len(layer.raters.groups)
-    return tuple(found)
-
-
-def _misreaders(ratings: Ratings, parts: tuple[RaterModel, ...]) -> tuple[Ints, Ints]:
-    """Return the group of each rater who may misread clusters, and its rows in one direction.
-
-    Groups are counted over the parts with the layer; others have -1.
-    """
-    group, apart = np.full((2, len(ratings.raters)), -1, np.int64)
-    first = 0
-    for part in parts:
-        if part.misreading is not None:
-            layer = part.misreading.raters
-            own = part.raters.group if len(layer.names) == len(part.members) else 0
-            group[part.members], apart[part.members] = first + own, part.copying.count
-            first += len(layer.groups)
-    return group, apart
 
 
 def _number_rows(

@@ -143,7 +143,7 @@ def _class_chances(
     own, shares = part.own(values), part.shares[members]
     found = []
     for tilt in part.tilts(own, structure.difficulty.positions, np):
-        chance = part.label_chances(own, tilt)
+        chance = part.label_chances(values, tilt)
         chance = np.einsum("ru,du...->dr...", shares, chance)
         total = chance.sum(axis=-1, keepdims=True)
         found.append(np.divide(chance, total, out=np.zeros_like(chance), where=total > 0))

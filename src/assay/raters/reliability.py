@@ -233,7 +233,7 @@ def _recorded(
     chunk = max(1, CHUNK_NUMBERS // max(part.widest, len(part.unit_rater) * states * width))
     for first in range(0, draws, chunk):
         piece = {k: v[first : first + chunk] for k, v in values.items()}
-        answer = partial(part.label_chances, part.own(piece))
+        answer = partial(part.label_chances, piece)
         chance = over_layers(structure, part, piece, answer)
         weighted = chance * share[first : first + chunk, :, :, None, None]
         for label in range(labels):

@@ -21,7 +21,7 @@ MARGIN = 0.05
 """Share by which more data have to narrow an interval to be mentioned."""
 FEASIBLE = 10
 """Times the data of now: more of them are not advised."""
-OUT_OF_REACH = "no feasible amount of such data decides"
+OUT_OF_REACH = "if the estimate stays as it is, no feasible amount of such data decides"
 """Said where only more would decide, or nothing."""
 FEW_PAIRED = 0.5
 """Share of the clusters with all systems below which page one says so."""

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import (
-    chance_cell,
+    chance_cells,
     counted,
     does,
     fixed,
@@ -40,14 +40,15 @@ def shortest(*texts: str) -> str:
 def of_claims(material: Material) -> tuple[str, str, str]:
     """Return question, answer and certainty of the first claim, if there are claims."""
     first, *others = material.verdicts
-    chance = f"P {chance_said(first.probability)}"
+    chance = f"P {chance_said(first.probability, material.level)}"
     best = f"{first.verdict.capitalize()}: {first.claim.text} ({chance})."
     if others:
         held = sum(r.verdict == "supported" for r in material.verdicts)
         best = f"{held} of {len(material.verdicts)} claims are supported. {best}"
     subject = material.titles.get(first.metric, first.metric)
     if first.claim.other is not None:
-        subject = f"{first.claim.subject} on {subject}"
+        times = f"{first.claim.factor:g} * " * (first.claim.factor != 1)
+        subject = f"{first.claim.system} minus {times}{first.claim.other} in {subject}"
     elif first.claim.system is not None:
         subject = f"{subject} of {first.claim.system}"
     told = interval(first.mean, first.lower, first.upper, _decimals_of_claim(material, first))
@@ -102,8 +103,11 @@ def _without_a_best(material: Material, pairs: pd.DataFrame) -> tuple[str, str]:
     apart = all(
         first["lower"] > other["upper"] or other["lower"] > first["upper"] for other in others
     )
-    told = gap_said(material, line)
-    about = f"{line['a']} - {line['b']} is {told}, {percent(line['level'])} interval."
+    way = f" ({line['better']} is better)" * (line["better"] in SIGNS)
+    about = (
+        f"{line['a']} minus {line['b']} in {title}{way}: {gap_said(material, line)}, "
+        f"{percent(line['level'])} interval."
+    )
     word = (
         ("lower" if lower else "higher") if len(others) == 1 else ("lowest" if lower else "highest")
     )
@@ -199,10 +203,10 @@ def _better_of_two(material: Material, usable: pd.DataFrame) -> tuple[str, str]:
 def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: pd.Series) -> str:
     """State the probability that a system is better, over the metrics."""
     if len(lines) == 1:
-        return f"P({first} is better) {chance_said(chances.iloc[0])}."
-    least, most = chance_cell(chances.min()), chance_cell(chances.max())
+        return f"P({first} is better) {chance_said(chances.iloc[0], material.level)}."
+    least, most = chance_cells([chances.min(), chances.max()], material.level)
     if least == most:
-        return f"P({first} is better) {chance_said(chances.min())} on all of them."
+        return f"P({first} is better) {chance_said(chances.min(), material.level)} on all of them."
     at = int(np.argmin(chances)), int(np.argmax(chances))
     low, high = (material.titles[lines["metric"].iloc[n]] for n in at)
     return shortest(
@@ -232,12 +236,13 @@ def _best_of_many(material: Material, ranked: pd.DataFrame) -> tuple[str, str]:
     chances = mine["p_best"]
     if len(mine) == 1:
         loss, sure_said = mine["expected_loss"].iloc[0], f"P({first} is best)"
-        sure_said += f" {chance_said(chances.iloc[0])}"
+        sure_said += f" {chance_said(chances.iloc[0], material.level)}"
         lose = f"; choosing it loses {fixed(loss, 3)} on average, counted as 0 where it is best"
         return best, f"{sure_said}{lose * bool(loss >= LEAST_LOSS)}."
-    least, most = chance_cell(chances.min()), chance_cell(chances.max())
+    least, most = chance_cells([chances.min(), chances.max()], material.level)
     if least == most:
-        return best, f"P({first} is best) {chance_said(chances.min())} on all of these metrics."
+        told = chance_said(chances.min(), material.level)
+        return best, f"P({first} is best) {told} on all of these metrics."
     return best, f"P({first} is best) is between {least} and {most} on these metrics."
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from assay._util.text import (
     UNDEFINED,
-    chance_cell,
+    chance_cells,
     counted,
     fixed,
     interval,
@@ -169,7 +169,7 @@ def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
         mean_b=[fixed(systems[m, s], decimals)
                 for m, s in zip(pairs["metric"], pairs["b"], strict=True)],
         gap=[gap_said(material, line) for line in lines_of(pairs)],
-        chance=list(map(chance_cell, better_chances(pairs))),
+        chance=chance_cells(better_chances(pairs), material.level),
     )  # fmt: skip
     directed = pairs["better"].isin(SIGNS)
     chance = "P(first better)" if directed.all() else "P(first higher)"
@@ -229,7 +229,7 @@ def _systems_table(material: Material) -> Table:
         rows[metric] = [texts[name] for name in rows["system"]]
         shown[metric] = material.titles[metric] + mark
         if len(metrics) == 1 and part["p_best"].notna().all():
-            rows["p_best"] = [chance_cell(part["p_best"][name]) for name in rows["system"]]
+            rows["p_best"] = chance_cells(part["p_best"][rows["system"]], material.level)
             rows["loss"] = [fixed(part["expected_loss"][name], 3) for name in rows["system"]]
             shown |= {"p_best": f"P(best){mark}", "loss": f"Expected loss{mark}"}
     left = len(order) - len(rows), len(metrics) - 3
@@ -320,6 +320,16 @@ def _data(material: Material) -> str:
         )
     gloss = " (what their answers, weighed by reliability, make most probable)"
     truth = f"{material.reference}{gloss * is_consensus(material.reference)}"
-    high = (1 + material.level) / 2
-    clear = f"Clear: P above {high:g} or below {1 - high:.3g}, else undecided."
-    return f"{''.join(parts)}. Truth: {truth}. {clear}"
+    return f"{''.join(parts)}. Truth: {truth}. {_clear(material)}"
+
+
+def _clear(material: Material) -> str:
+    """State the rule by which page one calls something clear."""
+    several = len(material.ratings.systems) > 1
+    many = several and len(material.order) > 2 and material.baseline is None
+    rules = ["a claim if its interval is wholly inside or outside it"] * bool(material.claims)
+    rules += ["a difference if its interval excludes 0"] * several
+    rules.append(
+        f"{'the best system or ' * many}a weak rater if P is above {(1 + material.level) / 2:g}"
+    )
+    return f"Clear at {percent(material.level)}: {'; '.join(rules)}."

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from assay._util.text import decimals_of
+from assay._util.text import decimals_of, lines_of
 from assay.checks import check
 from assay.checks.findings import Check
 from assay.comparison import (
@@ -31,7 +31,6 @@ from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.titles import metric_titles
 from assay.fits.summary import summarize
 from assay.fits.view import Fit, FitView
-from assay.inference.label_doubts import both_doubts
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import rater_calibration
 from assay.raters.consistency import rater_consistency
@@ -40,9 +39,9 @@ from assay.raters.drift import rater_drift
 from assay.raters.spammers import rater_spammers
 from assay.raters.standing import rater_standing
 from assay.reporting.joint_raters import joint_raters
-from assay.reporting.rater_feedback import Talk, talks
+from assay.reporting.rater_feedback import Talk, costliest_misses, talks
 from assay.reporting.rater_names import with_shown_names
-from assay.reporting.reliance import DOUBTFUL, doubts_of_draws
+from assay.reporting.reliance import mark_of_draws, with_mark
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import posterior_predictive_check
 from assay.validation.sensitivity import sensitivity_to_abstention, sensitivity_to_consensus
@@ -52,8 +51,6 @@ GAP = ("difference", "difference_lower", "difference_upper")
 """Columns of a difference and of its interval."""
 MISFIT = 0.01
 """Tail probability below which a line is a misfit: among many lines some are small by chance."""
-MOST_DECIMALS = 3
-"""Of differences: one interval that ends next to 0 would widen all columns."""
 ABSTENTION_DRAWS = 1000
 """Posterior draws used for each kind of item and odds ratio, with new states in each."""
 
@@ -108,10 +105,10 @@ class Material:
     @cached_property
     def mark(self) -> str:
         """The mark of every number of a fit whose draws are in doubt; empty otherwise."""
-        return DOUBTFUL if doubts_of_draws(self.view) else ""
+        return mark_of_draws(self.view)
 
     def _marked(self, table: pd.DataFrame) -> pd.DataFrame:
-        return table.assign(doubt=[both_doubts(doubt, self.mark) for doubt in table["doubt"]])
+        return with_mark(table, self.mark)
 
     @cached_property
     def data_check(self) -> Check:
@@ -216,9 +213,8 @@ class Material:
 
     @cached_property
     def gap_decimals(self) -> int:
-        """Decimals of all differences of systems on the page."""
-        found = decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
-        return min(found, MOST_DECIMALS)
+        """Decimals of all differences of systems on the page, which show whether 0 is inside."""
+        return decimals_of(self.comparison.pairs, GAP, draws=self.worth_draws, marks=[0.0])
 
     @cached_property
     def value_decimals(self) -> int:
@@ -237,6 +233,12 @@ class Material:
     def talks(self) -> list[Talk]:
         """Errors that raters make more often than the others, the costliest first."""
         return talks(self.view, self.ratings)
+
+    @cached_property
+    def misses(self) -> dict[str, dict[str, Any]]:
+        """The class that each rater misses at the highest cost, beyond the other raters."""
+        found = lines_of(costliest_misses(self.view, self.ratings))
+        return {str(line["rater"]): line for line in found}
 
     @cached_property
     def sides(self) -> SideBySide:

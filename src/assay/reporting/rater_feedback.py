@@ -69,19 +69,38 @@ def talks(fit: Fit, ratings: Ratings) -> list[Talk]:
     class has one, with the most errors. Doubtful labels, raters of scores and nameless ones are
     left out.
     """
-    answering = ~raters_of_scores(ratings) & (ratings.raters["group"] != UNNAMED).to_numpy()
-    if answering.sum() < 2:
-        return []
     view = FitView.of(fit)
-    reliability = rater_reliability(view).isel(rater=np.flatnonzero(answering))
+    excess = _comparable(view, ratings)
+    if excess.empty:
+        return []
     chance = label_probabilities(view)
-    excess = _errors(reliability)
     excess = excess[(excess["gap"] > LEAST_EXCESS) & (excess["probability"] > SURE)]
     excess = excess.merge(_asked(ratings, chance))
-    excess = excess[~excess["label"].isin(list(doubts_by_label(view)))]
     excess = _most_wrong(excess, "gap", least=LEAST_WRONG)
     table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     return [_talk(line, ratings, chance) for line in lines_of(table)]
+
+
+def costliest_misses(fit: Fit, ratings: Ratings) -> pd.DataFrame:
+    """Return the class whose misses cost most wrong answers beyond the other raters', a line per
+    rater at most: ``label``, ``true_class``, ``rate``, ``others`` and ``wrong``, at least 1.
+    """
+    view = FitView.of(fit)
+    keys = ["rater", "label", "true_class"]
+    errors = _comparable(view, ratings).groupby(keys, sort=False, as_index=False)
+    found = errors[["rate", "others", "gap"]].sum()
+    found = found.merge(_asked(ratings, label_probabilities(view)))
+    return _most_wrong(found, "gap", least=LEAST_WRONG).drop_duplicates("rater")
+
+
+def _comparable(view: FitView, ratings: Ratings) -> pd.DataFrame:
+    """Return the errors without those of doubtful labels, raters of scores and nameless ones."""
+    answering = ~raters_of_scores(ratings) & (ratings.raters["group"] != UNNAMED).to_numpy()
+    reliability = rater_reliability(view)
+    if answering.sum() < 2:
+        return _errors(reliability).head(0)
+    errors = _errors(reliability.isel(rater=np.flatnonzero(answering)))
+    return errors[~errors["label"].isin(list(doubts_by_label(view)))]
 
 
 def costliest_errors(fit: Fit, ratings: Ratings) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from assay._util.files import require_place
 from assay._util.intervals import require_level
 from assay._util.text import (
     called,
-    chance_cell,
+    chance_cells,
     counted,
     does,
     fixed,
@@ -261,8 +261,8 @@ def _decisions_table(decisions: pd.DataFrame) -> Table:
     words = decisions.assign(
         told=marked(decisions, notes),
         raw=list(map(percent_cell, decisions["agreement"])),
-        worse=list(map(chance_cell, decisions["p_worse"])),
-        below=list(map(chance_cell, decisions["p_below"])),
+        worse=chance_cells(decisions["p_worse"]),
+        below=chance_cells(decisions["p_below"]),
     )
     shown = {"rater": "Rater", "n": "Ratings", "raw": "Agreement", "told": "Right",
              "worse": "P(worse than median)", "below": "P(below)",
@@ -303,8 +303,8 @@ def _labels_table(
     words = mine.assign(
         raw=[_agreement_cell(raw, label) for label in mine["label"]],
         told=marked(mine, notes),
-        worse=list(map(chance_cell, mine["p_worse"])),
-        below=list(map(chance_cell, mine["p_below"])),
+        worse=chance_cells(mine["p_worse"]),
+        below=chance_cells(mine["p_below"]),
     )
     shown = {"label": "Label", "raw": "Agreement with the others", "told": "Right",
              "worse": "P(worse than median)", "below": f"P(below {threshold:g})"}  # fmt: skip

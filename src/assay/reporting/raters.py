@@ -10,7 +10,7 @@ import pandas as pd
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends
 from assay._util.text import (
-    chance_cell,
+    chance_cells,
     intervals,
     lines_of,
     marked,
@@ -245,7 +245,7 @@ def _standing_table(material: Material) -> Block:
     words = shown.assign(
         n=[counts[name] for name in shown["rater"]],
         told=marked(shown, notes, draws=material.worth_draws),
-        worse=list(map(chance_cell, shown["p_worse"])),
+        worse=chance_cells(shown["p_worse"], material.level),
         agrees=[percent_cell(agrees.get(name, np.nan)) for name in shown["rater"]],
     )
     heads = {"rater": "Rater", "n": "Ratings", "told": "Right", "worse": "P(worse than median)",

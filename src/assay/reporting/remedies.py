@@ -11,7 +11,7 @@ from assay._util.errors import Note
 from assay._util.text import some, without_folders
 from assay.checks.departures.remedies import apart_by_kind, as_copies, may_copy
 from assay.checks.departures.report import MEANINGS, TEAMS
-from assay.checks.departures.search import Departure, search
+from assay.checks.departures.search import BY_SYSTEM, Departure, search
 from assay.checks.double_sampling import (
     DOUBLE,
     PREVALENCE,
@@ -24,7 +24,7 @@ from assay.data.directions import way_to_direct
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, LargerUnit, Ratings
 from assay.display.notes import doubts
-from assay.inference.data_doubts import has_layer_for
+from assay.inference.data_doubts import departures_of, has_layer_for
 from assay.inference.label_doubts import CLASS_TRUTH, DRIFT_TRUTH
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import GOLD, Spec, formula_for, recipe_of
@@ -61,6 +61,8 @@ REASONS = {
     f"{TOO_CERTAIN}.",
     "rater-by-system": "Some raters favour a system on the same items, so a difference "
     f"{WHICH_RIGHT}.",
+    "all-raters-by-system": "All raters err otherwise on one system than on others, so a "
+    "difference is less certain.",
     "rater-by-rank": f"Some raters follow the rank of an item, so a metric of ranks {WHICH_RIGHT}.",
     "rater-by-kind": "Some raters err more on one kind of item ({who}) but count as equally "
     "reliable on all.",
@@ -74,6 +76,7 @@ REASONS = {
 """What departs from the assumptions of a fit, and what that means, by code."""
 BRIEFLY = {
     "rater-by-system": "some raters favour a system",
+    "all-raters-by-system": "all raters err otherwise on one system",
     "carried-over": "raters repeat their answers to another system",
     "duplicated-items": "some items may be listed twice",
     "rater-by-rank": "some raters follow the rank of an item",
@@ -151,8 +154,9 @@ def _involved(one: Departure | None) -> str:
 
 
 def _departures(material: Material) -> dict[str, Departure]:
-    """Return the departures that the tests find, by code."""
-    return {one.code: one for one in search(material.ratings).found}
+    """Return the departures that the tests of the data and of the fit find, by code."""
+    found = {one.code: one for one in search(material.ratings).found}
+    return departures_of(material.view) | found
 
 
 def remedy_of(material: Material) -> Remedy | None:
@@ -264,7 +268,7 @@ def next_fit(material: Material) -> NextFit:
     reading, fitting, layers = dict[str, Any](), dict[str, Any](), list[str]()
     found, ratings, spec = _departures(material), material.ratings, material.view.spec
     items = max((_known_needed(note) for note in doubts(material.view)), default=0)
-    by_system = TEAMS in codes or ("rater-by-system" in codes and not material.n_known)
+    by_system = TEAMS in codes or (not BY_SYSTEM.isdisjoint(codes) and not material.n_known)
     # Alike clusters have no remedy here: what to do depends on the question.
     for code in (code for code in codes if code in found):
         one, meaning = found[code], MEANINGS[found[code].code]

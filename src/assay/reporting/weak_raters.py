@@ -77,7 +77,8 @@ def _by_consensus(material: Material) -> str:
 
 def _error(material: Material, talk: Talk) -> str:
     """Name a rater's error, its rate, and that of the other raters."""
-    sure = f" (P(more often) {chance_said(talk.probability)})" * (not _mode_alone(material))
+    sure = f" (P(more often) {chance_said(talk.probability, material.level)})"
+    sure *= not _mode_alone(material)
     said = (
         f"The largest error: {talk.rater} answers {talk.reported_class} for {talk.rate:.0%} of the "
         f"items with {talk.label} = {talk.true_class}; the other raters do for {talk.others:.0%}"
@@ -87,34 +88,59 @@ def _error(material: Material, talk: Talk) -> str:
 
 def _standing(material: Material, line: dict[str, Any], errors: Sequence[Talk]) -> str:
     """State how often the lowest rater is right, and whether most raters are better."""
+    # The largest error of all has a sentence of its own.
+    own = [talk.rater for talk in errors[:1]] == [line["rater"]]
+    missed = "" if own else _missed(material, line["rater"])
     if _mode_alone(material):
         mode = f"{_by_consensus(material)}; a posterior mode gives no probability of this"
-        return f"{_first(line['rater'])} is right in {line['mean']:.0%} of cases{mode}."
-    worse = f"P(worse than the median, or middle, rater) {chance_said(line['p_worse'])}"
+        return f"{_first(line['rater'])} is right in {line['mean']:.0%} of cases{mode}.{missed}"
+    sure = chance_said(line["p_worse"], material.level)
+    worse = f"P(worse than the median, or middle, rater) {sure}"
     right = f"right in {line['mean']:.0%} of cases{_by_consensus(material)}"
     if line["p_worse"] > _clear(material):
-        return f"{_first(line['rater'])} is {right}, {worse}."
+        return f"{_first(line['rater'])} is {right}, {worse}.{missed}"
     weak = "No rater is clearly weak. " * (not errors)
     return f"{weak}The lowest is {line['rater']}, {right}; {worse}."
+
+
+def _missed(material: Material, rater: str) -> str:
+    """Name the class that a rater misses at the highest cost, and how often the others do."""
+    line = material.misses.get(rater)
+    if line is None:
+        return ""
+    return (
+        f" {_first(rater)} misses {line['rate']:.0%} of the items with {line['label']} = "
+        f"{line['true_class']}; the other raters miss {line['others']:.0%}."
+    )
 
 
 def _others(
     material: Material, told: pd.DataFrame, errors: Sequence[Talk], named: set[str]
 ) -> list[str]:
-    """Name further raters who clearly err more often, each with the label if there are several."""
+    """Name further raters who clearly err more often, each with the class most missed."""
     several = len(material.ratings.task.labels) > 1
-    names = {talk.rater: f" (on {talk.label})" * several for talk in reversed(errors)}
+    where = {talk.rater: f" (on {talk.label})" * several for talk in reversed(errors)}
+    names = [*where]
     if not _mode_alone(material):
         poor = told[told["p_worse"] > _clear(material)].sort_values("mean")
-        names = {str(name): "" for name in poor["rater"]} | names
-    names = {name: where for name, where in names.items() if name not in named}
+        names = [*map(str, poor["rater"]), *names]
+    names = [name for name in dict.fromkeys(names) if name not in named]
     if not names:
         return []
-    *before, last = [f"{name}{where}" for name, where in names.items()]
+    *before, last = [
+        f"{name}{_most_missed(material, name) or where.get(name, '')}" for name in names
+    ]
     said = " and ".join(filter(None, [", ".join(before), last]))
     if len(names) > MOST_NAMES:
         said = f"{len(names)} more raters"
     return [f"{_first(said)} also {does(len(names), 'err')} more than average."]
+
+
+def _most_missed(material: Material, rater: str) -> str:
+    line = material.misses.get(rater)
+    if line is None:
+        return ""
+    return f" (misses {line['rate']:.0%} of {line['label']} = {line['true_class']})"
 
 
 def _first(name: str) -> str:

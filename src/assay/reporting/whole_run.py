@@ -42,6 +42,7 @@ from assay.fits.view import FitView
 from assay.inference.fit import fit
 from assay.inference.settings import MODES_ALONE
 from assay.io import read_ratings
+from assay.reporting.reliance import mark_of_draws, with_mark
 from assay.reporting.resolved import still_true
 
 LABEL_DRAWS = 50_000_000
@@ -137,13 +138,17 @@ class Run:
         return [*(note for note in found if note.code not in again), *of_fit]
 
     def write_tables(self, folder: Path) -> list[Path]:
-        """Write the tables that have lines, a CSV file each, and return the paths."""
-        written = []
+        """Write the tables that have lines, a CSV file each, and return the paths.
+
+        As in the report, metrics and differences of a doubtful fit have their mark.
+        """
+        written, mark = [], mark_of_draws(self.view)
         for name in TABLES:
             table: pd.DataFrame = getattr(self, name)
             if len(table):
                 written.append(folder / f"{name}.csv")
-                write_table(table, written[-1])
+                is_marked = name in ("metrics", "comparison")
+                write_table(with_mark(table, mark) if is_marked else table, written[-1])
         return written
 
     def __repr__(self) -> str:

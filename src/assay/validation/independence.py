@@ -34,15 +34,14 @@ def independence_lines(
     replicate,), and its upper tail. The tail is None if too small to report. Gated labels are left
     out: other raters answer them in replicates.
     """
-    names = [str(name) for name in ratings.raters.index]
     found = []
     for n, every in label_rows(ratings, np.random.default_rng(SEED)).items():
         label, rows = ratings.task.labels[n], every.of_several()
         if label.asked_if:
             continue
         first = fit_null(rows)
-        observed = statistics(rows, first, names)
-        drawn = _of_replicates(rows, first, [a[rows.place, n] for a in replicated], names)
+        observed = statistics(rows, first, ratings)
+        drawn = _of_replicates(rows, first, [a[rows.place, n] for a in replicated], ratings)
         for code, seen in observed.items():
             values = np.concatenate([sets[code].values for sets in drawn])
             spread = values.std(axis=0, ddof=1) + TINY
@@ -54,7 +53,7 @@ def independence_lines(
 
 
 def _of_replicates(
-    rows: LabelRows, first: NullFit, answers: list[NDArray[np.int16]], names: list[str]
+    rows: LabelRows, first: NullFit, answers: list[NDArray[np.int16]], ratings: Ratings
 ) -> list[Sets]:
     """Return the statistics of replicates, computed several at once."""
     size = max(1, CELLS // (len(rows.item) * first.own.shape[-1] * rows.classes))
@@ -62,5 +61,5 @@ def _of_replicates(
     for start in range(0, len(answers), size):
         told = np.stack(answers[start : start + size], axis=1).astype(np.int64)
         again = replace(rows, answer=told)
-        found.append(statistics(again, first, names))
+        found.append(statistics(again, first, ratings))
     return found

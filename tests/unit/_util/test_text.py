@@ -4,6 +4,7 @@ import pandas as pd
 
 from assay._util.text import (
     chance_cell,
+    chance_cells,
     counted,
     decimals_beside,
     decimals_for,
@@ -118,6 +119,15 @@ def test_undefined_numbers_are_named() -> None:
         "0.000",
         "undefined",
     )
+
+
+def test_a_column_of_probabilities_shows_which_are_clear() -> None:
+    """0.9748 was 0.97, beside "clear: above 0.975"."""
+    assert chance_cells([0.9748, 0.5]) == ["0.9748", "0.5000"]
+    assert chance_cells([0.9731, 0.001]) == ["0.973", "0.001"]
+    assert chance_cells([0.96, 0.9941, float("nan")]) == ["0.96", "0.99", "undefined"]
+    assert chance_cells([0.9481], 0.9) == ["0.948"]
+    assert chance_cells([0.9481]) == ["0.95"]
 
 
 def test_two_decimals_never_show_certainty() -> None:

@@ -32,7 +32,7 @@ NO_ARGUMENTS = (
     "_util/validation.py", "cli/arguments.py", "comparison/counts.py", "data/states.py",
     "evaluation/prevalence.py", "inference/diagnostics.py", "io/files/delimited.py",
     "io/multi_select.py", "io/wide_tables.py", "modelling/confusion.py",
-    "modelling/families/joint.py", "modelling/formula_trees.py", "modelling/layers/halo.py",
+    "modelling/families/joint.py", "modelling/formula_trees.py", "modelling/layers/impressions.py",
     "reporting/data.py", "reporting/next_command.py",
 )  # fmt: skip
 """Files with texts that set something equal that is no argument, such as a label and its class."""

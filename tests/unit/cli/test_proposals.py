@@ -411,3 +411,22 @@ def test_the_packages_for_spreadsheets_are_installed_by_the_last_line(
     assert last_line(run("check", "r.xls")) == (
         f"{NEXT}pip install 'assay[excel]' && assay check r.xls"
     )
+
+
+@pytest.mark.parametrize("file", ["absent", "of other items"])
+def test_going_on_without_the_truth_needs_no_truth(file: str) -> None:
+    """The box of page one asks for TRUTH.csv and `--reference gold`; the advice kept the latter."""
+    table = chats(["question", "system", "rater", "label"], repeats=0)
+    table[["question", "system", "rater", "label"]].to_csv("study.csv", index=False)
+    if file != "absent":
+        Path("TRUTH.csv").write_text("question,system,label\nx,y,yes\nz,y,no\n")
+    words = ["fit", "study.csv", "--item", "question", "--item", "system", "--truth", "TRUTH.csv"]
+    words += ["--reference", "gold", "--gold-chosen", "random", "--raters", "pooled"]
+    words += ["--method", "map", "--draws", "20", "--chains", "1", "-q", "-o", "x.nc"]
+    refused = run(*words)
+    assert refused.exit_code
+    if file == "absent":
+        assert "write this file, with the columns question, system, label" in refused.output
+    advised = shlex.split(refused.output.strip().splitlines()[-1].removeprefix(GO_ON))
+    assert run(*advised).exit_code == 0
+    assert "--raters" in advised

@@ -297,6 +297,16 @@ KINDS = [
         right=shape(ITEMS, 3, 36),
     ),
     Kind(
+        code="wide-table",
+        call=call(pd.DataFrame({"unit": NUMBERS, "rater1": list("abca") * 3,
+                                "rater2": list("bcab") * 3, "is1": list("xyxx") * 3,
+                                "is2": list("xyyx") * 3})),
+        mend=lambda said, before, folder: (
+            argument("rater")(said, before, folder) | argument("labels")(said, before, folder)
+        ),
+        right=shape(ITEMS, 3, 24),
+    ),
+    Kind(
         code="count-table",
         call=call(
             pd.DataFrame({"unit": NUMBERS, "x": [3, 2, 0] * 4, "y": [1, 1, 4] * 4,
@@ -593,6 +603,11 @@ KINDS = [
         mend=instead(truth=pd.DataFrame({"item": [1], "topically_relevant": ["yes"],
                                              "evidence_sufficient": ["yes"]})),
     ),
+    Kind(code="unknown-truth-rater", call=call(truth_rater="bb"), mend=instead(truth_rater="b")),
+    Kind(code="binary-spellings", call=call(table(label=["yes", "no", "1", "0"] * 6), task=None),
+         mend=argument("classes")),
+    Kind(code="truth-twice", mend=without("truth_rater"),
+         call=call(truth_rater="b", truth=pd.DataFrame({"item": [1], "label": ["x"]}))),
     # Scores, times, audits, sessions.
     Kind(code="no-number", call=call(table(label=["no", "yes"] * ITEMS, score=87)),
          mend=argument("score_range")),

@@ -15,6 +15,7 @@ from assay.data.task_files import load_task
 from assay.evaluation.discordance import DiscordantBlock, discordance, linked_systems
 from assay.evaluation.draws import LabelDraws
 from assay.evaluation.fitted import draws_dataset
+from assay.evaluation.generic import generic_metric
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.population import expected_population, population_draws
 from assay.evaluation.prevalence import prevalence_metrics
@@ -329,6 +330,33 @@ def test_shares_of_four_classes_have_a_prior_that_sums_to_one():
         for level in (0.05, 0.5, 0.95):
             assert (share < exact.ppf(level)).mean() == pytest.approx(level, abs=0.01)
     assert found.mean(axis=1).sum() == pytest.approx(1, abs=0.002)
+
+
+def test_every_name_of_a_class_share_has_the_same_prior():
+    """Task files name shares; those had a prior share of a half each, and a sum of 1.04."""
+    prevalence = {one.name: one for one in prevalence_metrics(SHADE)}
+    names = [f"{kind}[shade={word}]" for kind in ("prevalence", "rate") for word in "abcd"]
+    named = [generic_metric(name, SHADE) for name in names]
+    layout = one_item_panels({"s": [f"q{n:04d}" for n in range(40)]})
+    table = np.arange(4, dtype=np.int16)[:, None]
+    states = np.broadcast_to(np.repeat([0, 1, 2], [20, 15, 5]), (40, 40)).astype(np.int16)
+
+    def predicted(count: int):
+        rng = np.random.default_rng(4)
+        while True:
+            drawn = rng.integers(4, size=(count, 40)).astype(np.int16)
+            yield LabelDraws(states=drawn, codes=table)
+
+    def shares(chosen):
+        prior = discordance(chosen, SHADE, layout, predicted, draws=40, seed=1)
+        y = LabelDraws(states=states, codes=table)
+        return expected_population(chosen, SHADE, y, layout, prior)[:, 0, 0]
+
+    expected = (np.array([20, 15, 5, 0]) + 1) / 44
+    np.testing.assert_allclose(shares(named), np.tile(expected, 2))
+    np.testing.assert_allclose(
+        shares([*named[4:6], *prevalence.values()]), [*expected[:2], *expected]
+    )
 
 
 def test_the_other_classes_have_the_rest():

@@ -322,6 +322,9 @@ def test_what_is_left_of_the_variance_in_closed_form():
     assert left["one_more_rating"] == pytest.approx((4 * 30 / 60 + 0.5 + 2) / 7)
     assert left["one_more_rater"] == pytest.approx((4 * 30 / 52.5 + 0.5 + 2) / 7)
     assert asked == [1.0, 0.75]
+    # A rating more cannot raise the expected variance, so half of 4 parameters is left here too.
+    left = _variance_left(ratings, np.array([10]), now, lambda _: (now[0] * 2, now[1] * 2))
+    assert left["one_more_rating"] == pytest.approx((4 * 30 / 60 + 1 + 2) / 7)
     once = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=1, rng=1)
     left = _variance_left(once, np.array([10]), now, rated_more)
     assert left["ten_more_clusters"] == pytest.approx((4 + 3 * 10 / 20) / 7)

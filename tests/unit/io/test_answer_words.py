@@ -152,3 +152,23 @@ def test_the_note_names_the_option_that_changes_the_reading(
     assert "give --unordered" in said
     said = CliRunner().invoke(app, ["check", "grades.csv", "--unordered"]).output
     assert "read as a scale" not in said
+
+
+def test_ordered_categories_order_the_classes() -> None:
+    rows = [(f"t{n}", rater, ("high", "low", "medium")[(n + 2 * k + n * k) % 3])
+            for n in range(20) for k, rater in enumerate("abc")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "rater", "severity"])
+    kind = pd.CategoricalDtype(["low", "medium", "high", "fatal"], ordered=True)
+    ordered = frame.astype({"severity": kind})
+    wide = frame.pivot(index="item", columns="rater", values="severity").astype(kind).reset_index()
+    for given in ({"source": ordered}, {"source": wide, "wide": ["a", "b", "c"]}):
+        ratings = read_ratings(**given)
+        label = ratings.task.labels[0]
+        assert (label.classes, label.ordered) == (("low", "medium", "high"), True)
+        notes = {note.code: str(note) for note in ratings.accounting.notes}
+        assert "no answer is fatal" in notes["order-of-categories"]
+    assert not read_ratings(ordered, ordered=False).task.labels[0].ordered
+    assert read_ratings(ordered, ordered=True).task.labels[0].ordered
+    assert read_ratings(frame).task.labels[0].classes == ("high", "low", "medium")
+    two = ordered[ordered["severity"] != "medium"]
+    assert read_ratings(two).task.labels[0].classes == ("low", "high")

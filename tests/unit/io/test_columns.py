@@ -157,3 +157,13 @@ def test_lists_of_raters_and_their_answers_are_taken_apart_together(kind: object
 def test_brackets_that_are_no_lists_stay_words() -> None:
     table = MTURK.assign(**{"Answer.category": ["[a]", "[b]"] * ROWS})
     assert read_ratings(table, task="single").task.labels[0].classes == ("[a]", "[b]")
+
+
+def test_models_that_answer_each_item_once_are_the_raters() -> None:
+    rows = [(n, m, "xy"[(n + (n % 5 == k)) % 2], "xy"[n % 2]) for n in range(20)
+            for k, m in enumerate(("bert", "roberta", "gpt-4o"))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["id", "model", "prediction", "label"])
+    with pytest.raises(RatingsError) as refused:
+        read_ratings(table)
+    (problem,) = refused.value.problems
+    assert problem.go_on == {"rater": "model", "labels": "prediction", "truth": "label"}

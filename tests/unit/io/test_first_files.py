@@ -297,10 +297,11 @@ def test_no_and_yes_in_several_spellings_say_how_to_be_two_classes() -> None:
     table = pd.DataFrame(
         {"item": [1, 1, 2, 2], "rater": list("abab"), "label": ["1", "TRUE", "0", "FALSE"]}
     )
-    ratings = read_ratings(table, task="single")
-    assert len(ratings.task.labels[0].classes) == 4
-    (note,) = ratings.accounting.notes
-    call = eval(f"dict({note[note.index('classes=') : note.index('` makes')]})")  # the advice works
+    with pytest.raises(RatingsError, check=refusal("binary-spellings", classes=4)) as caught:
+        read_ratings(table, task="single")
+    message = str(caught.value)
+    call = eval(f"dict({message[message.index('classes=') : message.index('` makes')]})")
+    assert call == caught.value.go_on
     two = read_ratings(table, task="single", **call)
     assert two.task.labels[0].classes == ("no", "yes")
     assert two.answers.ravel().tolist() == [1, 1, 0, 0]

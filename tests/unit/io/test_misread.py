@@ -455,7 +455,7 @@ def test_ratings_that_are_repeated_are_no_reason_to_doubt_the_item() -> None:
     assert len(ratings.items) == 12
     trials = again.rename(columns={"round": "trial"})
     error = error_of(trials)
-    assert (error.code, error.go_on) == ("item-key", {"item": ["item", "trial"]})
+    assert (error.code, error.go_on) == ("item-key", {"replicate": "trial"})
     # A name that tells of repeats comes first; any other is part of the item first.
     ways = re.findall(r"`(item|replicate)=[^`]*` if", str(error))
     assert ways == ["replicate", "item"]

@@ -307,3 +307,17 @@ def test_the_smallest_usual_scale_is_found() -> None:
 def test_per_cent_signs_are_removed() -> None:
     cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
     assert (cells.tolist(), per_cent) == (["83", "", "9"], True)
+
+
+def test_a_scale_that_starts_at_one_has_no_zero() -> None:
+    assert _scale_of(pd.Series(["1", "", "4"], dtype="str")) == (1, 5)
+    assert _scale_of(pd.Series(["0", "1", "4"], dtype="str")) == (0, 5)
+
+
+def test_one_score_of_an_item_is_no_raters_score() -> None:
+    rows = [(n, r, "xy"[n % 2], n / 10) for n in range(10) for r in "ab"]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label", "score"])
+    ratings = read_ratings(table, task="single")
+    assert np.isnan(ratings.scores).all()
+    assert "scores-not-used" in {note.code for note in ratings.accounting.notes}
+    assert np.isfinite(read_ratings(table, task="single", score="score").scores).all()

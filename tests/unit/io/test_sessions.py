@@ -224,3 +224,13 @@ class TestSeconds:
         ratings = read(table)
         np.testing.assert_array_equal(ratings.seconds, expected)
         assert how in notes(ratings)
+
+
+def test_runs_of_judges_are_offered_as_repeated_ratings() -> None:
+    rows = [(n, judge, run, "yn"[(n + run * k + n * run) % 2])
+            for n in range(20) for k, judge in enumerate("xy") for run in (1, 2, 3)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["example_id", "judge", "run", "verdict"])
+    with pytest.raises(RatingsError, check=refusal("item-key")) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"replicate": "run"}
+    assert len(read_ratings(frame, replicate="run").items) == 20

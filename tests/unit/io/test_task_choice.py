@@ -120,3 +120,20 @@ def test_rows_whose_cell_holds_several_answers_can_be_set_aside() -> None:
     assert ratings.accounting.set_aside["reason"].tolist() == ["several answers in a cell"] * 2
     assert {label.classes for label in ratings.task.labels} == {tuple("12345")}
     assert int((ratings.answers < 0).sum()) == 3
+
+
+@pytest.mark.parametrize("said", [{}, {"label": "part", "value": "mark"}, {"label": "dimension"}])
+def test_named_columns_of_questions_and_answers_make_the_same_task(said: dict[str, str]) -> None:
+    names = ["part", "mark"] if "value" in said else ["dimension", "rating"]
+    ratings = read_ratings(pd.DataFrame(ROWS, columns=["item", "rater", *names]), **said)
+    assert ratings.task.label_names == ("fluency", "meaning", "simplicity")
+    assert (ratings.answers >= 0).all()
+
+
+def test_rows_that_answer_no_label_are_refused() -> None:
+    frame = pd.DataFrame(ROWS, columns=["item", "rater", "dimension", "rating"])
+    given = {"task": "single", "label": "dimension", "value": "rating"}
+    with pytest.raises(RatingsError, check=refusal("unknown-label")):
+        read_ratings(frame, **given)
+    with pytest.raises(RatingsError, check=refusal("no-answer-given")):
+        read_ratings(frame, **given, set_aside=True)

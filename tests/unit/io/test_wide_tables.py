@@ -244,3 +244,71 @@ def test_names_are_parted_where_the_fewest_result() -> None:
     columns = ["a_1_tone", "a_2_tone", "a_1_ok", "a_2_ok", "doc_id"]
     pairs = parts_of(columns, "{rater}_{label}")
     assert list(np.unique([rater for rater, _ in pairs])) == ["a_1", "a_2"]
+
+
+def test_an_item_on_which_all_raters_differ_is_an_item() -> None:
+    frame = pd.DataFrame({
+        "coder": list("ABCD"), "u1": list("1145"), "u2": list("1233"), "u3": list("*5*4"),
+        "u4": list("2534"), "u5": list("341*"), "u6": list("1234"), "u7": list("1155"),
+    })  # fmt: skip
+    for extra in ({}, {"No": list("1234")}):  # a number of each row is none
+        ratings = read_ratings(frame.assign(**extra), wide_items="*")
+        assert ratings.items.index.tolist() == ["u1", "u2", "u3", "u4", "u5", "u6", "u7"]
+        assert ratings.task.labels[0].classes == ("1", "2", "3", "4", "5")
+        assert "no-answer-words" in [note.code for note in ratings.accounting.notes]
+
+
+def test_a_class_called_like_a_count_is_counted_too() -> None:
+    votes = [[(7 * n) % 60 + 5, (11 * n) % 30 + 2] for n in range(20)]
+    frame = pd.DataFrame([[f"t{n}", e, c, 100 - e - c] for n, (e, c) in enumerate(votes)],
+                         columns=["uid", "e", "c", "n"])  # fmt: skip
+    assert vote_columns(frame.astype(str)) == ["e", "c", "n"]
+    total = frame.assign(n=100 - frame["e"], c=frame["e"] * 0 + 100).astype(str)
+    assert vote_columns(total.rename(columns={"c": "n", "n": "c"})) == ["e", "c"]
+
+
+def test_votes_that_leave_zeros_out_are_counted() -> None:
+    frame = pd.DataFrame({"uid": list("abcd"), "entails": ["5", "", "2", "4"],
+                          "neutral": ["", "5", "3", ""], "other": ["", "", "", "1"]})  # fmt: skip
+    with pytest.raises(RatingsError, check=refusal("count-table")) as caught:
+        read_ratings(frame)
+    assert len(read_ratings(frame, **caught.value.go_on).answers) == 20
+    rated = frame.assign(entails=["4", "", "2", "5"])
+    assert vote_columns(rated) == []
+
+
+@pytest.mark.parametrize(("yes", "total", "classes"), [
+    ("votes_toxic", "votes_total", ("not toxic", "toxic")), ("n_yes", "n_total", ("no", "yes")),
+    ("yes", "total", ("no", "yes")),
+])  # fmt: skip
+def test_votes_for_one_class_of_a_total(yes: str, total: str, classes: tuple[str, str]) -> None:
+    of = [5 + n % 3 for n in range(30)]
+    frame = pd.DataFrame({"item_id": range(30), yes: [n % 6 for n in range(30)], total: of})
+    with pytest.raises(RatingsError, check=refusal("count-table")) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"counts": yes}
+    for counts in (yes, [yes, total]):
+        ratings = read_ratings(frame, counts=counts)
+        assert ratings.task.labels[0].classes == classes
+        assert np.bincount(ratings.answers[:, 0]).tolist() == [sum(of) - 75, 75]
+
+
+def test_known_truth_and_who_decides_are_no_raters() -> None:
+    said = {name: list("nyynnyny" * 5) for name in ("Rad A", "Rad B")}
+    said["Rad B"][::2] = list("yn" * 10)
+    differ = [a != b for a, b in zip(said["Rad A"], said["Rad B"], strict=True)]
+    one, others = Label(name="label"), ("Reference standard", "Expert panel", "Biopsy", "Consensus")
+    for name in others:
+        frame = pd.DataFrame({**said, name: said["Rad A"]}, dtype="str")
+        assert answer_columns(frame, one) == ["Rad A", "Rad B"]
+    third = [a if far else "" for a, far in zip(said["Rad A"], differ, strict=True)]
+    assert answer_columns(pd.DataFrame({**said, "Kim": third}), one) == ["Rad A", "Rad B"]
+    whole = pd.DataFrame({**said, "Kim": said["Rad A"]})
+    assert answer_columns(whole, one) == ["Rad A", "Rad B", "Kim"]
+
+
+def test_questions_of_another_kind_are_no_items_by_their_number() -> None:
+    frame = pd.DataFrame(
+        {"Q1": ["I consent"] * 4, **{f"Q{n}": list("ynyn") for n in (2, 3, 4)}, "Q5": ["y"] * 4}
+    )
+    assert answer_columns(frame, Label(name="label")) == ["Q2", "Q3", "Q4", "Q5"]

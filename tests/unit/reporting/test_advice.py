@@ -18,7 +18,7 @@ from assay.comparison.claim_tests import Deciding
 from assay.display.table import Table
 from assay.evaluation.generic import generic_metric
 from assay.evaluation.prevalence import prevalence_metrics
-from assay.reporting.advice import _deciding, _get, _undecided, next_step, not_known
+from assay.reporting.advice import OUT_OF_REACH, _deciding, _get, _undecided, next_step, not_known
 from assay.reporting.answers import MOST_WORDS
 from assay.reporting.fit import _finding as finding_on
 from assay.reporting.front import _cautions
@@ -120,7 +120,7 @@ def material(**more: Any) -> Any:
         "ratings": ratings, "n_known": 0, "level": 0.95, "verdicts": (), "claims": (), "talks": [],
         "budget": False, "reference": "consensus of all raters", "lacks_direction": False,
         "view": SimpleNamespace(attrs={"method": "nuts"}), "data_check": checked(), "mark": "",
-        "joint": {}, "would_decide": lambda *_: None,
+        "joint": {}, "misses": {}, "would_decide": lambda *_: None,
     }  # fmt: skip
     return SimpleNamespace(**given | more)
 
@@ -228,6 +228,29 @@ def test_a_weakness_on_one_label_is_named_with_the_label() -> None:
     text = weakest_rater(given)
     assert "with l = 1" in text
     assert "c (on m) also errs" in text
+
+
+def test_the_class_that_a_weak_rater_misses_is_named() -> None:
+    """A rater who missed 57 % of a rare class was named as weak, but not the error."""
+    table = standing(("a", 0.9, 0.1), ("b", 0.84, 0.99), ("c", 0.88, 0.98))
+    missed = {
+        "b": {"label": "l", "true_class": "rare", "rate": 0.57, "others": 0.2},
+        "c": {"label": "l", "true_class": "mild", "rate": 0.3, "others": 0.1},
+    }
+    text = weakest_rater(material(standing=table, misses=missed))
+    assert "B misses 57% of the items with l = rare; the other raters miss 20%." in text.replace(
+        "b misses", "B misses"
+    )
+    assert "c (misses 30% of l = mild) also errs more than average" in text
+    # The largest error of all is named once.
+    named = weakest_rater(material(standing=table, misses=missed, talks=[error("b", "l", 0.5, 0)]))
+    assert "The largest error: b" in named
+    assert "misses 57%" not in named
+
+
+def test_more_data_is_out_of_reach_only_if_the_estimate_stays() -> None:
+    """In a simulation 45 more prompts decided what no feasible amount would."""
+    assert OUT_OF_REACH.startswith("if the estimate stays as it is, ")
 
 
 def test_what_is_not_known_names_the_largest_weakness_of_the_data() -> None:

@@ -75,6 +75,8 @@ def test_double_sampling_hedges_the_answer_and_the_box_has_its_remedy(
     why = "the error rate of model may differ by system"
     assert said["Answer"].endswith(f"This is not certain because {why}.")
     assert said["How sure"].endswith("leave this out.")
+    if not good:  # the sign needs its metric
+        assert said["How sure"].startswith("chatty minus formal in Share of correct = yes: ")
     assert said["Not known"].startswith(f"Whether the comparison is right: {why}.")
     assert re.match(r"Run the commands? in the box", said["What to do next"])
     assert "see the section" not in " ".join(front.cautions)

@@ -194,7 +194,9 @@ def test_the_answer_without_systems_has_the_mark_of_its_number(alone: xr.DataTre
 
 
 def test_page_one_says_what_is_clear(two: xr.DataTree) -> None:
-    assert front_of(two).data.endswith("Clear: P above 0.975 or below 0.025, else undecided.")
+    _, rule = front_of(two).data.split("Clear at 95%: ")
+    assert "P is above 0.975" in rule
+    assert "P is above" not in rule.partition(";")[0]  # a difference is judged by its interval
 
 
 def test_a_figure_of_some_metrics_says_so(many: Material, three: xr.DataTree) -> None:
@@ -214,7 +216,7 @@ def test_claims_are_the_question_if_there_are_any(two: xr.DataTree) -> None:
     assert said["Answer"].startswith("Supported: B > A")
     pair = assay.compare(two, metric="precision_at_k[relevant]").pairs.iloc[0]
     size = abs(pair["difference"])
-    assert said["How sure"].startswith("B - A on ")
+    assert said["How sure"].startswith("B minus A in ")
     assert front.table is not None
     (told,) = {row.cells[3] for row in front.table.rows if row.cells[0].startswith("Precision")}
     assert f"is {told}, " in said["How sure"]
@@ -355,7 +357,7 @@ def test_metrics_are_called_by_their_titles(two: xr.DataTree) -> None:
 
 def test_chances_that_are_told_alike_are_told_once() -> None:
     lines = pd.DataFrame({"metric": ["a", "b"]})
-    material = SimpleNamespace(titles={"a": "A", "b": "B"})
+    material = SimpleNamespace(titles={"a": "A", "b": "B"}, level=0.95)
     alike = _chances_said(material, "new", lines, pd.Series([0.9991, 0.9999]))  # type: ignore[arg-type]
     assert alike == "P(new is better) > 0.99 on all of them."
     apart = _chances_said(material, "new", lines, pd.Series([0.6, 0.9]))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import assay
 from assay.data.ratings import Ratings
 from assay.fits.simulate import simulate
 from assay.reporting.material import Material
-from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
+from assay.reporting.rater_feedback import MOST_TALKS, Talk, costliest_misses, talks
 from assay.reporting.raters import raters_section
 
 
@@ -81,6 +81,19 @@ def test_an_error_on_a_common_class_comes_before_a_larger_one_on_a_rare_class() 
     assert list(found) == ["alarms", "misses"]
     gap = {name: talk.rate - talk.others for name, talk in found.items()}
     assert gap["misses"] > gap["alarms"]
+
+
+def test_a_miss_is_every_wrong_answer_to_a_class(fit: xr.DataTree, ratings: Ratings) -> None:
+    right = assay.rater_reliability(fit).mean(["chain", "draw"])
+    found = costliest_misses(fit, ratings)
+    assert found["rater"].is_unique
+    careless = found.set_index("rater").loc["rater_5"]
+    assert (careless["label"], careless["true_class"]) == ("misleading", "no")
+    for line in found.itertuples():
+        of = {"rater": line.rater, "label": line.label, "true_class": line.true_class}
+        own = right.sel({**of, "reported_class": line.true_class})
+        assert line.rate == pytest.approx(1 - float(own))
+        assert line.rate > line.others
 
 
 def test_the_heading_says_that_there_may_be_more(

@@ -11,11 +11,12 @@ from refusals import refusal
 from typer.testing import CliRunner
 
 import assay
-from assay._util.errors import UnknownNameError
+from assay._util.errors import Note, UnknownNameError
 from assay.cli import app
 from assay.data.task import Label, Task
 from assay.evaluation import metrics_for
 from assay.reporting.material import Material
+from assay.reporting.reliance import DOUBTFUL
 from assay.reporting.whole_run import LABEL_DRAWS, Run, _effort
 from assay.reporting.writing import make_page
 
@@ -110,6 +111,15 @@ def test_em_of_many_items_draws_fewer_labels_of_the_model_with_a_closed_form(lis
     }  # fmt: skip
     assert _effort(ratings, "em", "pooled") == {"raters": "pooled", "draws": 1000, "chains": 1}
     assert LABEL_DRAWS // 1_000_000 < 100
+
+
+def test_tables_of_a_doubtful_fit_have_its_mark(found: Run, tmp_path, monkeypatch) -> None:
+    """The report starred the numbers, and the column `doubt` of the files was empty."""
+    doubt = Note("The chains disagree.", code="high-rhat")
+    monkeypatch.setattr("assay.reporting.reliance.doubts", lambda fit: [doubt])
+    for path in found.write_tables(tmp_path):
+        if path.stem in ("metrics", "comparison"):
+            assert pd.read_csv(path)["doubt"].str.contains(DOUBTFUL).all()
 
 
 def test_command_writes_its_files_and_says_where(lists, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from assay.checks.departures.null_model import (
     climb,
     confusions_of,
     first_posterior,
+    with_harder,
 )
 
 SPREAD = 1.0
@@ -36,7 +37,7 @@ class Shift:
         yes = rows.of_raters.sums(weight * (rows.answer == 1)[..., None])
         no = rows.of_raters.sums(weight) - yes
         by_rank = np.stack([no, yes], axis=1).reshape(-1, len(self.depth), 2, *yes.shape[1:])
-        chance = confusions_of(by_rank[..., : rows.classes].sum(axis=1))
+        chance = with_harder(confusions_of(by_rank[..., : rows.classes].sum(axis=1)))
         base = np.log(chance[:, 1] / chance[:, 0])[:, None]
         no, yes = by_rank[:, :, 0], by_rank[:, :, 1]
         of_ranks = (no + yes).sum(axis=0)

@@ -182,7 +182,7 @@ def _largest(values: Floats) -> Floats:
 def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
     """Fit the model to each set: from the votes, or from the fit that generated the replicates."""
     if start is None:
-        return climb(rows, confusions, _votes(rows), PASSES)
+        return climb(rows, confusions, with_hard_items(vote_shares(rows)), PASSES)
     return climb(rows, confusions, first_posterior(rows, start), PASSES_AGAIN)
 
 
@@ -204,12 +204,17 @@ def climb(rows: LabelRows, maximise: Maximise, posterior: Floats, passes: int) -
     return fit
 
 
-def _votes(rows: LabelRows) -> Floats:
-    """Return initial kinds from the shares of the answers, with some hard items."""
+def vote_shares(rows: LabelRows) -> Floats:
+    """Return the shares of the answers to each item, or its truth, (item, set, class)."""
     votes = rows.by_item(rows.told().astype(float))
     share = (votes + 0.5) / (votes + 0.5).sum(axis=-1, keepdims=True)
     known = rows.truth >= 0
     share[known] = np.eye(rows.classes)[rows.truth[known], None]
+    return np.asarray(share)
+
+
+def with_hard_items(share: Floats) -> Floats:
+    """Return initial kinds from shares of classes, with some hard items, (item, set, kind)."""
     hard = np.full((*share.shape[:2], 1), HARD_START)
     return np.concatenate([share * (1 - 2 * HARD_START), share * HARD_START, hard], axis=-1)
 
@@ -223,23 +228,30 @@ def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
 
 def confusions(rows: LabelRows, posterior: Floats) -> Floats:
     """Return each rater's confusion from easy items, shrunk to that of all raters."""
+    return with_harder(confusions_of(counts(rows, posterior)))
+
+
+def counts(rows: LabelRows, posterior: Floats) -> Floats:
+    """Count each rater's answers to easy items, (rater, answer, set, class)."""
     clear = posterior[..., : rows.classes][rows.item]
     told = rows.told()
-    count = np.stack(
-        [rows.of_raters.sums(clear * told[..., k, None]) for k in range(rows.classes)], axis=1
-    )
-    return confusions_of(count)
+    each = [rows.of_raters.sums(clear * told[..., k, None]) for k in range(rows.classes)]
+    return np.stack(each, axis=1)
 
 
 def confusions_of(count: Floats) -> Floats:
-    """Return the chances of answers from counts of them, (rater, answer, set, class)."""
+    """Return the chances of answers from counts of them, both (rater, answer, set, class)."""
     classes = count.shape[-1]
     wrong = (1 - START) / (classes - 1)
     first = np.where(np.eye(classes, dtype=bool), START, wrong)[:, None, :]
     pooled = count.sum(axis=0) + POOLING * first
     pooled /= pooled.sum(axis=0)
     chance = count + POOLING * pooled
-    chance /= chance.sum(axis=1, keepdims=True)
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+def with_harder(chance: Floats) -> Floats:
+    """Add the chances of answers to harder items, (rater, answer, set, kind)."""
     guess = chance.mean(axis=-1, keepdims=True)
     return np.concatenate([chance, (chance + guess) / 2, guess], axis=-1)
 

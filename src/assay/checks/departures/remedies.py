@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from assay.checks.departures.search import search
+from assay.checks.departures.search import BY_SYSTEM, search
 from assay.data.misread_clusters import rows_with_readings
 from assay.data.overlap import groups_identify_truth
 from assay.data.ratings import UNNAMED, Ratings, ratings_by_rater
 
-LAYER_OF = {"rater-by-system": "system_bias", "rater-by-cluster": "misreading"}
+LAYER_OF = {
+    **dict.fromkeys(sorted(BY_SYSTEM), "system_bias"), "rater-by-cluster": "misreading",
+}  # fmt: skip
 """Layer that models what a test finds, by the code of the finding."""
 MOST_ROWS = 200_000
 """Rows of the likelihood above which the default leaves ``misreading`` out, as it takes long."""
@@ -29,8 +31,9 @@ def found_layers(ratings: Ratings) -> list[str]:
     if not is_named(ratings):
         return []
     codes = {one.code for one in search(ratings).found}
-    found = [layer for code, layer in LAYER_OF.items() if code in codes]
-    if "misreading" in found and rows_with_readings(ratings) > MOST_ROWS:
+    found = list(dict.fromkeys(layer for code, layer in LAYER_OF.items() if code in codes))
+    named = (ratings.raters["group"] != UNNAMED).to_numpy()
+    if "misreading" in found and rows_with_readings(ratings, named) > MOST_ROWS:
         found.remove("misreading")
     return found
 

@@ -9,7 +9,14 @@ from assay._util.errors import Numbers
 from assay._util.text import some
 from assay.checks.departures.duplicates import equal_items
 from assay.checks.departures.remedies import apart_by_kind, as_copies, is_named, may_copy
-from assay.checks.departures.search import FAMILYWISE, Code, Departure, kinds_of_items, search
+from assay.checks.departures.search import (
+    BY_SYSTEM,
+    FAMILYWISE,
+    Code,
+    Departure,
+    kinds_of_items,
+    search,
+)
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.overlap import LAYER_ITEMS
@@ -96,6 +103,19 @@ MEANINGS: dict[Code, Meaning] = {
             needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
             "shows which raters are right",
             mark="raters favour systems: values depend on which raters are right",
+            parts=("system_bias",),
+        ),
+        Meaning(
+            code="all-raters-by-system",
+            asked="whether all raters judge a system otherwise",
+            found="All raters judge items of {who} otherwise than those of other systems{about}: "
+            "they err more, or in another direction",
+            means="The model takes raters to err alike on all systems, so the values of the "
+            "systems, and their difference, are biased",
+            mend="Fit with `raters='hierarchical + system_bias'`, which learns most of this",
+            needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
+            "shows the rest",
+            mark="all raters judge a system otherwise, so values of systems are less certain",
             parts=("system_bias",),
         ),
         Meaning(
@@ -274,7 +294,7 @@ def _by_default(departure: Departure, ratings: Ratings) -> str:
         pairs = as_copies(departure.pairs).items()
         told = [f"answers of {name} may repeat those of {source}" for name, source in pairs]
         return f"{allows}: {some(told)}"
-    if departure.code == "rater-by-system" and is_named(ratings):
+    if departure.code in BY_SYSTEM and is_named(ratings):
         return "The default model then has the layer system_bias, whose intervals include this"
     return ""
 
@@ -353,7 +373,7 @@ def _relevant(ratings: Ratings) -> set[Code]:
     if ratings.items["cluster"].nunique() < len(ratings.items):
         found.add("rater-by-cluster")
     if len(ratings.systems) > 1:
-        found.add("rater-by-system")
+        found.update(BY_SYSTEM)
     if kinds_of_items(ratings):
         found.add("rater-by-kind")
     return found

@@ -16,6 +16,7 @@ from scipy.stats import pearson3
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.departures.agreement import third_of_three, with_unanimous
 from assay.checks.departures.anchoring import anchoring_gain
+from assay.checks.departures.by_system import system_gain
 from assay.checks.departures.counterparts import carrying_over, misreading
 from assay.checks.departures.duplicates import duplication, same_raters
 from assay.checks.departures.graded import graded_gain
@@ -33,9 +34,9 @@ from assay.checks.departures.skipping import called_for, skipping
 from assay.data.ratings import MOST_KINDS, Ratings, covariate_columns, system_of_items
 
 Code = Literal[
-    "duplicated-items", "carried-over", "rater-by-cluster", "rater-by-system", "rater-by-rank",
-    "rater-by-kind", "dependent-raters", "graded-items", "anchored-on-rank",
-    "skipping-by-answer", "halo",
+    "duplicated-items", "carried-over", "rater-by-cluster", "rater-by-system",
+    "all-raters-by-system", "rater-by-rank", "rater-by-kind", "dependent-raters",
+    "graded-items", "anchored-on-rank", "skipping-by-answer", "halo",
 ]  # fmt: skip
 FAMILYWISE = 0.01
 """Familywise error rate of all tests, by Holm's rule."""
@@ -45,9 +46,9 @@ CLEAR = 0.15
 """P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
     "duplicated-items": 0.005, "carried-over": 0.05, "rater-by-cluster": 0.05,
-    "rater-by-system": 0.012, "rater-by-rank": 0.01, "rater-by-kind": 0.005,
-    "dependent-raters": 0.01, "graded-items": 0.006, "anchored-on-rank": 0.006,
-    "skipping-by-answer": 0.05, "halo": 0.02,
+    "rater-by-system": 0.012, "all-raters-by-system": 0.01, "rater-by-rank": 0.01,
+    "rater-by-kind": 0.005, "dependent-raters": 0.01, "graded-items": 0.006,
+    "anchored-on-rank": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least reported size of a departure: a correlation, a share of items that agree more often, or a
 log likelihood per item, or per pair of items with the same raters.
@@ -59,6 +60,8 @@ UNEVEN: Collection[Code] = frozenset(
     {"rater-by-cluster", "rater-by-system", "rater-by-rank", "rater-by-kind", "graded-items"}
 )
 """Departures that make single raters agree with others too often, or too rarely."""
+BY_SYSTEM: frozenset[Code] = frozenset({"rater-by-system", "all-raters-by-system"})
+"""Departures that make a difference of systems depend on the raters."""
 MANY_DUPLICATES = 0.05
 """Size of duplicates that no raters who carry answers over, or misread clusters, bring about."""
 OF_ALL_LABELS: Collection[Code] = frozenset({"anchored-on-rank"})
@@ -166,8 +169,11 @@ def holm(tests: list[Departure]) -> Iterator[Departure]:
 
 def causes(found: list[Departure]) -> list[Departure]:
     """Leave out what follows from duplicates (equal errors on them), or few duplicates where
-    carried answers or misread clusters explain them; likewise what uneven raters explain.
+    carried answers or misread clusters explain them; likewise what uneven raters explain, and the
+    mean shift of some raters who favour a system.
     """
+    if any(one.code == "rater-by-system" for one in found):
+        found = [one for one in found if one.code != "all-raters-by-system"]
     if any(one.code in UNEVEN for one in found):
         found = [one for one in found if one.code != "dependent-raters" or one.pairs]
     size = {one.code: one.size for one in found}
@@ -258,8 +264,7 @@ def _bootstrapped(
     rng: np.random.Generator,
 ) -> list[Departure]:
     """Compare statistics with replicates: a few at first, more if a test is not clear."""
-    names = [str(name) for name in ratings.raters.index]
-    observed = {n: statistics(rows[n], fits[n], names) for n in rows}
+    observed = {n: statistics(rows[n], fits[n], ratings) for n in rows}
     wanted = list(dict.fromkeys(code for sets in observed.values() for code in sets))
     drawn: dict[int, list[Sets]] = {n: [] for n in rows}
     tests: dict[Code, Departure] = {}
@@ -268,14 +273,14 @@ def _bootstrapped(
             size = max(1, CELLS // (len(one.item) * fits[n].own.shape[-1] * one.classes))
             for start in range(0, count, size):
                 again = replicates(one, fits[n], min(size, count - start), rng)
-                drawn[n].append(statistics(again, fits[n], names, wanted))
+                drawn[n].append(statistics(again, fits[n], ratings, wanted))
         tests |= {code: _test(ratings, code, observed, drawn) for code in wanted}
         wanted = [code for code in wanted if tests[code].p < CLEAR]
     return list(tests.values())
 
 
 def statistics(
-    rows: LabelRows, start: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
+    rows: LabelRows, start: NullFit, ratings: Ratings, wanted: Collection[Code] = tuple(SIZE)
 ) -> Sets:
     """Return the statistics of the tests of one label, for each set, by fits from ``start``."""
     found: Sets = {}
@@ -300,7 +305,7 @@ def statistics(
         columns = tuple((name,) for name, _ in rows.kinds)
         found["rater-by-kind"] = Statistics(values=split_gains(rows, fit), who=columns)
     if "dependent-raters" in wanted:
-        dependent = _dependence(rows, fit, expected, names)
+        dependent = _dependence(rows, fit, expected, [str(name) for name in ratings.raters.index])
         if dependent.who:
             found["dependent-raters"] = dependent
     answers = np.bincount(rows.item)
@@ -311,6 +316,12 @@ def statistics(
         gain = anchoring_gain(rows, fit, start)
         if gain is not None:
             found["anchored-on-rank"] = Statistics(values=gain[:, None], who=((),))
+    if "all-raters-by-system" in wanted and (answers >= 3).sum() >= LEAST_ITEMS:
+        shifted = system_gain(rows, fit)
+        if shifted is not None:
+            gain, system = shifted
+            who = ((str(ratings.systems[system]),),)
+            found["all-raters-by-system"] = Statistics(values=gain[:, None], who=who)
     return found
 
 

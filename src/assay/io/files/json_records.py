@@ -299,6 +299,15 @@ def _are_records(value: Any) -> bool:
     )
 
 
+def is_rating(value: Any) -> bool:
+    """Whether a value is an object with a rater and an answer."""
+    return (
+        isinstance(value, dict)
+        and not KNOWN["rater"].isdisjoint(map(squash, value))
+        and _answers(value)
+    )
+
+
 def _answers(record: Record) -> bool:
     """Whether a record has an answer or a score, by name."""
     return not ANSWERS.isdisjoint(map(squash, record))

@@ -155,14 +155,19 @@ HIDDEN = (".", "_")
 """How files and folders begin that programs keep for themselves."""
 PARTITION = re.compile(r"([^=/]+)=([^/]*)")
 """How folders of parts are called that say the value of a column."""
+OF_SYSTEMS = "if each is of another system"
+"""Words of the note on files beside a column of raters."""
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 PART = re.compile(r"\d{3,}")
 """What differs between the names of parts: a number of several digits."""
 
 
-def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source:
+def joined(
+    source: Source, name: str = "", *, as_raters: bool = False, named: bool = False
+) -> Source:
     """Return the tables of a folder or an archive as one, if they have the same columns and no file
     has this ``name``; else the source. ``as_raters``: each file is of another rater.
+    ``named``: the caller names the column of the files.
     """
     if not isinstance(source, SeveralFiles):
         return source
@@ -184,8 +189,8 @@ def joined(source: Source, name: str = "", *, as_raters: bool = False) -> Source
         return _noted(member, [*only, *unread])
     if all(isinstance(one, JsonSource) for one in members.values()):
         records = cast("dict[str, JsonSource]", members)
-        return _noted(_joined_records(source, records), unread)
-    return _noted(_joined_tables(source, members, as_raters=as_raters), unread)
+        return _noted(_joined_records(source, records, named=named), unread)
+    return _noted(_joined_tables(source, members, as_raters=as_raters, named=named), unread)
 
 
 def _is_table(file: str) -> bool:
@@ -212,7 +217,9 @@ def note_unread(source: Source) -> list[Note]:
     return [reader_note(text, code="folders-not-read", files=len(files))]
 
 
-def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_raters: bool) -> Source:
+def _joined_tables(
+    source: SeveralFiles, members: dict[str, Source], *, as_raters: bool, named: bool
+) -> Source:
     """Put tables of the same columns below each other; each row knows its file."""
     parts = {file: _cells(one) for file, one in members.items()}
     frames = {file: frame for file, (frame, *_) in parts.items()}
@@ -228,15 +235,15 @@ def _joined_tables(source: SeveralFiles, members: dict[str, Source], *, as_rater
     who = {str(one) for frame in frames.values() if rater for one in frame[rater].unique()}
     apart = FILE not in names and _are_told_apart(list(parts))
     column = FILE if not rater else rater if as_raters else ""
-    named = [column] if apart and column else []
+    added = dict.fromkeys([column] * bool(column) + [FILE] * named) if apart else {}
     filled = [
-        frame.assign(**_of_folders(file), **dict.fromkeys(named, _stem(file)))
+        frame.assign(**_of_folders(file), **dict.fromkeys(added, _stem(file)))
         for file, frame in frames.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
     notes = [*dict.fromkeys(note for *_, notes in parts.values() for note in notes)]
     alike = next(iter(who)) if len(who) == 1 and apart and not as_raters else ""
-    notes.append(_note(list(parts), apart and column == FILE, alike))
+    notes.append(_note(list(parts), FILE in added, alike))
     if lacking:
         columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
         text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
@@ -262,7 +269,7 @@ def _cells(member: Source) -> tuple[pd.DataFrame, Any, Sequence[Note]]:
     return table.frame, table.lines, table.notes
 
 
-def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Source:
+def _joined_records(source: SeveralFiles, members: dict[str, JsonSource], *, named: bool) -> Source:
     """Put the records of files one after the other, if they have the same keys."""
     keys = {file: set(one.columns) for file, one in members.items()}
     most = max(keys.values(), key=len)
@@ -272,9 +279,10 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource]) -> Sou
     rows, _ = flattened(own[:FIRST_RECORDS])
     lists = (cell for row in rows for cell in row.values() if isinstance(cell, list))
     deep = any(isinstance(one, dict) for cell in lists for one in cell)
-    named = {str(name) for row in rows for name in row}
-    by_file = not deep and KNOWN["rater"].isdisjoint(squash(str(name)) for name in named | most)
-    by_file &= FILE not in named and _are_told_apart(list(members))
+    names = {str(name) for row in rows for name in row}
+    by_file = not deep and KNOWN["rater"].isdisjoint(squash(str(name)) for name in names | most)
+    by_file |= named
+    by_file &= FILE not in names and _are_told_apart(list(members))
     written = [
         json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
         for file, one in members.items()
@@ -309,6 +317,8 @@ def _stem(file: str) -> str:
 
 def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     held = f"; column {FILE} has their names" if by_file else ""
+    if not by_file and _are_told_apart(files):
+        held = f"; {OF_SYSTEMS}, give `system='{FILE}'`"
     if rater:
         held = f"; all name the rater {rater}. If each is of another rater, give `rater='file'`"
     return reader_note(

@@ -49,6 +49,7 @@ from assay._util.errors import (
 from assay.data.task import Task
 from assay.io.files.opening import note_unread
 from assay.io.files.sources import Source
+from assay.io.names import bare, squash
 from assay.io.tables import Table
 
 __all__ = [
@@ -165,8 +166,10 @@ def read_unless_named(
         raise
     if export is None:
         return None
-    made = set(map(str, export.table.frame.columns))
-    return None if any(name not in made for name in own) else export
+    made = export.table.finder
+    # Input.gold of the source may be the gold of the export.
+    nested = [name for name in own if bare(name) != squash(name) and made.get(name)]
+    return None if {*own} - {*nested, *made.columns} else export
 
 
 def is_claimed(source: Source, named: str | None = None) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.text import listed
+from assay._util.text import counted, listed
 from assay.data.task import Task
 from assay.io.files.sources import Source
 from assay.io.formats import Export
@@ -43,8 +43,15 @@ def read(source: Source, task: Task | None) -> Export:
         for key in dict.fromkeys(key for row in rows for key in row)
         if key not in (*OWN, *controls)
     ]
+    several = [name for name in controls if any(_is_several(row.get(name)) for row in rows)]
     for place, row in zip(places, rows, strict=True):
-        _add(study, row, place, controls, others)
+        _add(study, row, place, controls, others, several)
+    empty = {n: sum(_answer(_unpacked(row.get(n))) is None for row in rows) for n in several}
+    for name in (n for n in several if empty[n]):
+        study.note(
+            f"{counted(empty[name], 'empty cell')} of {name} count as no option chosen",
+            code="nothing-chosen", cells=empty[name],
+        )  # fmt: skip
     study.note(
         "this format has no skipped annotations, predictions or ground truth, but the export as "
         "JSON has them",
@@ -99,7 +106,7 @@ def _may_answer(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
 
 def _add(
     study: Study, row: Mapping[str, Any], place: int, controls: Sequence[str],
-    others: Sequence[str],
+    others: Sequence[str], several: Sequence[str],
 ) -> None:  # fmt: skip
     rater = row.get("annotator")
     if rater in (None, "") and row.get("annotation_id") in (None, ""):
@@ -115,12 +122,16 @@ def _add(
             return
         item = next(iter(data.values()))
     study.describe(item, data)
-    answers = [
-        (name, answer) for name in controls
-        if (answer := _answer(_unpacked(row.get(name)))) is not None
-    ]  # fmt: skip
+    found = {name: _answer(_unpacked(row.get(name))) for name in controls}
+    found |= {name: () for name in several if found[name] is None}
+    answers = [(name, answer) for name, answer in found.items() if answer is not None]
     seconds = number_in(row.get("lead_time"))
     study.add(item, rater, answers, place=place, seconds=seconds)
+
+
+def _is_several(cell: object) -> bool:
+    """Whether a cell holds several chosen options."""
+    return isinstance(_answer(_unpacked(cell)), tuple)
 
 
 def _unpacked(cell: object) -> Any:

@@ -14,7 +14,7 @@ from assay.checks.departures import report
 from assay.checks.departures.null_model import LabelRows, fit_null
 from assay.checks.departures.remedies import found_copies
 from assay.checks.departures.report import MEANINGS
-from assay.checks.departures.search import Departure, holm, label_rows, search
+from assay.checks.departures.search import BY_SYSTEM, Departure, holm, label_rows, search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import identifies_halo
@@ -28,6 +28,7 @@ from benchmarks.worlds.departure_worlds import (
     favour,
     labelled,
     study,
+    trust,
 )
 
 SEED = 5
@@ -49,7 +50,8 @@ def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
     (one,) = [f for f in found.findings if f.code == code]
     # The default of these three labels models halo.
     assert one.level == ("note" if code == "halo" else "warning")
-    assert {"halo": "layer halo", "rater-by-system": "layer system_bias"}.get(code, "`") in one.text
+    by_default = {"halo": "layer halo", **dict.fromkeys(BY_SYSTEM, "layer system_bias")}
+    assert by_default.get(code, "`") in one.text
     assert "learnable-reliability" not in {
         f.code for f in found.at_least("ok") if f.level == "ok"
     } or (code == "separate-teams")
@@ -185,6 +187,45 @@ def test_raters_who_all_follow_the_rank_are_found_over_all_labels() -> None:
     assert "`session='rank'`" in report.warning(one, ratings)
     assert "anchored-on-rank" in search(world("no_fault")).tests
     assert "anchored-on-rank" not in search(world("one_answer_a_query")).tests
+
+
+def test_raters_who_all_judge_a_system_otherwise_are_told_from_a_harder_system() -> None:
+    ratings = world("trusted")
+    (one,) = [one for one in search(ratings).found if one.code == "all-raters-by-system"]
+    assert one.who[0] in ratings.systems
+    assert one.who[0] in report.warning(one, ratings)
+    assert "comparable-systems" not in {f.code for f in check(ratings).findings}
+    harder = world("harder_system")
+    assert "all-raters-by-system" in search(harder).tests
+    assert "all-raters-by-system" not in {one.code for one in search(harder).found}
+
+
+def test_two_answers_an_item_do_not_tell_whether_all_raters_judge_a_system_otherwise() -> None:
+    rng = np.random.default_rng(SEED)
+    found = study(rng, each=2)
+    ratings = found.ratings(found.answers(rng, shift=trust(found)))
+    assert "all-raters-by-system" not in search(ratings).tests
+    assert "rater-by-system" in search(ratings).tests
+    (one,) = [f for f in check(ratings).findings if f.code == "comparable-systems"]
+    assert one.level == "note"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_bias_by_system_mends_a_system_that_all_trust(seed: int) -> None:
+    """The default has the layer, and its interval of the difference holds the true one."""
+    rng = np.random.default_rng(seed)
+    found = study(rng, each=4, right=(0.8, 0.95))
+    ratings = found.ratings(found.answers(rng, shift=trust(found)))
+    shares = [found.truth[found.system == n].mean() for n in (0, 1)]
+    metric = "prevalence[label=yes]"
+    holds = []
+    for raters in (None, "hierarchical + item_difficulty"):
+        tree = fitted(ratings, method="laplace", raters=raters)
+        pair = assay.compare(tree, metric=metric, estimand="finite").pairs.iloc[0]
+        lower, upper = pair[["difference_lower", "difference_upper"]].astype(float)
+        holds.append(lower <= shares[0] - shares[1] <= upper)
+    assert holds == [True, False]
 
 
 def test_p_values_are_spread_evenly_where_nothing_is_wrong() -> None:

@@ -141,7 +141,8 @@ def test_misread_clusters_get_their_layer_unless_it_would_take_too_long(
     slots = {"human": "hierarchical", UNNAMED: "pooled"}
     expected = {"human": "hierarchical + misreading", UNNAMED: "pooled"}
     assert with_found_layers(ratings, slots) == expected
-    monkeypatch.setattr(remedies, "MOST_ROWS", rows_with_readings(ratings) - 1)
+    rows = rows_with_readings(ratings, np.ones(len(ratings.raters), bool))
+    monkeypatch.setattr(remedies, "MOST_ROWS", rows - 1)
     assert found_layers(ratings) == []
 
 

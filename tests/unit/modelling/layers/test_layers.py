@@ -268,10 +268,30 @@ def test_items_of_several_systems_have_no_bias():
     panels = pd.concat([ratings.panels, both], ignore_index=True)
     shared = build_structure(replace(ratings, panels=panels), structure.spec)
     (part,) = shared.parts
-    tilt = part.tilt(values_of(shared, system_bias_sd=1.0, system_bias_offset=1.0), 0.0, np)
+    own = {"system_bias_sd": 1.0, "system_bias_offset": 1.0, "system_bias_mean_sd": 0.0}
+    tilt = part.tilt(values_of(shared, **own), 0.0, np)
     of_rating = tilt.added[part.unit]
     np.testing.assert_array_equal(of_rating[ratings.item == 0], 0)
     np.testing.assert_array_equal(of_rating[ratings.item != 0], 1)
+
+
+def test_one_rater_of_a_group_has_no_mean_bias_beside_its_own():
+    """The two would be one number with two priors."""
+    ratings = assay.simulate("single", n_systems=2, groups={"model": 1, "person": 3}, rng=1)
+    structure = build_structure(ratings, make_spec("hierarchical + system_bias"))
+    shapes = {p.name: p.shape for p in structure.parameters()}
+    assert shapes["system_bias_sd"] == (2, 1)
+    assert shapes["system_bias_mean_sd"] == (1, 1)
+    (part,) = structure.parts
+    own = {"system_bias_sd": 0.0, "system_bias_mean_sd": 1.0, "system_bias_mean_offset": 1.0}
+    tilt = part.tilt(values_of(structure, **own), 0.0, np)
+    judge = (ratings.raters["group"] == "model").to_numpy()[ratings.rater]
+    np.testing.assert_array_equal(tilt.added[part.unit][judge], 0)
+    np.testing.assert_array_equal(tilt.added[part.unit][~judge], 1)
+    one = build_structure(
+        ratings, make_spec({"model": "hierarchical + system_bias", "person": "hierarchical"})
+    )
+    assert not [p.name for p in one.parameters() if "system_bias_mean" in p.name]
 
 
 # -- perception ----------------------------------------------------------------------

@@ -1,0 +1,103 @@
+"""Test for a shift of all raters on a system: they err otherwise there, and alike."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit, logit
+
+from assay._util.typing import Floats, Ints
+from assay.checks.departures.null_model import (
+    POOLING,
+    TINY,
+    LabelRows,
+    NullFit,
+    climb,
+    confusions,
+    confusions_of,
+    counts,
+    vote_shares,
+    with_hard_items,
+    with_harder,
+)
+
+SPREAD = 1.0
+"""Prior SD of the shift of a system and class, on the logit scale."""
+CLIMBS = 36
+"""Passes of EM from each start."""
+FIRST_CLIMBS = 20
+"""Passes of EM that find the second start."""
+NEVER = 1e-6
+
+
+class Shifts:
+    """Raters whose log odds of right answers all move alike on a system, by class.
+
+    Updated by each call. Rows have a rater for each system (rater x system).
+    """
+
+    def __init__(self, systems: int, sets: int, classes: int) -> None:
+        self.at = np.zeros((systems, sets, classes))
+        self.base: Floats | None = None
+
+    def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
+        """Take a Newton step of the shifts and of the raters, and return chances."""
+        count = counts(rows, posterior)
+        count = count.reshape(-1, len(self.at), *count.shape[1:])
+        chance = confusions_of(count.sum(axis=1))
+        own = np.clip(_right(chance), NEVER, 1 - NEVER)
+        base = logit(own) if self.base is None else self.base
+        right, total = _right(count), count.sum(axis=2)
+        p = expit(base[:, None] + self.at)
+        slope = (right - total * p).sum(axis=0) - self.at / SPREAD**2
+        self.at = self.at + _step(slope, (total * p * (1 - p)).sum(axis=0) + SPREAD**-2)
+        p = expit(base[:, None] + self.at)
+        pooled, mine = expit(base.mean(axis=0)), expit(base)
+        slope = (right - total * p).sum(axis=1) + POOLING * (pooled - mine)
+        curve = (total * p * (1 - p)).sum(axis=1) + POOLING * mine * (1 - mine)
+        self.base = base + _step(slope, curve + TINY)
+        p = np.clip(expit(self.base[:, None] + self.at), NEVER, 1 - NEVER)[:, :, None]
+        wrong = (chance / (1 - own)[:, None])[:, None] * (1 - p)
+        found = np.where(np.eye(rows.classes, dtype=bool)[:, None, :], p, wrong)
+        return with_harder(found.reshape(-1, *found.shape[2:]))
+
+
+def _step(slope: Floats, curve: Floats) -> Floats:
+    """Return a Newton step, not too long."""
+    return np.asarray(np.clip(slope / curve, -0.5, 0.5))
+
+
+def _right(table: Floats) -> Floats:
+    """Return the entries of right answers, (..., answer, set, class) to (..., set, class)."""
+    return np.asarray(np.diagonal(table, axis1=-3, axis2=-1))
+
+
+def system_gain(rows: LabelRows, fit: NullFit) -> tuple[Floats, int] | None:
+    """Return the log likelihood that shifts by system add to the null model's, per item, (set,),
+    and the system with the largest shifts in the first set; None without two systems.
+
+    Both models climb from the null model's fit, and from classes found in each system alone: where
+    raters err much more on one system, only the second start leads to the mode.
+    """
+    names, system = np.unique(rows.system, return_inverse=True)
+    if (names >= 0).sum() < 2:
+        return None
+    starts = fit.posterior, _classes_by_system(rows, system)
+    cell = rows.rater * len(names) + system[rows.item]
+    apart = replace(rows, rater=cell, n_raters=rows.n_raters * len(names))
+    shifts = [Shifts(len(names), rows.answer.shape[1], rows.classes) for _ in starts]
+    plain = [climb(rows, confusions, at, CLIMBS).evidence() for at in starts]
+    found = [climb(apart, s, at, CLIMBS).evidence() for s, at in zip(shifts, starts, strict=True)]
+    best = shifts[int(np.argmax([one[0] for one in found]))].at[:, 0]
+    size = np.where(names >= 0, np.abs(best).sum(axis=-1), -1.0)
+    gain = np.max(found, axis=0) - np.max(plain, axis=0)
+    return gain / len(rows.truth), int(names[size.argmax()])
+
+
+def _classes_by_system(rows: LabelRows, system: Ints) -> Floats:
+    """Return kinds of items by a confusion of each system, which all raters share."""
+    share = vote_shares(rows)
+    none = np.zeros((*share.shape[:2], rows.classes + 1))
+    alike = replace(rows, rater=system[rows.item], n_raters=int(system.max()) + 1)
+    clear = np.concatenate([share, none], axis=-1)
+    found = climb(alike, confusions, clear, FIRST_CLIMBS).posterior
+    return with_hard_items(found[..., : rows.classes])

@@ -1,0 +1,67 @@
+"""Cells of text tables that hold the ratings of an item in JSON."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.text import counted, listed
+from assay.io.files.json_records import flattened, is_rating
+from assay.io.tables import Table, cell_text, reader_note
+
+NOTHING = ("", "[]")
+
+
+def unnested(table: Table) -> Table:
+    """Give each rating in the cells of a column a row.
+
+    Nothing changes where a filled cell has something else. Rows without any rating are left out.
+    """
+    frame = table.frame
+    parsed = {c: made for c in map(str, frame.columns) if (made := _ratings(frame[c])) is not None}
+    if not parsed:
+        return table
+    filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
+    empty = int((~filled).sum())
+    table = table.taking(np.flatnonzero(filled))
+    records = [
+        {str(c): parsed[c][cell] if c in parsed else cell for c, cell in row.items()}
+        for row in table.frame.to_dict("records")
+    ]
+    rows, of = flattened(records)
+    flat = pd.DataFrame(rows)
+    text = pd.DataFrame({c: flat[c].map(_text).astype("str") for c in flat.columns})
+    note = reader_note(
+        f"each rating in the JSON of {listed([*parsed])} has a row"
+        + f"; {counted(empty, 'row')} without any: left out" * bool(empty),
+        code="nested-read",
+        columns=len(parsed),
+        empty=empty,
+    )
+    return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
+
+
+def _ratings(column: "pd.Series[str]") -> dict[str, Any] | None:
+    """Return the ratings in each distinct cell; None if a filled one has something else."""
+    found: dict[str, Any] = {}
+    for cell in map(str, pd.unique(column)):
+        bare = cell.strip()
+        if bare in NOTHING:
+            found[cell] = None
+            continue
+        if not bare.startswith("[") or not bare.endswith("]"):
+            return None
+        try:
+            value = json.loads(cell)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(value, list) or not all(map(is_rating, value)):
+            return None
+        found[cell] = value
+    return found if any(found.values()) else None
+
+
+def _text(value: object) -> str:
+    return "" if value is None or value is np.nan or value != value else cell_text(value)

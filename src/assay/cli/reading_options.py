@@ -9,7 +9,6 @@ import typer
 
 from assay._util.errors import RatingsError
 from assay.cli.options import pairs, source_of
-from assay.cli.proposals import tried
 
 if TYPE_CHECKING:
     from assay.data.ratings import Ratings
@@ -155,6 +154,7 @@ class Reading:
         A refusal ends with what was tried and reads the files.
         """
         from assay import read_ratings
+        from assay.cli.proposals import tried
 
         given = self.arguments() | {"source": source_of(sources), "task": task}
         given["covariates"] = [*(given["covariates"] or ()), *covariates] or None

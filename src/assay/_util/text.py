@@ -201,14 +201,20 @@ def decimals_of(
 
 
 def marked(
-    table: "pd.DataFrame", notes: dict[str, str], *, draws: float | None = None
+    table: "pd.DataFrame",
+    notes: dict[str, str],
+    *,
+    draws: float | None = None,
+    marks: Sequence[float] = (),
 ) -> list[str]:
     """Write estimate and interval of each line, marked if it has a ``doubt``, which joins
     ``notes``.
     """
     return [
         text + (mark_of(doubt, notes) if doubt else "")
-        for text, doubt in zip(intervals(table, draws=draws), table["doubt"], strict=True)
+        for text, doubt in zip(
+            intervals(table, draws=draws, marks=marks), table["doubt"], strict=True
+        )
     ]
 
 

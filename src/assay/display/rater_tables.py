@@ -8,7 +8,6 @@ import pandas as pd
 from assay._util.text import (
     called,
     counted,
-    gap,
     interval,
     intervals,
     lines_of,
@@ -101,10 +100,7 @@ def agreement_table(found: Agreement) -> Table:
     if table["expected"].notna().any():
         shown["model"] = "Expected by the model"
     ends = {"observed": "value lower upper", "model": "expected expected_lower expected_upper"}
-    words = {
-        name: [interval(*line) for line in table[columns.split()].to_numpy(float)]
-        for name, columns in ends.items()
-    }
+    words = {name: intervals(table, columns.split()) for name, columns in ends.items()}
     notes = " ".join(map(sentence, dict.fromkeys(text for text in table["note"] if text)))
     return table_of(
         "agreement",
@@ -184,7 +180,7 @@ def drift_table(
     parts = drift.sort_values("change", kind="stable").groupby("label", sort=False)
     words = pd.concat([part for _, part in parts])
     words = words.assign(
-        told=[gap(*line) for line in words[["change", "lower", "upper"]].to_numpy(float)],
+        told=intervals(words, ["change", "lower", "upper"], marks=[0.0]),
         **{name: words[name].map("{:.2f}".format) for name in ("first", "last", "p_better")},
     )
     return table_of(

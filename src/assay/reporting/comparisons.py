@@ -9,9 +9,8 @@ from assay._util.text import (
     counted,
     does,
     gap,
-    interval,
     lines_of,
-    mark_of,
+    marked,
     notes_said,
     percent,
 )
@@ -187,11 +186,7 @@ def _sides_table(
 ) -> Block:
     # A system has a value, a contrast has a difference.
     notes: dict[str, str] = {}
-    told = [
-        (gap if line["b"] else interval)(line["mean"], line["lower"], line["upper"])
-        + (mark_of(line["doubt"], notes) if line["doubt"] else "")
-        for line in lines_of(table)
-    ]
+    told = marked(table, notes, marks=[0.0])
     words = table.assign(told=told, metric=[titles.get(m, m) for m in table["metric"]])
     cells = words.pivot_table(
         index=["metric", "quantity"], columns="approach", values="told", aggfunc="first", sort=False

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import AssayError
-from assay._util.text import counted, interval, percent, sentence, some, without_folders
+from assay._util.text import counted, intervals, percent, sentence, some, without_folders
 from assay.checks.double_sampling import DOUBLE, TURNS, double_sampling
 from assay.checks.findings import Finding as Checked
 from assay.data.ratings import Accounting, Ratings
@@ -112,7 +112,7 @@ def _before_table(material: Material) -> Block:
     before = metrics_before(material.view.structure)
     table = summarize(before, level=material.level)
     table["median"] = [float(before[name].median()) for name in table["metric"]]
-    table["told"] = [interval(*line) for line in table[["median", "lower", "upper"]].to_numpy()]
+    table["told"] = intervals(table, ["median", "lower", "upper"])
     return table_of(
         "before",
         f"Metrics under the prior: prior median ({percent(material.level)} interval)",

@@ -8,8 +8,6 @@ from assay._util.text import (
     UNDEFINED,
     counted,
     does,
-    gap,
-    interval,
     intervals,
     lines_of,
     percent,
@@ -77,15 +75,12 @@ def _fewer_draws(material: Material) -> str:
 def _furthest(table: pd.DataFrame) -> pd.DataFrame:
     """Return the lowest and the highest mean of each metric, and the fit's own."""
     cells = []
+    table = table.assign(told=intervals(table))
     for key, found in table.groupby(KEYS, sort=False):
         rising = found.sort_values("mean", kind="stable")
         own = rising[rising["odds_ratio"] == 1].iloc[0]
-        cells.append([*key, _told(own), _end(rising.iloc[0]), _end(rising.iloc[-1])])
+        cells.append([*key, own["told"], _end(rising.iloc[0]), _end(rising.iloc[-1])])
     return pd.DataFrame(cells, columns=[*KEYS, "fitted", "lowest", "highest"])
-
-
-def _told(line: pd.Series | Line) -> str:
-    return interval(line["mean"], line["lower"], line["upper"])
 
 
 def _end(line: pd.Series) -> str:
@@ -93,7 +88,7 @@ def _end(line: pd.Series) -> str:
     if line["odds_ratio"] == 1:
         return "the same"
     times = "odds × 4" if line["odds_ratio"] > 1 else "odds ÷ 4"
-    return f"{_told(line)}: {times} for {line['when']}"
+    return f"{line['told']}: {times} for {line['when']}"
 
 
 KERNEL = "kernel"
@@ -105,10 +100,11 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
     ``ran`` are the lines of ``table`` (which is exported) whose variants could run.
     """
     rows = []
+    ran = ran.assign(told=intervals(ran))
     for (metric, system), part in ran.groupby(KEYS, sort=False):
         first, others = _as_fitted(part)
-        kernel = next((_told(line) for line in others if line["kind"] == KERNEL), "")
-        cells = {"metric": str(metric), "system": str(system), "fitted": _told(first)}
+        kernel = next((line["told"] for line in others if line["kind"] == KERNEL), "")
+        cells = {"metric": str(metric), "system": str(system), "fitted": first["told"]}
         rows.append(cells | {KERNEL: kernel} | _over_refits(first, others, "mean"))
     frame = pd.DataFrame(rows)
     shown = {"metric": "Metric"} if frame["system"].nunique() == 1 else {"system": "System"}
@@ -266,9 +262,10 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
 def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Block:
     """Show one line per contrast: as fitted, and over the refits."""
     lines = []
+    ran = ran.assign(told=_gaps_told(ran))
     for (metric, a, b), part in ran.groupby(["metric", "a", "b"], sort=False):
         first, others = _as_fitted(part)
-        cells = {"metric": str(metric), "contrast": f"{a} − {b}", "fitted": _stability_told(first)}
+        cells = {"metric": str(metric), "contrast": f"{a} − {b}", "fitted": first["told"]}
         cells |= _over_refits(first, others, "difference")
         lines.append(cells | {"conclusion": _said(first, others)})
     frame = pd.DataFrame(lines)
@@ -286,9 +283,10 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
     )
 
 
-def _stability_told(line: Line) -> str:
+def _gaps_told(table: pd.DataFrame) -> list[str]:
+    """Write each difference with its interval."""
     keys = ("difference", "difference_lower", "difference_upper")
-    return gap(*(line[key] for key in keys))
+    return intervals(table, keys, marks=[0.0])
 
 
 def _said(first: Line, others: Sequence[Line]) -> str:
@@ -301,7 +299,7 @@ def _moves(moved: pd.DataFrame) -> Block:
     """Show only the refits that change or move a contrast."""
     words = moved.assign(
         contrast=moved["metric"] + ", " + moved["a"] + " − " + moved["b"],
-        told=list(map(_stability_told, lines_of(moved))),
+        told=_gaps_told(moved),
     ).sort_values("contrast", kind="stable")
     return table_of(
         "stability_moves",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from assay._util.errors import TaskError
 from assay._util.text import counted
 from assay.checks.regularities import Regularity, regular_gates, regular_rules
-from assay.data.generic_metrics import generic_names, graded, numbers_of
+from assay.data.generic_metrics import generic_names, graded, numbers_of, parse_generic
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import label_order, state_space
@@ -36,7 +36,7 @@ def _lines(ratings: Ratings, name: str, named: Mapping[str, Sequence[str]]) -> I
     yield f"name = {_text(name)}"
     yield 'description = ""'
     yield f"metrics = {_list(task.metrics)}"
-    yield from _other_metrics(task)
+    yield from _other_metrics(ratings)
     yield from [f"max_states = {task.max_states}"] * (task.max_states != Task.max_states)
     yield from ["", *_columns(ratings, named)] if _columns(ratings, named) else []
     for label in task.labels:
@@ -53,8 +53,17 @@ def _lines(ratings: Ratings, name: str, named: Mapping[str, Sequence[str]]) -> I
         yield f"\n# {len(rules) - SHOWN_RULES} more such rules are not listed."
 
 
-def _other_metrics(task: Task) -> Iterator[str]:
-    names = [name for name in generic_names(task) if name not in task.metrics]
+def _other_metrics(ratings: Ratings) -> Iterator[str]:
+    """Propose metrics that the task could have; those of lists only if there are lists."""
+    task, panels = ratings.task, ratings.panels
+    of_lists = () if panels["panel"].duplicated().any() else ("precision", "recall", "hit")
+    of_ranks = () if (panels["rank"] > 1).any() else ("mrr", "ndcg")
+    read = {name: parse_generic(name, task.label_names) for name in generic_names(task)}
+    names = [
+        name
+        for name, one in read.items()
+        if name not in task.metrics and one and one.kind not in (*of_lists, *of_ranks)
+    ]
     if names:
         more = ", ..." if len(names) > SHOWN_METRICS else ""
         yield f"# others: {', '.join(map(_text, names[:SHOWN_METRICS]))}{more}"

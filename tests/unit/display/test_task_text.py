@@ -121,6 +121,31 @@ def test_ranked_lists_and_stars_are_written_out(tmp_path):
     assert same(assay.read_ratings(source), assay.read_ratings(source, task=target))
 
 
+@pytest.mark.parametrize(
+    ("key", "proposed"),
+    [
+        ("item", {"rate"}),
+        ("query system chunk", {"rate", "precision_at_k", "recall_at_k", "hit_at_k"}),
+        ("query system rank", {"rate", "precision_at_k", "recall_at_k", "hit_at_k", "mrr", "ndcg"}),
+    ],
+)
+def test_metrics_of_lists_and_of_ranks_are_proposed_where_there_are_any(key, proposed, tmp_path):
+    """Chunks with ids are lists without an order."""
+    rng = np.random.default_rng(4)
+    lines = [
+        (f"q{q}", s, f"c{k}", k, rater, ("no", "yes")[rng.integers(2)])
+        for q in range(6) for s in "AB" for k in range(1, 6) for rater in "xy"
+    ]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["query", "system", "chunk", "rank", "rater", "good"])
+    frame["item"] = frame["query"] + frame["system"] + frame["chunk"]
+    names = key.split()
+    options = [word for name in names if len(names) > 1 for word in ("--item", name)]
+    _, target = written(frame[[*names, "rater", "good"]], tmp_path, *options)
+    text = target.read_text("utf-8")
+    lines_of_metrics = re.findall(r"^(?:# others:|metrics =).*", text, re.MULTILINE)
+    assert set(re.findall(r'"(\w+)\[', " ".join(lines_of_metrics))) == proposed
+
+
 def test_rows_that_answer_a_question_each_have_a_label_a_question(tmp_path):
     rows = [
         (item, rater, question, ("low", "mid", "high")[(item + len(question)) % 3])

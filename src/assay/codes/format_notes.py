@@ -55,7 +55,7 @@ FORMAT_NOTES = {
     ),
     "outer-names": (
         "A file of names within names has few outer and many inner ones. The outer ones are read "
-        "as items."
+        "as raters."
     ),
     "places-left-out": (
         "Parts of the export have an unexpected form and were left out. Export the data again."

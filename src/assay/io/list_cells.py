@@ -24,7 +24,7 @@ FIRST_CELLS = 100
 NAMED = ("rater", "item", "cluster", "system")
 """Roles whose names may be lists of parts."""
 PRINTED = re.compile(
-    r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
+    r"""array\(.*\)|\[\s*['"\d\[{-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
 )
 """What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
 ELEMENT = re.compile(r"""'([^'\\]*)'|"([^"\\]*)"|(-?\d+(?:\.\d*)?)(?=[\s,]|$)""")

@@ -1,6 +1,7 @@
-"""Cells of text tables that hold the ratings of an item in JSON."""
+"""Cells of text tables that hold the ratings of an item, in JSON or as Python prints it."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,19 +9,29 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import counted, listed
-from assay.io.files.json_records import flattened, is_rating
+from assay.io.files.json_records import LISTS, flattened, is_rating
+from assay.io.names import ANSWER_COLUMNS, squash
 from assay.io.tables import Table, cell_text, reader_note
 
-NOTHING = ("", "[]")
+NOTHING = ("", "[]", "{}")
+BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
+"""Names of columns whose objects have an answer by rater or by question."""
+PRINTED = re.compile(
+    r"""'(?P<single>(?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(?P<word>None|True|False|nan)\b"""
+)
+"""What Python prints otherwise than JSON, and strings in which nothing is to be replaced."""
+WORDS = {"None": "null", "nan": "null", "True": "true", "False": "false"}
 
 
 def unnested(table: Table) -> Table:
-    """Give each rating in the cells of a column a row.
+    """Give each rating in the cells of a column a row, and each answer of an object a column.
 
     Nothing changes where a filled cell has something else. Rows without any rating are left out.
     """
     frame = table.frame
-    parsed = {c: made for c in map(str, frame.columns) if (made := _ratings(frame[c])) is not None}
+    parsed = {
+        c: made for c in map(str, frame.columns) if (made := _ratings(frame[c], c)) is not None
+    }
     if not parsed:
         return table
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
@@ -34,7 +45,7 @@ def unnested(table: Table) -> Table:
     flat = pd.DataFrame(rows)
     text = pd.DataFrame({c: flat[c].map(_text).astype("str") for c in flat.columns})
     note = reader_note(
-        f"each rating in the JSON of {listed([*parsed])} has a row"
+        f"each rating in the cells of {listed([*parsed])} has a row or a column"
         + f"; {counted(empty, 'row')} without any: left out" * bool(empty),
         code="nested-read",
         columns=len(parsed),
@@ -43,24 +54,57 @@ def unnested(table: Table) -> Table:
     return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
 
 
-def _ratings(column: "pd.Series[str]") -> dict[str, Any] | None:
-    """Return the ratings in each distinct cell; None if a filled one has something else."""
+def _ratings(column: "pd.Series[str]", name: str) -> dict[str, Any] | None:
+    """Return the ratings in each distinct cell; None if a filled one has something else.
+
+    A list has objects with a rater and an answer each. An object has a plain answer for each key.
+    """
     found: dict[str, Any] = {}
+    kinds = set()
     for cell in map(str, pd.unique(column)):
         bare = cell.strip()
         if bare in NOTHING:
             found[cell] = None
             continue
-        if not bare.startswith("[") or not bare.endswith("]"):
+        if bare[0] + bare[-1] not in ("[]", "{}"):
             return None
-        try:
-            value = json.loads(cell)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(value, list) or not all(map(is_rating, value)):
+        value = _parsed(bare)
+        if isinstance(value, list):
+            is_told = all(map(is_rating, value))
+        else:
+            plain = isinstance(value, dict) and not any(
+                isinstance(one, list | dict) for one in value.values()
+            )
+            is_told = plain and squash(name) in BY_NAME and not is_rating(value)
+        kinds.add(type(value))
+        if not is_told or len(kinds) > 1:
             return None
         found[cell] = value
     return found if any(found.values()) else None
+
+
+def _parsed(cell: str) -> Any:
+    """Return what a cell holds that is JSON, or what Python prints of lists and dicts; else None.
+
+    >>> _parsed("[{'who': 'ann', 'said': None}]")
+    [{'who': 'ann', 'said': None}]
+    """
+    for text in (cell, PRINTED.sub(_as_json, cell)):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _as_json(found: re.Match[str]) -> str:
+    """Write a string or a word of Python as JSON has it."""
+    if found["word"]:
+        return WORDS[found["word"]]
+    if found["single"] is None:
+        return found[0]
+    inside = found["single"].replace("\\'", "'")
+    return '"' + re.sub(r'(?<!\\)"', r"\\\g<0>", inside) + '"'
 
 
 def _text(value: object) -> str:

@@ -247,9 +247,16 @@ def test_names_within_names_may_be_items_within_raters(tmp_path: Path) -> None:
         r: dict(zip(one["item"], one["label"], strict=True)) for r, one in LONG.groupby("rater")
     }
     path.write_text(json.dumps(held))
-    assert "outer-names" in codes(read_ratings(path))
-    ratings = read_ratings(path, item="rater", rater="task")
+    ratings = read_ratings(path)
+    assert "outer-names" in codes(ratings)
     assert (len(ratings.items), len(ratings.raters)) == (24, 3)
+    other = read_ratings(path, item="rater", rater="task")
+    assert (len(other.items), len(other.raters)) == (3, 24)
+    people = {f"text {k}": {f"worker {i}": v for i, v in one.items()} for k, one in held.items()}
+    path.write_text(json.dumps(people))
+    ratings = read_ratings(path)
+    assert "outer-names" not in codes(ratings)
+    assert (len(ratings.items), len(ratings.raters)) == (3, 24)
     path.write_text(json.dumps({i: dict(zip(one["rater"], one["label"], strict=True))
                                 for i, one in LONG.groupby("item")}))  # fmt: skip
     assert "outer-names" not in codes(read_ratings(path))
@@ -273,6 +280,27 @@ def test_a_sheet_for_each_rater_is_read_by_the_command_of_the_refusal(tmp_path: 
     assert len(ratings.answers) == len(wanted.answers) == ROWS
     assert (ratings.answers[ratings.rater == 1] == wanted.answers[wanted.rater == 1]).all()
     assert "sheets-joined" in codes(ratings)
+
+
+def test_a_guide_beside_the_sheets_of_the_raters_is_left_out_and_named(tmp_path: Path) -> None:
+    own = {r: one.drop(columns="rater") for r, one in LONG.groupby("rater")}
+    guide = pd.DataFrame(
+        {"How to rate": ["x is for ...", "y is for ..."], "More": ["", "see text"]}
+    )
+    path = book(tmp_path / "raters.xlsx", Guide=guide, **own, Title=pd.DataFrame({"Pilot": []}))
+    ratings, named = followed(path)
+    assert named == {"sheet": "*", "rater": "sheet"}
+    assert list(ratings.raters.index) == ["Ann", "Bob", "Cy"]
+    assert len(ratings.answers) == ROWS
+    assert "Guide" in note_of(ratings, "sheets-joined")
+
+
+def test_no_sheet_is_left_out_that_has_columns_of_the_ratings(tmp_path: Path) -> None:
+    own = {r: one.drop(columns="rater") for r, one in LONG.groupby("rater")}
+    own["Cy"] = own["Cy"].assign(comment="?")
+    path = book(tmp_path / "raters.xlsx", **own)
+    with pytest.raises(RatingsError, check=refusal("unknown-sheet")):
+        read_ratings(path, sheet="*")
 
 
 def test_batches_in_sheets_keep_their_raters(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -34,6 +34,8 @@ SHOWN_CHARACTERS = 60
 MOST_OPEN = 100
 """Most rows that are set aside for their quotes; beyond, the file is of another kind."""
 FIRST_LINES = 100
+FEWEST_NAMES = 2
+"""Fewest names of known columns in a line that is a header for certain."""
 SEEN_ROWS = 5000
 COLUMN_NAMES = ALL_KNOWN | set(ANSWER_COLUMNS)
 BLANKS = re.compile(r"[ \t]+")
@@ -158,12 +160,15 @@ def _from_header(text: str) -> tuple[str, int]:
 
 def _below_titles(text: str) -> tuple[str, int, str]:
     r"""Return a text from its header on, the number of lines above it, and the first of these:
-    lines of a single filled field, if rows of several fields follow.
+    comments after "#", or lines of a single filled field, if rows of several fields follow.
 
     >>> _below_titles("Study 7;;\nitem;rater;label\n1;A;yes\n")
     ('item;rater;label\n1;A;yes\n', 1, 'Study 7')
     """
     ways = [_first_rows(text, separator) for separator in SEPARATORS]
+    if above := _comments(text, ways):
+        ends = [line.end() for line in islice(LINE_END.finditer(text), above)]
+        return text[ends[-1] :], above, text[: ends[0]].strip()[:40]
     if any(rows and sum(map(bool, rows[0][0])) > 1 for rows in ways):
         return text, 0, ""  # the first line has several fields: it is the header
     for rows in ways:
@@ -176,6 +181,22 @@ def _below_titles(text: str) -> tuple[str, int, str]:
             start = [0, *(line.end() for line in islice(LINE_END.finditer(text), above))][-1]
             return text[start:], above, title.strip()[:40]
     return text, 0, ""
+
+
+def _comments(text: str, ways: Sequence[list[tuple[list[str], int]]]) -> int:
+    """Return the number of lines above the header that begin with "#".
+
+    The last of them is the header itself if it has as many fields as the line below, which is
+    none.
+    """
+    lines = LINE_END.split(text[:HEADER_LIMIT])[: MOST_TITLES + 2]
+    number = next((n for n, line in enumerate(lines) if not line.startswith("#")), 0)
+    rows = max(ways, key=lambda rows: len(rows[number][0]) if len(rows) > number else 0)
+    if not number or len(rows) <= number or len(rows[number][0]) < 2:
+        return 0
+    last, below = rows[number - 1][0], rows[number][0]
+    is_header = sum(squash(name) in COLUMN_NAMES for name in below) >= FEWEST_NAMES
+    return number - (len(last) == len(below) and not is_header)
 
 
 def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:

@@ -1,10 +1,11 @@
 """Sheets of Excel and OpenDocument files, and tables of web pages saved under such names."""
 
+import contextlib
 import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import Any
@@ -95,19 +96,25 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
 
 def _joined(sheets: dict[str, pd.DataFrame], source: str) -> Sheet:
     """Read sheets of the same columns as one table, with a column of their names."""
-    read = {name: from_header(cells, source) for name, cells in sheets.items()}
-    if not _are_alike(list(read.values())):
+    read = _alike(sheets, source)
+    if not read:
         raise RatingsError.of(
             "unknown-sheet",
-            f"the {counted(len(read), 'sheet')} have different columns: {listed(list(read))}",
+            f"the {counted(len(sheets), 'sheet')} have different columns: {listed(list(sheets))}",
             source,
-            mend=f"name one of them: {as_code({'sheet': next(iter(read))})}",
-            go_on={"sheet": next(iter(read))},
+            mend=f"name one of them: {as_code({'sheet': next(iter(sheets))})}",
+            go_on={"sheet": next(iter(sheets))},
         )
     frames = [one.frame.assign(**{SHEET: name}) for name, one in read.items()]
+    left = [name for name in sheets if name not in read]
     text = f"{counted(len(read), 'sheet')} of the same columns are read as one table: "
     note = reader_note(
-        f"{text}{listed(list(read))}; column {SHEET} has their names",
+        f"{text}{listed(list(read))}; column {SHEET} has their names"
+        + (
+            f". Other sheets share no column with them and are left out: {listed(left)}"
+            if left
+            else ""
+        ),
         code="sheets-joined",
         sheets=len(read),
     )
@@ -116,10 +123,21 @@ def _joined(sheets: dict[str, pd.DataFrame], source: str) -> Sheet:
     return Sheet(frame=pd.concat(frames, ignore_index=True), lines=lines, notes=tuple(notes))
 
 
-def _are_alike(sheets: Sequence[Sheet]) -> bool:
-    """Whether sheets have the same columns, each with a name, and none is called sheet."""
-    columns = [sorted(map(str, one.frame.columns)) for one in sheets]
-    return all(names == columns[0] for names in columns) and not {"", SHEET} & {*columns[0]}
+def _alike(sheets: Mapping[str, pd.DataFrame], source: str) -> dict[str, Sheet]:
+    """Read the sheets that have the columns of most, each with a name, and none called sheet.
+
+    Empty if there is but one, or if another sheet has some of these columns.
+    """
+    read: dict[str, Sheet] = {}
+    for name, cells in sheets.items():
+        with contextlib.suppress(RatingsError):  # a title alone is no table
+            read[name] = from_header(cells, source)
+    columns = {name: tuple(sorted(map(str, one.frame.columns))) for name, one in read.items()}
+    most, number = Counter(columns.values()).most_common(1)[0] if columns else ((), 0)
+    others = {c for names in columns.values() if names != most for c in names}
+    if number < 2 or {"", SHEET, *others} & {*most}:
+        return {}
+    return {name: one for name, one in read.items() if columns[name] == most}
 
 
 def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str) -> RatingsError:
@@ -127,24 +145,21 @@ def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str
     shown = [name for name in filled if name not in hidden] or list(filled)
     first = max(shown, key=lambda name: int(filled[name].count().sum()))
     said = [f"{name} (hidden)" if name in hidden else name for name in filled]
-    go_on, alike = {"sheet": first}, _read_together([filled[name] for name in shown], source)
+    go_on, alike = {"sheet": first}, _read_together({n: filled[n] for n in shown}, source)
     return RatingsError.of(
         "several-sheets",
         f"the file has {counted(len(filled), 'sheet')}: {', '.join(said)}",
         source,
         mend=f"name one of them, such as {as_code(go_on)}"
-        + (f"; they have the same columns, and {as_code(alike)} reads all" if alike else ""),
+        + (f"; {as_code(alike)} reads those of the same columns together" if alike else ""),
         go_on=alike if "rater" in alike else go_on,
     )
 
 
-def _read_together(sheets: Sequence[pd.DataFrame], source: str) -> dict[str, str]:
+def _read_together(sheets: Mapping[str, pd.DataFrame], source: str) -> dict[str, str]:
     """Return the arguments that read sheets of the same columns; the sheet may be the rater."""
-    try:
-        read = [from_header(cells, source) for cells in sheets]
-    except RatingsError:
-        return {}
-    if not _are_alike(read):
+    read = [*_alike(sheets, source).values()]
+    if not read:
         return {}
     named = any(squash(str(c)) in KNOWN["rater"] for c in read[0].frame.columns)
     return {"sheet": EVERY} if named else {"sheet": EVERY, "rater": SHEET}

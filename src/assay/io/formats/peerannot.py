@@ -10,12 +10,15 @@ from assay.io.formats import Export
 from assay.io.formats.annotations import Study
 from assay.io.names import squash
 from assay.io.tables import reader_note
+from assay.io.wide_tables import names_people
 
 TITLE, RECOGNISED_BY = "peerannot answers", "`{task: {worker: label}}`"
 
 LABEL = "label"
 MANY = 3
-"""Workers per task from which the file may be a rater's labels of each item."""
+"""Inner names for each outer one from which the outer ones are the raters, unless the inner are
+called like people.
+"""
 
 
 def detect(source: Source) -> str:
@@ -57,14 +60,16 @@ def read(source: Source, task: Task | None) -> Export:
             for worker, answer in said.items():
                 study.add(item, worker, [(LABEL, str(answer))], place=item)
     found = study.export("peerannot", task)
-    tasks, workers = (found.table.frame[c].nunique() for c in ("task", "rater"))
-    if workers <= MANY * tasks:
+    frame = found.table.frame
+    outer, inner = frame["task"].nunique(), frame["rater"].nunique()
+    if inner <= MANY * outer or any(map(names_people, frame["rater"].unique())):
         return found
     note = reader_note(
-        f"the {tasks} outer names are read as items, and the {workers} inner ones as raters; if it "
+        f"the {outer} outer names are read as raters, and the {inner} inner ones as items; if it "
         "is the other way round, give `item='rater'` and `rater='task'`",
         code="outer-names",
-        items=tasks,
-        raters=workers,
+        items=inner,
+        raters=outer,
     )
-    return replace(found, notes=(*found.notes, note))
+    turned = frame.rename(columns={"task": "rater", "rater": "task"})
+    return replace(found, table=replace(found.table, frame=turned), notes=(*found.notes, note))

@@ -90,3 +90,24 @@ def test_a_quote_in_the_header_has_to_be_closed_by_hand(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "line 1" in done.output
     assert "assay check" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("above", "header"),
+    [
+        ("# made 2026-01-02\n# by a, b, c, d, e\n", None),
+        ("# one, two, three, four\n", None),
+        ("# item,rater\n", ",item,rater,label,text"),  # pandas writes no name for the row's number
+        ("# made 2026-01-02\n", "#item,rater,label,text"),
+        ("", "#,item,rater,label,text"),
+    ],
+)
+def test_comments_above_the_header_are_left_out(
+    above: str, header: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "commented.csv"
+    header = LINES[0] if header is None else header
+    rows = [f"{n},{line}" if header.count(",") == 4 else line for n, line in enumerate(LINES[1:])]
+    path.write_text("\n".join([above + header, *rows]) + "\n")
+    ratings = read_ratings(path, item="#item" if "#item" in header else "item")
+    assert (len(ratings.items), len(ratings.raters), len(ratings.answers)) == (20, 3, 60)

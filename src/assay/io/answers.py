@@ -241,6 +241,10 @@ def require_answers(
         likely = {c: c for c in within_states(frame, others or few)}
     if not likely and one:
         likely, said = _unusual(free, taken, [known["item"], known["rater"]], frame)
+    if not likely and one:  # fractions of one column, from 0 to 1
+        found_scores = {c: _scores_of([c], frame) for c in free}
+        unit = [c for c, made in found_scores.items() if made and "score_range" not in made]
+        likely = {c: c for c in unit} if len(unit) == 1 else {}
     scores = _scores_of(list(likely.values()), frame)
     # A column of all chosen options is left out where each of them has a column of its own.
     parts = {c: (f"{c}/", f"{c}___") for c in likely.values()}

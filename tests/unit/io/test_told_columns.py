@@ -215,6 +215,15 @@ def test_many_fractions_are_scores_and_no_classes(name: str) -> None:
     assert "fractions-as-classes" in codes
 
 
+def test_a_single_column_of_probabilities_is_proposed_as_scores() -> None:
+    rng = np.random.default_rng(7)
+    frame = study(["item", "system", "rater", "ok"], labels=1).drop(columns="ok")
+    frame["relevance_probability"] = rng.integers(1000, size=len(frame)) / 1000
+    frame["seconds"] = rng.gamma(2, 20, size=len(frame)).round(2)
+    call, _ = followed(frame, item=["item", "system"])
+    assert call["score"] == "relevance_probability"
+
+
 def test_grades_in_half_steps_stay_classes() -> None:
     frame = study(["item", "system", "rater", "rating"], [f"{n / 2}" for n in range(2, 17)], 1)
     ratings = read_ratings(frame, item=["item", "system"])

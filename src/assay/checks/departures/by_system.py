@@ -7,14 +7,20 @@ from scipy.special import expit, logit
 
 from assay._util.typing import Floats, Ints
 from assay.checks.departures.null_model import (
+    FEW,
     POOLING,
     TINY,
+    Groups,
     LabelRows,
+    Maximise,
     NullFit,
     climb,
     confusions,
     confusions_of,
     counts,
+    log_chances,
+    log_sum,
+    softmax,
     vote_shares,
     with_hard_items,
     with_harder,
@@ -27,6 +33,8 @@ CLIMBS = 36
 FIRST_CLIMBS = 20
 """Passes of EM that find the second start."""
 NEVER = 1e-6
+MIXED = 0.4
+"""Initial weight of clusters of all classes beside those mostly of one."""
 
 
 class Shifts:
@@ -76,7 +84,8 @@ def system_gain(rows: LabelRows, fit: NullFit) -> tuple[Floats, int] | None:
     and the system with the largest shifts in the first set; None without two systems.
 
     Both models climb from the null model's fit, and from classes found in each system alone: where
-    raters err much more on one system, only the second start leads to the mode.
+    raters err much more on one system, only the second start leads to the mode. The null model
+    climbs from the modes with shifts as well: else a better mode would count as a shift.
     """
     names, system = np.unique(rows.system, return_inverse=True)
     if (names >= 0).sum() < 2:
@@ -85,12 +94,62 @@ def system_gain(rows: LabelRows, fit: NullFit) -> tuple[Floats, int] | None:
     cell = rows.rater * len(names) + system[rows.item]
     apart = replace(rows, rater=cell, n_raters=rows.n_raters * len(names))
     shifts = [Shifts(len(names), rows.answer.shape[1], rows.classes) for _ in starts]
-    plain = [climb(rows, confusions, at, CLIMBS).evidence() for at in starts]
-    found = [climb(apart, s, at, CLIMBS).evidence() for s, at in zip(shifts, starts, strict=True)]
+    shifted = [_climb(apart, system, s, at) for s, at in zip(shifts, starts, strict=True)]
+    starts = (*starts, *(posterior for posterior, _ in shifted))
+    plain = [_climb(rows, system, confusions, at)[1] for at in starts]
+    found = [evidence for _, evidence in shifted]
     best = shifts[int(np.argmax([one[0] for one in found]))].at[:, 0]
     size = np.where(names >= 0, np.abs(best).sum(axis=-1), -1.0)
     gain = np.max(found, axis=0) - np.max(plain, axis=0)
     return gain / len(rows.truth), int(names[size.argmax()])
+
+
+def _climb(
+    rows: LabelRows, system: Ints, maximise: Maximise, posterior: Floats
+) -> tuple[Floats, Floats]:
+    """Fit a mixture over kinds of clusters, each with shares of kinds of items in each system, by
+    EM; return the posterior of the items' kinds, and the log likelihood of each set.
+
+    Unlike shares from the other items of a cluster, it counts what they tell once.
+    """
+    clusters = Groups(rows.cluster, int(rows.cluster.max(initial=0)) + 1)
+    systems = Groups(system, int(system.max()) + 1)
+    kind = np.arange(posterior.shape[-1])
+    other = (kind % rows.classes != rows.truth[:, None]) | (kind >= 2 * rows.classes)
+    known = np.where((rows.truth >= 0)[:, None] & other, np.log(NEVER), 0.0)[:, None, None]
+    clear = posterior[..., : rows.classes] + posterior[..., rows.classes : 2 * rows.classes]
+    mean = clusters.sums(clear) / np.maximum(clusters.sums(np.ones((len(clear), 1, 1))), 1)
+    level = np.concatenate([mean, np.full((*mean.shape[:2], 1), MIXED)], axis=-1)
+    level = level / level.sum(axis=-1, keepdims=True)
+    given = np.repeat(posterior[:, :, None], level.shape[-1], axis=2)
+    for _ in range(CLIMBS):
+        chance = maximise(rows, posterior)
+        joint = level[rows.cluster][..., None] * given
+        share = _shares(joint, systems, rows.classes)[system] + known
+        own = share + rows.by_item(log_chances(rows, chance))[:, :, None]
+        total = np.log(level.mean(axis=0) + TINY) + clusters.sums(log_sum(own))
+        evidence = log_sum(total).sum(axis=0)
+        level, given = softmax(total), softmax(own)
+        posterior = (level[rows.cluster][..., None] * given).sum(axis=2)
+    return posterior, np.asarray(evidence)
+
+
+def _shares(joint: Floats, systems: Groups, classes: int) -> Floats:
+    """Return log shares of kinds, (system, set, cluster kind, kind): of classes by system and kind
+    of cluster, times those of easy, harder and hard items by system.
+    """
+    easy, harder, hard = np.split(systems.sums(joint), [classes, 2 * classes], axis=-1)
+    of_class = easy + harder
+    overall = of_class.sum(axis=0) + TINY
+    of_class = of_class + FEW * overall / overall.sum(axis=-1, keepdims=True)
+    of_class /= of_class.sum(axis=-1, keepdims=True)
+    level = np.stack([one.sum(axis=(2, 3)) for one in (easy, harder, hard)], axis=-1)
+    overall = level.sum(axis=0) + TINY
+    level = level + FEW * overall / overall.sum(axis=-1, keepdims=True)
+    level = (level / level.sum(axis=-1, keepdims=True))[:, :, None]
+    parts = [of_class * level[..., :1], of_class * level[..., 1:2], level[..., 2:]]
+    parts[2] = np.broadcast_to(parts[2], (*of_class.shape[:-1], 1))
+    return np.log(np.concatenate(parts, axis=-1) + TINY)
 
 
 def _classes_by_system(rows: LabelRows, system: Ints) -> Floats:

@@ -221,9 +221,14 @@ def with_hard_items(share: Floats) -> Floats:
 
 def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
     """Sum the log chances of the answers to each item."""
-    sets = np.arange(rows.answer.shape[1])
-    own = np.log(chance)[rows.rater[:, None], rows.answer, sets]
+    own = log_chances(rows, chance)
     return NullFit(chance=chance, log_prior=log_prior, log_likelihood=rows.by_item(own), own=own)
+
+
+def log_chances(rows: LabelRows, chance: Floats) -> Floats:
+    """Return the log chance of each answer given the kind of its item, (row, set, kind)."""
+    sets = np.arange(rows.answer.shape[1])
+    return np.asarray(np.log(chance)[rows.rater[:, None], rows.answer, sets])
 
 
 def confusions(rows: LabelRows, posterior: Floats) -> Floats:

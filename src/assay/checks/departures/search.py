@@ -316,7 +316,9 @@ def statistics(
         gain = anchoring_gain(rows, fit, start)
         if gain is not None:
             found["anchored-on-rank"] = Statistics(values=gain[:, None], who=((),))
-    if "all-raters-by-system" in wanted and (answers >= 3).sum() >= LEAST_ITEMS:
+    # The test compares the items of two systems, so it needs enough of each.
+    of_systems = np.bincount(rows.system[(answers >= 3) & (rows.system >= 0)])
+    if "all-raters-by-system" in wanted and (of_systems >= LEAST_ITEMS).sum() > 1:
         shifted = system_gain(rows, fit)
         if shifted is not None:
             gain, system = shifted

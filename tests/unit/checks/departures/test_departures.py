@@ -20,6 +20,7 @@ from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import identifies_halo
 from assay.data.task import Label, Task
 from assay.display.notes import parts_from_data
+from assay.fits.simulate import simulate
 from assay.modelling.spec import raters_for, recipe_of
 from benchmarks.worlds.departure_worlds import (
     FAULTLESS,
@@ -198,6 +199,14 @@ def test_raters_who_all_judge_a_system_otherwise_are_told_from_a_harder_system()
     harder = world("harder_system")
     assert "all-raters-by-system" in search(harder).tests
     assert "all-raters-by-system" not in {one.code for one in search(harder).found}
+
+
+def test_systems_of_unequal_shares_in_telling_clusters_are_no_shift_of_all_raters() -> None:
+    """A class that is rare with one system, and clusters whose items are mostly of one class."""
+    ratings = simulate(
+        "single", classes=["a", "b"], n_items=240, n_raters=4, n_systems=2, n_clusters=120, rng=1007
+    )
+    assert search(ratings).tests["all-raters-by-system"] > 0.05
 
 
 def test_two_answers_an_item_do_not_tell_whether_all_raters_judge_a_system_otherwise() -> None:

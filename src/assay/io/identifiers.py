@@ -250,12 +250,13 @@ def ask_for_restart(
     """Add a problem if a number of items seems to restart for each rater, by a column of ``rest``:
     its words recur among raters, never within one, and one number has several of them.
     """
-    rows = frame.drop_duplicates()
-    if not rows[item].str.fullmatch(WHOLE).all():
+    if not rest or not pd.Series(pd.unique(frame[item])).str.fullmatch(WHOLE).all():
         return
+    rows = frame.drop_duplicates()
     numbers, raters = keys_of(rows, [item]), keys_of(rows, rater)
     for column in rest:
-        if rows[column].str.fullmatch(NUMBER).mean() > 1 - MOSTLY_THERE:
+        places, words = pd.factorize(rows[column])
+        if pd.Series(words).str.fullmatch(NUMBER)[places].mean() > 1 - MOSTLY_THERE:
             continue  # ranks and the order of trials are numbers
         codes = keys_of(rows, [column])
         shared = np.bincount(codes[unique_rows(codes, raters)[0]]) > 1

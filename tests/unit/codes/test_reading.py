@@ -407,7 +407,7 @@ KINDS = [
     ),
     Kind(
         code="nested-cells",
-        call=call(table(label=["{'value': 'x'}", "{'value': 'y'}"] * ITEMS)),
+        call=call(table(label=["{'value': Tone('x')}", "{'value': Tone('y')}"] * ITEMS)),
         mend=column(label=["x", "y"] * ITEMS),
         right=classes("x", "y"),
     ),

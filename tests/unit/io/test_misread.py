@@ -47,7 +47,7 @@ CONTAINERS = {
     "set": lambda word: {word, "w"},
     "printed array": lambda word: str(np.array([word, "w"])),
     "printed list": lambda word: str([word, "w"]),
-    "printed dict": lambda word: str({"label": word}),
+    "printed dict": lambda word: str({"label": {word}}),
     "printed tuple": lambda word: str((word, 1)),
     "JSON": lambda word: json.dumps([word, "w"]),
     "nested": lambda word: [[word], ["w"]],

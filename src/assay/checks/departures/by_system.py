@@ -90,7 +90,7 @@ def system_gain(rows: LabelRows, fit: NullFit) -> tuple[Floats, int] | None:
     names, system = np.unique(rows.system, return_inverse=True)
     if (names >= 0).sum() < 2:
         return None
-    starts = fit.posterior, _classes_by_system(rows, system)
+    starts: tuple[Floats, ...] = fit.posterior, _classes_by_system(rows, system)
     cell = rows.rater * len(names) + system[rows.item]
     apart = replace(rows, rater=cell, n_raters=rows.n_raters * len(names))
     shifts = [Shifts(len(names), rows.answer.shape[1], rows.classes) for _ in starts]

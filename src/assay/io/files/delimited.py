@@ -189,6 +189,8 @@ def _comments(text: str, ways: Sequence[list[tuple[list[str], int]]]) -> int:
     The last of them is the header itself if it has as many fields as the line below, which is
     none.
     """
+    if not text.startswith("#"):
+        return 0
     lines = LINE_END.split(text[:HEADER_LIMIT])[: MOST_TITLES + 2]
     number = next((n for n, line in enumerate(lines) if not line.startswith("#")), 0)
     rows = max(ways, key=lambda rows: len(rows[number][0]) if len(rows) > number else 0)

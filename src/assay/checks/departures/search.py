@@ -46,7 +46,7 @@ CLEAR = 0.15
 """P-value of a test above which no further replicates are drawn."""
 SIZE: Mapping[Code, float] = {
     "duplicated-items": 0.005, "carried-over": 0.05, "rater-by-cluster": 0.05,
-    "rater-by-system": 0.012, "all-raters-by-system": 0.01, "rater-by-rank": 0.01,
+    "rater-by-system": 0.012, "all-raters-by-system": 0.02, "rater-by-rank": 0.01,
     "rater-by-kind": 0.005, "dependent-raters": 0.01, "graded-items": 0.006,
     "anchored-on-rank": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip

@@ -63,7 +63,6 @@ FITS = {
     "laplace-unchecked": (
         "There are too few draws to check Laplace's approximation. Take more draws (`draws=`)."
     ),
-    "laplace-wrong": "Laplace's approximation fails here. Use `method='nuts'`.",
     "left-mode": (
         "The chains left the chosen posterior mode, in which classes have the right names. Give "
         "the truth of some items (`truth=`)."

@@ -74,6 +74,10 @@ FORMAT_NOTES = {
     "shared-score": (
         "A prediction has one score, which is read as the confidence in each of its answers."
     ),
+    "sides-ordered": (
+        "An answer names a side, and the same pair of systems stands in both orders. Each pair has "
+        "one order now, by name."
+    ),
     "status-lost": (
         "The format does not say which responses are drafts or discarded, so all of them count. "
         "Export the data set with the status of responses."

@@ -23,7 +23,7 @@ LOOK_ALIKE = str.maketrans(
     "abekmhopctyxijsdqabeikvoptuxi",
 )
 """Cyrillic and Greek small letters that look Latin, and the dotless i."""
-NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?", "#n/a", "n.a."}
+NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?"}
 """Words that may mean that there is no name."""
 SHOWN = 3
 ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")

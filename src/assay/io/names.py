@@ -190,7 +190,7 @@ def is_called(column: str, names: Iterable[str]) -> bool:
     return squash(column) in map(squash, names)
 
 
-EMPTY = frozenset({"", "[]", "na", "n/a", "nan", "null", "<na>", "nat"})
+EMPTY = frozenset({"", "[]", "na", "n/a", "n.a.", "#n/a", "#na", "nan", "null", "<na>", "nat"})
 NO_ANSWER = frozenset(WORDS["no_answer"])
 MARKS = frozenset({"*", "."})
 """Signs for no answer in tables of numbers."""

@@ -76,6 +76,7 @@ from assay.io.rows import (
     read_extras,
 )
 from assay.io.scores import find_audits, find_scores, scores_of_raters
+from assay.io.sides import with_one_order
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
 from assay.io.truth import find_truth, match_truth
@@ -136,7 +137,7 @@ def read_ratings(
 
         - delimited text (CSV, TSV, also with semicolons or bars) in any encoding
         - Parquet, Feather, a sheet of Excel, or JSON (one value, or one a line)
-        - any of these in a gzip or ZIP archive, or ``"-"`` for standard input
+        - any of these in a gzip, bzip2, xz or ZIP archive, or ``"-"`` for standard input
         - the export of an annotation tool or of judges: a file, a folder, an archive or a list of
           files
         - a DataFrame, also of a library whose tables have a method ``to_pandas`` (Polars, Arrow,
@@ -295,7 +296,8 @@ def read_ratings(
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        export = Export(table=named_singly(single_elements(unnested(without_import_rows(plain)))))
+        plain = with_one_order(unnested(without_import_rows(plain)))
+        export = Export(table=named_singly(single_elements(plain)))
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)

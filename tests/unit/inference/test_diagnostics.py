@@ -257,16 +257,13 @@ def test_ratios_too_far_apart_are_told_from_too_few_draws(
     few = check_importance(None, some, some[..., 0])  # type: ignore[arg-type]
     assert np.isinf(apart.k_hat)
     assert np.isnan(few.k_hat)
-    assert laplace_warnings(apart)[0].code == "laplace-wrong"
+    assert laplace_warnings(apart)[0].code == "laplace-rough"
     (unchecked,) = laplace_warnings(few)
     assert (unchecked.code, unchecked.numbers) == ("laplace-unchecked", {"draws": FEW_FOR_PSIS})
     assert laplace_warnings(ImportanceCheck(0.3, 0.5)) == []
-    for k_hat, worth, code in [
-        (0.9, 0.5, "laplace-rough"), (0.9, 0.06, "laplace-rough"), (0.3, 0.2, "laplace-rough"),
-        (0.3, 0.04, "laplace-wrong"), (np.inf, 0.2, "laplace-wrong"),
-    ]:  # fmt: skip
+    for k_hat, worth in [(0.9, 0.5), (0.3, 0.2), (0.3, 0.04), (np.inf, 0.2)]:
         (said,) = laplace_warnings(ImportanceCheck(k_hat, worth))
-        assert said.code == code
+        assert said.code == "laplace-rough"
         assert said.numbers["worth"] == worth
         assert said.numbers.get("k_hat", np.inf) == k_hat
 

@@ -182,7 +182,7 @@ def test_ignore_beside_accept_and_reject_is_no_answer() -> None:
     assert "ignore to label" in note
 
 
-MISSING_WORDS = ["None", "-", "?", "skip", "unsure", "99", "n.a.", "don't know", "(none)", "-9"]
+MISSING_WORDS = ["None", "-", "?", "skip", "unsure", "99", "don't know", "(none)", "-9"]
 
 
 @pytest.mark.parametrize("word", MISSING_WORDS)

@@ -186,7 +186,7 @@ def test_sentences_on_claims_of_such_a_fit_say_that_they_are_not_certain(two: xr
 
 def test_the_answer_without_systems_has_the_mark_of_its_number(alone: xr.DataTree) -> None:
     found = {}
-    for codes in ([], ["laplace-wrong"]):
+    for codes in ([], ["laplace-rough"]):
         tree = alone.copy()
         notes = [{"code": one, "level": "warning", "numbers": {}, "text": "It."} for one in codes]
         tree.attrs = {**alone.attrs, "warnings": json.dumps(notes)}

@@ -1,7 +1,9 @@
 """Names of files and the paths to them, also in archives; and which file may be meant."""
 
+import bz2
 import gzip
 import io
+import lzma
 import shlex
 import struct
 import zipfile
@@ -14,15 +16,17 @@ from assay._util.errors import RatingsError, suggest
 from assay.io.files.spreadsheets import ZIP, is_spreadsheet
 from assay.io.tables import AGAIN
 
+TEXTS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 SUFFIXES = (
-    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow", ".xlsx", ".xls", ".ods",
-    ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz",
+    *(f"{kind}{packed}" for kind in TEXTS for packed in ("", ".gz", ".bz2", ".xz")),
+    ".parquet", ".feather", ".arrow", ".xlsx", ".xls", ".ods",
 )  # fmt: skip
 """Suffixes of files with records or rows."""
 
 FILE = "file"
 """The column of the files' names, where no column has the raters."""
-GZIP = b"\x1f\x8b"
+UNPACK = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\x00": lzma.decompress}
+"""Functions that unpack bytes which begin so."""
 ZSTANDARD = 93
 """ZIP method that Python's zipfile may lack; inspect-ai's logs use it."""
 LOCAL_HEADER = 30
@@ -61,12 +65,13 @@ def names_without_suffix(files: Iterable[str], *, first_dot: bool = True) -> dic
 def unpacked(data: bytes, source: str) -> bytes:
     """Return the bytes of the only file in an archive; other bytes unchanged."""
     try:
-        if data.startswith(GZIP):
-            return gzip.decompress(data)
+        for start, unpack in UNPACK.items():
+            if data.startswith(start):
+                return unpack(data)
         if data.startswith(ZIP) and not is_spreadsheet(data):
             names = packed_names(data)
             return packed_file(data, names[0]) if len(names) == 1 else data
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise RatingsError.of(
             "damaged-file", f"the compressed file is damaged: {error}", source, mend=AGAIN
         ) from None

@@ -1,8 +1,10 @@
 """Kinds of files, encodings and shapes of JSON: the same study gives the same ratings from each."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import sys
 import zipfile
 from pathlib import Path
@@ -142,6 +144,8 @@ WAYS: dict[str, Any] = {
     "arrow stream": to_stream,
     "zip": to_zip,
     "csv.gz": lambda path: path.write_bytes(gzip.compress(STUDY.to_csv(index=False).encode())),
+    "csv.bz2": lambda path: path.write_bytes(bz2.compress(STUDY.to_csv(index=False).encode())),
+    "csv.xz": lambda path: path.write_bytes(lzma.compress(STUDY.to_csv(index=False).encode())),
     "json": lambda path: STUDY.to_json(path, orient="records"),
     "jsonl": lambda path: STUDY.to_json(path, orient="records", lines=True),
     "jsonl.gz": lambda path: path.write_bytes(

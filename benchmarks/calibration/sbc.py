@@ -98,6 +98,10 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
         raters={"person": "hierarchical", "llm": "scored"},
         sizes={"groups": {"person": 2, "llm": 2}},
     ),
+    "by_group": Study(
+        raters={"person": "hierarchical", "llm": "hierarchical + system_bias"},
+        sizes={"groups": {"person": 2, "llm": 2}},
+    ),
 }
 
 

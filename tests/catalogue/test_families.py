@@ -174,12 +174,10 @@ def another(prior: Prior) -> str:
 def numbers(structure: Structure) -> dict[str, list[np.ndarray]]:
     """Numbers of the prior of each unknown, and of the leans of all raters."""
     found = {p.name: [np.asarray(v) for v in p.prior.values] for p in structure.parameters()}
-    joint = [prior for part in structure.parts for prior in part.joint_priors]
-    leans = [prior for prior in joint if isinstance(prior, LeanPrior)]
-    pools = [pool for _, pool in structure.pools]
+    leans = [prior for prior in structure.joint_priors if isinstance(prior, LeanPrior)]
     return found | {
         "lean": [np.asarray(v) for lean in leans for v in lean.prior.values],
-        "lean_spread": [np.asarray(v) for pool in pools for v in pool.spread.values],
+        "lean_spread": [np.asarray(v) for pool in structure.pools for v in pool.spread.values],
     }
 
 

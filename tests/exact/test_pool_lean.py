@@ -3,16 +3,25 @@
 import brute
 import numpy as np
 import pytest
+from refusals import refusal
 from scipy import optimize
 from scipy.integrate import quad
 from scipy.special import expit, log_expit
 from small import draw_values, small_ratings, stacked, task_named
 
 import assay
+from assay._util.errors import ModelError
 from assay.data.states import MISSING
 from assay.fits.latent_states import sample_states
 from assay.inference.lean_draws import _told_answers, draw_pool_lean
-from assay.modelling.families.pool_lean import SPREADS, AnswerPoolLean, BinaryPoolLean
+from assay.modelling.families.lean import BinaryLeans
+from assay.modelling.families.pool_lean import (
+    SPREADS,
+    AnswerLeans,
+    AnswerPoolLean,
+    BinaryPoolLean,
+)
+from assay.modelling.prior_densities import prior_log_densities
 from assay.modelling.priors import parse_prior
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
@@ -63,7 +72,7 @@ def shifted(structure: Structure, values: dict, lean: dict[str, float]) -> dict:
 def test_labels_have_the_lean_and_the_likelihood_has_not(name, raters, clusters):
     structure = structure_of(name, raters, clusters=clusters)
     values, labels = draw_values(structure, 1), structure.ratings.task.labels
-    names = [name for _, pool in structure.pools for name in pool.names]
+    names = [name for pool in structure.pools for name in pool.names]
     binary = [la.name for la in labels if len(la.classes) == 2]
     long = [f"{la.name}: {k}" for la in labels if len(la.classes) > 2 for k in la.classes]
     assert names == binary + long
@@ -81,11 +90,18 @@ def pool_of(leans: np.ndarray, abilities: np.ndarray, prior: str) -> tuple[Binar
     count = len(leans)
     logits = np.stack([abilities - leans, abilities + leans], axis=1)  # of no and of yes
     pool = BinaryPoolLean(
-        share=np.tile([-0.5, 0.5], (1, count, 1)) / count,
         labels=np.array([0]),
         names=("label",),
-        group=np.zeros(count, np.int64),
         spread=parse_prior(prior),
+        parts=[
+            BinaryLeans(
+                crowd=np.ones((1, count)) / count,
+                sign=np.array([[-1.0, 1.0]]),
+                group=np.zeros(count, np.int64),
+                centre=np.full((1, 2), 1.8),
+                sd=np.full((1, 2), 0.8),
+            )
+        ],
     )
     values = {
         "logit_mean": np.zeros((DRAWS, 1, 2)),
@@ -145,9 +161,9 @@ def test_known_truth_weighs_the_lean_by_enumeration():
     name = structure.ratings.task.label_names[label]
     drawn = draw_pool_lean(structure, values, method="laplace", seed=1)[:, label]
     # The SDs that the draws had, and Bayes' rule at each lean, item by item.
-    part, pool = structure.pools[0]
+    pool = structure.pools[0]
     place, rng = list(pool.labels).index(label), np.random.default_rng(2)
-    chance, unit = (table[0, place] for table in pool.spreads(part.own(values)))
+    chance, unit = (table[0, place] for table in pool.spreads(values))
     scales = rng.choice(SPREADS, size=DRAWS, p=chance / chance.sum()) * unit
     states = structure.prevalence.space.states
     agrees = ((truth[:, None] == MISSING) | (truth[:, None] == states)).all(axis=-1)
@@ -177,11 +193,11 @@ def test_known_truth_weighs_the_lean_by_enumeration():
     [
         ("relevance", {"raters": "ordinal"}),
         ("retrieval", {"raters": "dawid_skene"}),
-        ("retrieval", {"raters": dict.fromkeys("abc", "hierarchical")}),
+        ("retrieval", {"raters": {"a": "hierarchical", "b": "dawid_skene", "c": "hierarchical"}}),
         ("retrieval", {"reference": "gold"}),
         ("retrieval", {"reference": "groups"}),
     ],
-    ids=["grades", "no logits", "recipes of groups", "gold", "groups"],
+    ids=["grades", "no logits", "a group without logits", "gold", "groups"],
 )
 def test_who_has_no_lean(task: str, choices: dict):
     ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3, "c": 2}, rng=1)
@@ -196,10 +212,16 @@ def answer_pool(logits: np.ndarray, prior: str = "HalfNormal(1)") -> tuple[Answe
         labels=np.zeros(classes, np.int64),
         names=tuple(f"label: {k}" for k in range(classes)),
         spread=parse_prior(prior),
-        log_confusion=lambda values: np.broadcast_to(table, (len(values["x"]), *table.shape)),
         rows=np.arange(classes),
-        took=np.arange(len(logits)),
-        move=lambda values, lean: {},
+        parts=[
+            AnswerLeans(
+                log_confusion=lambda values: np.broadcast_to(
+                    table, (len(values["x"]), *table.shape)
+                ),
+                took=np.ones(len(logits), bool),
+                move=lambda values, lean: {},
+            )
+        ],
     )
     return pool, {"x": np.zeros((3, 1))}
 
@@ -281,8 +303,8 @@ def test_known_truth_weighs_leans_to_answers_by_enumeration():
     one = draw_values(structure, 4)
     values = {k: np.repeat(v, DRAWS, axis=0) for k, v in stacked(one).items()}
     drawn = draw_pool_lean(structure, values, method="laplace", seed=1)
-    (part, pool), truth = structure.pools[0], ratings.truth[:, 0]
-    chance, unit = pool.spreads({k: v[:1] for k, v in part.own(values).items()})
+    pool, truth = structure.pools[0], ratings.truth[:, 0]
+    chance, unit = pool.spreads({k: v[:1] for k, v in values.items()})
     rng = np.random.default_rng(2)
     tries = 3000
     spread = np.stack([rng.choice(SPREADS, tries, p=c / c.sum()) for c in chance[0]], axis=1)
@@ -308,12 +330,13 @@ def test_known_truth_weighs_leans_to_answers_by_enumeration():
 
 def test_the_pool_of_a_reference_group_is_that_of_its_raters():
     ratings = assay.simulate("retrieval", n_items=40, groups={"a": 2, "b": 3}, rng=1)
-    ((part, pool),) = build_structure(ratings, make_spec(reference="b")).pools
-    assert not part.joint_priors
-    took = pool.share.any(axis=(0, 2))
+    structure = build_structure(ratings, make_spec(reference="b"))
+    assert not structure.joint_priors
+    ((leans,),) = (pool.parts for pool in structure.pools)
+    took = leans.crowd.any(axis=0)
     assert took.tolist() == (ratings.raters["group"] == "b").tolist()
     # Half of the difference of the two logits, averaged over the three raters.
-    np.testing.assert_allclose(np.abs(pool.share[:, took]).sum(axis=(1, 2)), 1)
+    np.testing.assert_allclose(np.abs(leans.share[:, took]).sum(axis=(1, 2)), 1)
 
 
 def test_methods_with_fixed_parameters_have_no_lean():
@@ -321,3 +344,80 @@ def test_methods_with_fixed_parameters_have_no_lean():
     values = stacked(draw_values(structure, 1))
     for method in ("em", "map"):
         assert draw_pool_lean(structure, values, method=method, seed=1) is None
+
+
+def by_recipe(structure: Structure, whole: Structure, values: dict) -> dict:
+    """The parameters of a model of all raters, for one with a recipe for each group."""
+    group = whole.ratings.raters["group"].to_numpy(object)
+    found = {}
+    for parameter in structure.parameters():
+        owner, _, name = parameter.name.rpartition(".")
+        value, axis = values[name], parameter.dims[0].rpartition(".")[2] if owner else ""
+        rows = {"group": sorted(set(group)), "rater": group}.get(axis)
+        found[parameter.name] = value if rows is None else value[np.array(rows) == owner]
+    return found
+
+
+@pytest.mark.parametrize("task", ["retrieval", "gated", "relevance"])
+@pytest.mark.parametrize("recipe", ["hierarchical + item_difficulty", "ability_bias"])
+def test_the_same_recipe_for_each_group_is_one_recipe_for_all(task: str, recipe: str):
+    """Priors, likelihood, leans of the pool, and labels given a lean are equal."""
+    ratings = small_ratings(task_named(task), 2, raters=5, missing=0.1)
+    whole = build_structure(ratings, make_spec(recipe))
+    groups = sorted(set(ratings.raters["group"]))
+    assert len(groups) > 1
+    apart = build_structure(ratings, make_spec(dict.fromkeys(groups, recipe)))
+    values = draw_values(whole, 1)
+    own = by_recipe(apart, whole, values)
+    assert {name: v.shape for name, v in own.items()} == {
+        p.name: p.shape for p in apart.parameters()
+    }
+    log_priors = [
+        sum(
+            one.sum()
+            for name, one in prior_log_densities(s, v).items()
+            if "unasked_" not in name  # each recipe has its own
+        )
+        for s, v in ((apart, own), (whole, values))
+    ]
+    assert log_priors[0] == pytest.approx(log_priors[1], rel=1e-12)
+    assert apart.log_likelihood(own) == pytest.approx(whole.log_likelihood(values), rel=1e-12)
+    several, single = stacked(own), stacked(values)
+    for mine, one in zip(apart.pools, whole.pools, strict=True):
+        assert mine.names == one.names
+        for found, wanted in zip(mine.spreads(several), one.spreads(single), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(mine.of_model(several), one.of_model(single), atol=1e-12)
+    lean = np.random.default_rng(1).normal(size=(1, sum(len(p.labels) for p in whole.pools)))
+    labels = [
+        sample_states(s, v, np.random.default_rng(1), lean).probabilities
+        for s, v in ((apart, several), (whole, single))
+    ]
+    np.testing.assert_allclose(*labels, atol=1e-9)
+
+
+def test_the_prior_of_the_mean_lean_holds_over_the_recipes():
+    """Drawn without data, the mean lean has its prior, and each part its own SDs."""
+    ratings = small_ratings(task_named("retrieval"), 2, raters=5)
+    recipes = {"human": "hierarchical", "model": "ability_bias"}
+    structure = build_structure(ratings, make_spec(recipes, priors={"lean": "Normal(0.5, 0.2)"}))
+    rng = np.random.default_rng(1)
+    drawn = [stacked(structure.draw(rng)) for _ in range(2000)]
+    leans = np.concatenate([structure.pools[0].of_model(values) for values in drawn])
+    np.testing.assert_allclose(leans.mean(axis=0), 0.5, atol=0.02)
+    np.testing.assert_allclose(leans.std(axis=0), 0.2, rtol=0.06)
+
+
+def test_a_group_with_modelled_scores_is_no_part_of_the_crowd():
+    ratings = assay.simulate("retrieval", n_items=20, groups={"llm": 2, "person": 3}, rng=1)
+    recipes = {"llm": "scored", "person": "hierarchical"}
+    (pool,) = build_structure(ratings, make_spec(recipes)).pools
+    labels = len(ratings.task.labels)
+    assert [(leans.prefix, leans.crowd.shape) for leans in pool.parts] == [("person.", (labels, 3))]
+
+
+def test_the_prior_of_the_lean_belongs_to_no_single_group():
+    ratings = assay.simulate("retrieval", n_items=20, groups={"a": 2, "b": 3}, rng=1)
+    own = make_spec(dict.fromkeys("ab", "hierarchical"), priors={"a.lean": "Normal(1, 0.3)"})
+    with pytest.raises(ModelError, match="all raters together", check=refusal("prior-unknown")):
+        build_structure(ratings, own)

@@ -105,8 +105,8 @@ def test_a_fit_of_before_has_one_share_for_all_systems_and_one_degree():
     assert now.difficulty.systems is not None
     assert then.difficulty.systems is None
     assert (now.difficulty.classes, then.difficulty.classes) == (1 + DEGREES, 2)
-    assert now.parts[0].joint_priors
-    assert not then.parts[0].joint_priors
+    assert now.joint_priors
+    assert not then.joint_priors
     assert assay.summarize(assay.metrics(before)).notna().all()["mean"]
 
 

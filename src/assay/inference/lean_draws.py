@@ -41,12 +41,11 @@ def draw_pool_lean(
     rng = np.random.default_rng([seed, POOL_STREAM])
     told = (structure.ratings.truth >= 0).any(axis=0)
     found = []
-    for number, (part, pool) in enumerate(structure.pools):
-        own = part.own(values)
-        chance, unit = pool.spreads(own)
+    for number, pool in enumerate(structure.pools):
+        chance, unit = pool.spreads(values)
         some = told[pool.labels]
         if some.any():
-            total = pool.of_model(own)
+            total = pool.of_model(values)
             away = total - total.mean(axis=0)
             sd = np.sqrt((chance @ SPREADS**2 * unit**2).mean(axis=0))
             weigh = _weighing(structure, values, number)
@@ -129,7 +128,7 @@ def _weighing(structure: Structure, values: Mapping[str, Floats], number: int) -
     mean = {name: np.asarray(value.mean(axis=0, keepdims=True)) for name, value in values.items()}
     known, blind = _with_truth(structure)
     pools = structure.pools
-    sizes = [len(pool.labels) for _, pool in pools]
+    sizes = [len(pool.labels) for pool in pools]
     first = sum(sizes[:number])
 
     def weigh(lean: Floats) -> float:

@@ -113,7 +113,7 @@ def assemble(
     if lean is not None:
         leans = (("chain", "draw", "lean"), lean.reshape(*shape, lean.shape[1]))
         labels = labels.assign(pool_lean=leans).assign_coords(
-            lean=[name for _, pool in structure.pools for name in pool.names]
+            lean=[name for pool in structure.pools for name in pool.names]
         )
     names, log_likelihood = by_unit(constant, structure, found.log_likelihood)
     (unit,) = names.dims

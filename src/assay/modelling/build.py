@@ -11,10 +11,11 @@ from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
 from assay._util.text import some
 from assay._util.typing import Bools, Floats, Ints
-from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.data.ratings import Ratings
 from assay.data.score_bins import score_codes, score_layout
 from assay.data.states import MISSING, state_space
 from assay.modelling.confusion import confusion_layout
+from assay.modelling.consensus import crowd_shares, told_by_raters
 from assay.modelling.copying import split_copies
 from assay.modelling.families import Raters, WholeFamily, family_class
 from assay.modelling.families.scored import Scored
@@ -32,7 +33,7 @@ from assay.modelling.prior_names import PartPriors
 from assay.modelling.rater_model import CategoricalRaterModel, RaterModel, ScorePart, score_products
 from assay.modelling.replicates import Consistency, collect_repeats
 from assay.modelling.responses import build_responses
-from assay.modelling.spec import GOLD, GROUPS, Recipe, Spec
+from assay.modelling.spec import Recipe, Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,12 +152,14 @@ def build_parts(
     """Build the part of each set of rater groups with one family; one recipe in ``spec`` makes one
     part.
 
-    ``priors`` are by part; ``lean`` says whether the raters' mean lean has its own prior.
+    ``priors`` are by part; ``lean`` says whether raters may lean together.
     """
-    if isinstance(spec.raters, str):
-        crowd = lean and spec.reference not in (GOLD, GROUPS)
-        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""], crowd=crowd),)
-    return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
+    crowd = crowd_shares(ratings, spec.reference, by_group) if lean else None
+    whole = {"": tuple(by_group)} if isinstance(spec.raters, str) else {g: (g,) for g in by_group}
+    return tuple(
+        _build(ratings, spec, name, groups, by_group, priors[name], crowd)
+        for name, groups in whole.items()
+    )
 
 
 class _RowsOfPart(NamedTuple):
@@ -179,16 +182,14 @@ def _build(
     groups: tuple[str, ...],
     by_group: Mapping[str, Recipe],
     priors: PartPriors,
-    *,
-    crowd: bool = False,
+    crowd: Floats | None,
 ) -> RaterModel:
-    """Build a part; with ``crowd``, the consensus of its raters, or of a group, is the truth."""
+    """Build a part; ``crowd`` is each rater's share in the crowd whose consensus is the truth."""
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
-    if crowd:
-        raters = replace(
-            raters, crowd=_crowd(ratings, spec.reference), alone=_alone(ratings, spec.reference)
-        )
+    if crowd is not None:
+        alone = told_by_raters(ratings, spec.reference, crowd)
+        raters = replace(raters, crowd=crowd[members], alone=alone)
     _refuse_unfit(recipe)
     scored = recipe.family == "scored"
     if scored and (copiers := [name for name in raters.names if name in spec.copies]):
@@ -244,24 +245,6 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
         group=np.array([groups.index(g) for g in group[members]], np.int64),
     )
     return members, raters
-
-
-def _crowd(ratings: Ratings, reference: str | None) -> Floats:
-    """Return each rater's share in the crowd whose consensus is the truth, (rater, label): the
-    group ``reference``, if any. An audited label has no crowd.
-    """
-    answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
-    for label, said in enumerate(ratings.answers.T):
-        answered[ratings.rater[said >= 0], label] = 1.0
-    if reference is not None:
-        answered[(ratings.raters["group"].astype(str) != reference).to_numpy()] = 0.0
-    audited = (ratings.audit != NOT_AUDITED).any(axis=0)
-    return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~audited)
-
-
-def _alone(ratings: Ratings, reference: str | None) -> Bools:
-    """Return whether nothing but all raters tells the truth, (label,)."""
-    return np.asarray(~(ratings.truth >= 0).any(axis=0) & (reference is None))
 
 
 def _rows_of_answers(

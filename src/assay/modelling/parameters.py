@@ -15,6 +15,12 @@ SIGNLESS = ("cluster_loading", "halo_loading", "misreading_loading")
 """Loadings whose common sign the likelihood does not depend on."""
 
 
+def own_values(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the parameters whose names start with ``prefix``, without it."""
+    cut = len(prefix)
+    return {k[cut:]: v for k, v in values.items() if k.startswith(prefix)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
     """One block of unknowns with its prior.

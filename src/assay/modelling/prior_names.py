@@ -18,6 +18,8 @@ WHOLE_RATINGS = {
     "copied": Prior(name="Beta", values=(1.0, 1.0)),
 }
 """Priors of how ratings depend on each other."""
+OF_ALL_RATERS = ("lean", "lean_spread")
+"""Priors of all raters together, whatever their recipes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +45,13 @@ def part_priors(
     keys = {k: k for k in priors if owner_of(k, (part,) if part else ()) is None}
     keys |= {k[len(part) + 1 :]: k for k in priors if k not in keys}
     own = {name: priors[key] for name, key in keys.items()}
+    for name in OF_ALL_RATERS:
+        if name in own and keys[name] != name:
+            raise ModelError(
+                f"prior {keys[name]!r}: {name} belongs to all raters together, so no rater group "
+                f"has its own. Write `priors={{{name!r}: {own[name]!r}}}`",
+                code="prior-unknown",
+            )
     allowed = getattr(family_class(recipe.family), "by_owner", {})
     found: dict[str, dict[str, Prior]] = {}
     for key, text in own.items():

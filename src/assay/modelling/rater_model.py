@@ -1,7 +1,7 @@
 """The raters of one recipe: a family with layers, and their rows of the likelihood."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,7 @@ from assay.data.states import MISSING, StateSpace, Vectors
 from assay.modelling.confusion import Tilt
 from assay.modelling.copying import Copying
 from assay.modelling.families import Family, WholeFamily
-from assay.modelling.families.family import JointPrior, Raters
-from assay.modelling.families.pool_lean import PoolLean
+from assay.modelling.families.family import Raters
 from assay.modelling.families.scored import Scored
 from assay.modelling.interface_rules import (
     AdmissibleResponses,
@@ -35,7 +34,7 @@ from assay.modelling.layers import (
     Misreading,
     SystemBias,
 )
-from assay.modelling.parameters import Parameter
+from assay.modelling.parameters import Parameter, own_values
 from assay.modelling.priors import Prior
 from assay.modelling.readings import NO_READINGS, Readings
 from assay.modelling.replicates import Consistency, Repeats
@@ -188,10 +187,7 @@ class RaterModel(ABC):
 
     def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the part's parameters without their prefix."""
-        if not self.name:
-            return dict(values)
-        cut = len(self.prefix)
-        return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
+        return own_values(values, self.prefix)
 
     def kappa(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the consistency of raters, from the part's parameters.
@@ -201,16 +197,6 @@ class RaterModel(ABC):
         if self.consistency is None or "consistency_mean" not in values:
             return None
         return self.consistency.of_raters(values, xp)
-
-    @property
-    def joint_priors(self) -> Sequence[JointPrior]:
-        """Priors of several parameters together."""
-        return ()
-
-    @property
-    def pool_leans(self) -> Sequence[PoolLean]:
-        """How the raters' mean leans differ from their pool's, where they may."""
-        return ()
 
     def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
         """Return the layers' effect at one difficulty; None without an effect."""
@@ -283,16 +269,6 @@ class CategoricalRaterModel(RaterModel):
         layers = [layer for layer in (self.halo, self.lapses) if layer is not None]
         more = [parameter for layer in layers for parameter in layer.parameters()]
         return [*self.family.parameters(), *more, *self.responses.parameters()]
-
-    @property
-    def joint_priors(self) -> Sequence[JointPrior]:
-        """Priors of several parameters together."""
-        return self.family.joint_priors()
-
-    @property
-    def pool_leans(self) -> Sequence[PoolLean]:
-        """How the raters' mean leans differ from their pool's, where they may."""
-        return self.family.pool_leans()
 
     @property
     def widest(self) -> int:

@@ -23,9 +23,9 @@ from assay.data.task_files import catalogue_entry
 from assay.likelihood.collapse import Pattern, collapse
 from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
+from assay.modelling.consensus import JointPrior, joint_priors, pool_leans
 from assay.modelling.copying import require_raters
 from assay.modelling.families import default_priors
-from assay.modelling.families.family import JointPrior
 from assay.modelling.families.pool_lean import PoolLean
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import DEGREES, KINDS
@@ -107,15 +107,14 @@ class Structure:
 
     def log_joint_priors(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the log density of priors of several parameters, (..., term); None without any."""
-        found = [prior.log_density(part.own(values), xp) for part, prior in self.joint_priors]
+        found = [prior.log_density(values, xp) for prior in self.joint_priors]
         return xp.concatenate(found, axis=-1) if found else None
 
     def draw(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw all unknowns once from their priors, by name."""
         found = {p.name: p.draw(rng) for p in self._unknowns}
-        for part, prior in self.joint_priors:
-            moved = prior.redraw(part.own(found), rng)
-            found |= {part.prefix + name: value for name, value in moved.items()}
+        for prior in self.joint_priors:
+            found |= prior.redraw(found, rng)
         return found
 
     @cached_property
@@ -124,9 +123,9 @@ class Structure:
         return self.parameters()
 
     @cached_property
-    def joint_priors(self) -> list[tuple[RaterModel, JointPrior]]:
-        """Priors of several parameters together, and the part of each."""
-        return [(part, prior) for part in self.parts for prior in part.joint_priors]
+    def joint_priors(self) -> list[JointPrior]:
+        """Priors of several parameters together."""
+        return joint_priors(self.parts)
 
     def with_pool_lean(
         self, values: Mapping[str, Floats], lean: Floats | None
@@ -138,10 +137,8 @@ class Structure:
         if lean is None:
             return values
         found, first = dict(values), 0
-        for part, pool in self.pools:
-            own = lean[:, first : first + len(pool.labels)]
-            moved = pool.moved(part.own(found), own)
-            found |= {part.prefix + name: value for name, value in moved.items()}
+        for pool in self.pools:
+            found |= pool.moved(found, lean[:, first : first + len(pool.labels)])
             first += len(pool.labels)
         return found
 
@@ -151,9 +148,9 @@ class Structure:
         return _number_rows(self.ratings, self.parts, {})[0]
 
     @cached_property
-    def pools(self) -> list[tuple[RaterModel, PoolLean]]:
-        """Parts whose raters may lean from their pool."""
-        return [(part, pool) for part in self.parts for pool in part.pool_leans]
+    def pools(self) -> list[PoolLean]:
+        """How the raters may lean from their pool."""
+        return pool_leans(self.parts)
 
     def response_table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return log probabilities of rows, (..., difficulty, row, state)."""
@@ -437,7 +434,7 @@ COPIES = "no rater is said to copy another (`copies=`)"
 def used_priors(structure: Structure) -> dict[str, Prior]:
     """Return the priors of a model's unknowns and labels, by the names that replace them."""
     read = [block.prior for block in structure.parameters() if 0 not in block.shape]
-    read += [pool.spread for _, pool in structure.pools]
+    read += [pool.spread for pool in structure.pools]
     return {key: prior for every in read for key, prior in every.by_key().items()}
 
 

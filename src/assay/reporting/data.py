@@ -86,7 +86,7 @@ def _priors_table(material: Material) -> Block:
     ]
     leans = Counter(
         spread
-        for _, pool in structure.pools
+        for pool in structure.pools
         for spread in [prior_words(pool.spread)] * len(pool.labels)
     )
     lines += [

@@ -1,6 +1,6 @@
 """Partial pooling by an ability and biases of each rater (Reitsma et al. 2005, two classes)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,17 +9,15 @@ import numpy as np
 from assay._util.arrays import add_products, append_constant, log_softmax, logsumexp
 from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import Tilt
-from assay.modelling.families.class_names import ClassNamesPrior
-from assay.modelling.families.family import Family, JointPrior, Owner
+from assay.modelling.families.class_names import AverageRaters
+from assay.modelling.families.family import Family, Owner
 from assay.modelling.families.hierarchical import (
     BY_GROUP,
-    lean_priors,
+    binary_leans,
     logit_parameters,
     mean_prior,
-    pool_leans,
 )
-from assay.modelling.families.lean import rater_logits
-from assay.modelling.families.pool_lean import PoolLean
+from assay.modelling.families.lean import BinaryLeans, rater_logits
 from assay.modelling.parameters import Parameter, offsets
 
 GROUP_CONFUSIONS = ("confusion_mean", "ability_mean", "answer_rate")
@@ -64,6 +62,7 @@ class AbilityBias(Family):
     """
 
     name: ClassVar[str] = "ability_bias"
+    leans: ClassVar[bool] = True
     by_owner: ClassVar[Mapping[str, Owner]] = {
         **BY_GROUP,
         "mean_by_class": "group",
@@ -117,36 +116,23 @@ class AbilityBias(Family):
         ]
         return found
 
-    def joint_priors(self) -> Sequence[JointPrior]:
-        """Return the priors of the mean lean, on binary labels, and of names, on longer ones."""
-        return [*lean_priors(self, ~self._long.cells), *self._names_prior()]
+    def binary_leans(self) -> BinaryLeans | None:
+        """Return the leans of the raters to the second answers of binary labels."""
+        return binary_leans(self, ~self._long.cells)
 
-    def _names_prior(self) -> list[JointPrior]:
-        """Return the prior of class names, if raters alone say the truth of a longer label."""
-        crowd, alone, layout = self.raters.crowd, self.raters.alone, self.layout
-        if crowd is None or alone is None:
-            return []
-        labels, groups = np.array(layout.labels), len(self.raters.groups)
-        told = (layout.row_classes > 2) & (alone & crowd.any(axis=0))[labels]
-        if not told.any():
-            return []
-        by_label = [np.bincount(self.raters.group, one, groups) for one in crowd.T]
-        return [
-            ClassNamesPrior(
-                width=layout.width,
-                rows=np.flatnonzero(told),
-                right=np.array(layout.true_classes)[told],
-                weight=np.stack(by_label)[labels[told]],
-                log_confusion=self._average,
-                parameters=[p for p in self.parameters() if p.name in GROUP_CONFUSIONS],
-            )
-        ]
+    def average_raters(self) -> AverageRaters:
+        """Return the confusions of average raters, whose classes have names by a prior."""
+        raters = self.raters
+        crowd = np.zeros((len(raters.names), len(self.layout.classes)))
+        by_label = (raters.crowd if raters.crowd is not None else crowd).T
+        groups = [np.bincount(raters.group, one, len(raters.groups)) for one in by_label]
+        return AverageRaters(
+            weight=np.stack(groups),
+            log_confusion=self._average,
+            parameters=[p for p in self.parameters() if p.name in GROUP_CONFUSIONS],
+        )
 
-    def pool_leans(self) -> Sequence[PoolLean]:
-        """Return how the raters' mean leans differ from their pool's."""
-        return pool_leans(self, ~self._long.cells, self._lean_to)
-
-    def _lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+    def lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans to the answers of a longer label (draw, class) to all raters' biases."""
         long = self._long
         place = long.labels.index(self.layout.task.labels[label].name)

@@ -9,7 +9,7 @@ import numpy as np
 from assay._util.arrays import TINY, logsumexp, merge_axes
 from assay._util.errors import ModelError
 from assay._util.typing import Floats, Ints
-from assay.modelling.parameters import Parameter
+from assay.modelling.parameters import Parameter, own_values
 
 SHARPNESS = 10.0
 """Nats that a class loses per log ratio by which average raters prefer another answer to its own.
@@ -18,6 +18,22 @@ Of raters who prefer another answer by half, 4 nats; of those who prefer its own
 """
 TRIES = 10_000
 """Largest number of draws from other priors for one that this prior accepts."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AverageRaters:
+    """The confusions of the average raters of one recipe's groups.
+
+    prefix : of the names of their parameters
+    weight : share of each group in the crowd whose consensus is the truth (label, group)
+    log_confusion : that of each group's average rater, (..., group, asked row, class)
+    parameters : those of these confusions, without the prefix
+    """
+
+    prefix: str = ""
+    weight: Floats
+    log_confusion: Callable[[Mapping[str, Any], Any], Any]
+    parameters: Sequence[Parameter]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,24 +51,25 @@ class ClassNamesPrior:
 
     rows : the asked row of each class (class,)
     right : its right answer (class,)
-    weight : share of each group in the crowd that says what is true (class, group)
-    log_confusion : that of each group's average rater, (..., group, asked row, class)
+    label : its label (class,)
+    parts : the average raters of each recipe
     """
 
     width: int
     rows: Ints
     right: Ints
-    weight: Floats
-    log_confusion: Callable[[Mapping[str, Any], Any], Any]
-    parameters: Sequence[Parameter]
+    label: Ints
+    parts: Sequence[AverageRaters]
 
     def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the addition to the log prior, (..., class)."""
-        table = self.log_confusion(values, xp)
+        tables = [p.log_confusion(own_values(values, p.prefix), xp) for p in self.parts]
+        table = tables[0] if len(tables) == 1 else xp.concatenate(tables, axis=-3)
+        weight = np.concatenate([part.weight for part in self.parts], axis=1)[self.label]
         answers = np.arange(self.width)
         by_group = merge_axes(table, 2).swapaxes(-1, -2)
         by_group = by_group[..., self.rows[:, None] * self.width + answers, :]
-        share = self.weight / self.weight.sum(axis=1, keepdims=True)
+        share = weight / weight.sum(axis=1, keepdims=True)
         logs = logsumexp(by_group + np.log(share + TINY)[:, None], xp) * SHARPNESS
         right = logs[..., np.arange(len(self.rows)), self.right]
         return right - logsumexp(logs, xp)  # padding is never said
@@ -62,11 +79,12 @@ class ClassNamesPrior:
 
         Raise ModelError if other priors say that raters call classes by other names.
         """
-        found = {p.name: values[p.name] for p in self.parameters}
+        unknowns = {part.prefix + p.name: p for part in self.parts for p in part.parameters}
+        found = {name: values[name] for name in unknowns}
         for _ in range(TRIES):
             if np.log(rng.random()) < self.log_density(found, np).sum():
                 return found
-            found = {p.name: p.draw(rng) for p in self.parameters}
+            found = {name: p.draw(rng) for name, p in unknowns.items()}
         raise ModelError(
             "the priors say that raters hardly ever call the classes by their names, so no "
             "parameters can be drawn. Raise `mean_correct` in `priors=`, or lower the SDs of "

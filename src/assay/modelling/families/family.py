@@ -1,16 +1,17 @@
 """The interface of rater families: parameters with priors, and log confusions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from assay._util.errors import ModelError, suggest
 from assay._util.typing import Bools, Floats, Ints
 from assay.modelling.confusion import ConfusionLayout, Tilt
-from assay.modelling.families.pool_lean import PoolLean
+from assay.modelling.families.class_names import AverageRaters
+from assay.modelling.families.lean import BinaryLeans
 from assay.modelling.interface_rules import AdmissibleResponses
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
@@ -18,24 +19,12 @@ from assay.modelling.priors import Prior, distinct
 Owner = Literal["group", "rater"]
 
 
-class JointPrior(Protocol):
-    """A prior of several parameters together, which multiplies their own."""
-
-    def log_density(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the addition to the log prior, (..., term)."""
-        ...
-
-    def redraw(self, values: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, Floats]:
-        """Turn parameters drawn without this prior into draws with it; return those that change."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Raters:
     """Names of raters, and the group of each as a position in ``groups``.
 
     crowd : each rater's share in the crowd whose consensus is a label's truth (rater, label)
-    alone : whether nothing else tells the truth (label,)
+    alone : whether nothing but that crowd, of all raters, tells it (label,)
     """
 
     names: tuple[str, ...]
@@ -61,6 +50,8 @@ class Family(ABC):
     """Whether all raters have one confusion."""
     unasked: ClassVar[bool] = False
     """Whether its tables have rows for labels that do not apply; otherwise these are pooled."""
+    leans: ClassVar[bool] = False
+    """Whether its raters may lean to an answer whatever is true, all together too."""
     by_owner: ClassVar[Mapping[str, Owner]] = {}
     """Priors that single groups, or single raters, can have."""
     layout: ConfusionLayout
@@ -84,13 +75,20 @@ class Family(ABC):
     def parameters(self) -> list[Parameter]:
         """Return the unknowns, each with dims, coords and prior."""
 
-    def joint_priors(self) -> Sequence[JointPrior]:
-        """Return the priors of several parameters together, if the family has any."""
-        return ()
+    def binary_leans(self) -> BinaryLeans | None:
+        """Return the leans of the raters to the second answers of binary labels, if it has any."""
+        return None
 
-    def pool_leans(self) -> Sequence[PoolLean]:
-        """Return how the raters' mean leans differ from their pool's, if the family has any."""
-        return ()
+    def average_raters(self) -> AverageRaters | None:
+        """Return the confusions of average raters, if their classes have names by a prior."""
+        return None
+
+    def lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+        """Add leans to the answers of a label (draw, class) to those of all raters.
+
+        Only families with ``leans`` have this; it returns the parameters that change.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:

@@ -1,15 +1,13 @@
 """Partial pooling of confusions within groups of raters (Paun et al. 2018)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from assay._util.typing import Bools, Floats
-from assay.modelling.families.family import Family, JointPrior, Owner
-from assay.modelling.families.lean import LeanPrior, binary_leans, rater_logits
-from assay.modelling.families.pool_lean import AnswerPoolLean, BinaryPoolLean, PoolLean
+from assay.modelling.families.family import Family, Owner
+from assay.modelling.families.lean import BinaryLeans, rater_logits
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 
@@ -36,24 +34,21 @@ class Hierarchical(Family):
 
     name: ClassVar[str] = "hierarchical"
     by_owner: ClassVar[Mapping[str, Owner]] = BY_GROUP
+    leans: ClassVar[bool] = True
 
     def parameters(self) -> list[Parameter]:
         """Return means and SDs by group, and offsets by rater."""
         return logit_parameters(self, self._cells)
 
-    def joint_priors(self) -> Sequence[JointPrior]:
-        """Return the prior of the raters' mean lean."""
-        return lean_priors(self, self._cells)
-
-    def pool_leans(self) -> Sequence[PoolLean]:
-        """Return how the raters' mean leans differ from their pool's."""
-        return pool_leans(self, self._cells, self._lean_to)
+    def binary_leans(self) -> BinaryLeans | None:
+        """Return the leans of the raters to the second answers of binary labels."""
+        return binary_leans(self, self._cells)
 
     @property
     def _cells(self) -> Bools:
         return np.ones(len(self.layout.cells), bool)
 
-    def _lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
+    def lean_to(self, label: int, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans to the answers of a label (draw, class) to all raters' logits."""
         answer = self.layout.cells_of_answers(label)
         return {"logit_mean": values["logit_mean"] + (lean @ answer)[:, None]}
@@ -109,71 +104,30 @@ def mean_prior(family: Family, cells: Bools, *, correct: str = "mean_correct") -
     return Prior(name="Normal", values=(numbers(0), numbers(1) * apart), parts=tuple(read))
 
 
-def lean_priors(family: Family, cells: Bools) -> list[JointPrior]:
-    """Return the prior of the raters' mean lean over some cells, if a label needs it."""
-    share = _alone(family)
-    if share is None:
-        return []
-    centre, sd = mean_prior(family, cells).values
-    return [
-        LeanPrior(
-            share=share[..., cells],
-            group=family.raters.group,
-            centre=centre,
-            sd=sd,
-            prior=family.priors["lean"],
-        )
-    ]
-
-
-def _alone(family: Family) -> Floats | None:
-    """Return the weights of leans of labels whose truth raters alone define."""
-    crowd, alone = family.raters.crowd, family.raters.alone
-    return binary_leans(family.layout, None if crowd is None or alone is None else crowd * alone)
-
-
-def pool_leans(
-    family: Family,
-    cells: Bools,
-    move: Callable[[int, Mapping[str, Floats], Floats], dict[str, Floats]],
-) -> list[PoolLean]:
-    """Return how the raters' mean leans differ from their pool's, where raters define the truth.
-
-    ``move`` adds leans to the answers of a label with three classes or more.
+def binary_leans(family: Family, cells: Bools) -> BinaryLeans | None:
+    """Return the leans of a family's raters over some cells; None without a crowd, or without
+    binary labels.
     """
-    crowd, layout, spread = family.raters.crowd, family.layout, family.priors["lean_spread"]
-    if crowd is None:
-        return []
-    found: list[PoolLean] = []
-    if (share := binary_leans(layout, crowd)) is not None:
-        of_cell = np.array(layout.labels)[[row for row, _ in layout.cells]]
-        labels = np.array([of_cell[weight.any(axis=0)][0] for weight in share])
-        names = tuple(layout.task.labels[n].name for n in labels)
-        group = family.raters.group
-        found.append(
-            BinaryPoolLean(
-                labels=labels, names=names, spread=spread, share=share[..., cells], group=group
-            )
-        )
-    for n, classes in enumerate(layout.classes):
-        took = np.flatnonzero(crowd[:, n])
-        if classes > 2 and len(took):
-            label = layout.task.labels[n]
-            found.append(
-                AnswerPoolLean(
-                    labels=np.full(classes, n),
-                    names=tuple(f"{label.name}: {name}" for name in label.classes),
-                    spread=spread,
-                    log_confusion=partial(family.log_confusion, xp=np),
-                    rows=np.flatnonzero(np.array(layout.labels) == n),
-                    took=took,
-                    move=partial(move, n),
-                )
-            )
-    return found
+    crowd, layout = family.raters.crowd, family.layout
+    labels = [n for n, classes in enumerate(layout.classes) if classes == 2]
+    if crowd is None or not labels:
+        return None
+    row = np.array([row for row, _ in layout.cells])[cells]
+    of_cell, true = (np.array(one)[row] for one in (layout.labels, layout.true_classes))
+    centre, sd = mean_prior(family, cells).values
+    return BinaryLeans(
+        crowd=crowd.T[labels],
+        sign=np.stack([(of_cell == n) * (2.0 * true - 1) for n in labels]),
+        group=family.raters.group,
+        centre=centre,
+        sd=sd,
+    )
 
 
 def _leaning(family: Family) -> Bools:
     """Return whether a cell's label has a prior of the lean, (cell,)."""
-    share = _alone(family)
-    return np.zeros(len(family.layout.cells), bool) if share is None else share.any(axis=(0, 1))
+    alone, layout = family.raters.alone, family.layout
+    if alone is None:
+        return np.zeros(len(layout.cells), bool)
+    told = alone[np.array(layout.labels)] & (layout.row_classes == 2)
+    return np.asarray(told[[row for row, _ in layout.cells]])

@@ -1,15 +1,15 @@
 """How far the raters who took part lean from the pool of raters that defines the truth."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from assay._util.arrays import softmax
-from assay._util.typing import Floats, Ints
-from assay.modelling.families.lean import rater_logits
-from assay.modelling.parameters import positive_log_density
+from assay._util.typing import Bools, Floats, Ints
+from assay.modelling.families.lean import BinaryLeans
+from assay.modelling.parameters import own_values, positive_log_density
 from assay.modelling.priors import Prior
 
 SPREADS = np.geomspace(0.001, 6.0, 120)
@@ -35,7 +35,7 @@ class PoolLean(ABC):
     where :math:`S = \sum_j (\ell_j - \bar\ell)^2`.
 
     With :math:`c\, \delta` added to all leans, the answers to an item on which the pool is split
-    are no evidence.
+    are no evidence. The raters may have several recipes.
 
     labels : position of each lean's label in the task
     names : of the leans: the label, or the label and an answer
@@ -78,22 +78,23 @@ class BinaryPoolLean(PoolLean):
         \ell_j = \tfrac{1}{2} (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00}), \quad
         a_j = \tfrac{1}{2} (\mathrm{logit}\, \theta_{j11} + \mathrm{logit}\, \theta_{j00})
 
-    share : weight of each logit in the raters' mean lean (label, rater, cell)
+    parts : the leans of each recipe, of the same labels
     """
 
-    share: Floats
-    group: Ints
+    parts: Sequence[BinaryLeans]
 
     def spreads(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Return the posterior of the spread, and how far one spread moves the mean lean."""
-        logits = rater_logits(values, self.group)
-        shape = (len(logits), len(self.share))
+        logits = [part.logits(values) for part in self.parts]
+        shape = (len(logits[0]), len(self.labels))
         chance, unit = np.empty((*shape, len(SPREADS))), np.empty(shape)
-        for n, share in enumerate(self.share):
-            took = share.any(axis=1)
-            own, sign = logits[:, took], np.sign(share[took])
-            lean, ability = (own * sign).sum(axis=-1) / 2, (own * np.abs(sign)).sum(axis=-1) / 2
-            count = int(took.sum())
+        for n in range(len(self.labels)):
+            took = [
+                (x[:, p.crowd[n] > 0], p.sign[n]) for p, x in zip(self.parts, logits, strict=True)
+            ]
+            lean = np.concatenate([own @ sign / 2 for own, sign in took], axis=1)
+            ability = np.concatenate([own @ np.abs(sign) / 2 for own, sign in took], axis=1)
+            count = lean.shape[1]
             squares = ((lean - lean.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
             chance[:, n] = self._posterior(squares, count)
             unit[:, n] = _times(ability.mean(axis=1)) / np.sqrt(count)
@@ -101,13 +102,28 @@ class BinaryPoolLean(PoolLean):
 
     def of_model(self, values: Mapping[str, Floats]) -> Floats:
         """Return the raters' mean lean in the model, (draw, label)."""
-        flat = rater_logits(values, self.group).reshape(-1, self.share[0].size)
-        return np.asarray(flat @ self.share.reshape(len(self.share), -1).T)
+        return np.asarray(sum(part.mean(values, np) for part in self.parts))
 
     def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans to the logits of all raters."""
-        sign = np.sign(self.share.sum(axis=1))
-        return {"logit_mean": values["logit_mean"] + (lean @ sign)[:, None]}
+        means = {part: f"{part.prefix}logit_mean" for part in self.parts}
+        return {name: values[name] + (lean @ part.sign)[:, None] for part, name in means.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnswerLeans:
+    """What tells how much the raters of one recipe lean to the answers of a longer label.
+
+    prefix : of the names of their parameters
+    log_confusion : the family's (draw, rater, asked row, class)
+    took : whether a rater belongs to the crowd whose consensus is the truth
+    move : adds leans (draw, class) to those of all raters; returns the parameters that change
+    """
+
+    prefix: str = ""
+    log_confusion: Callable[[Mapping[str, Floats]], Floats]
+    took: Bools
+    move: Callable[[Mapping[str, Floats], Floats], dict[str, Floats]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,21 +143,17 @@ class AnswerPoolLean(PoolLean):
 
     .. math:: c = \frac{\bar a / 2}{\tanh(\bar a / 2)} + \frac{(K - 2)\, \bar a}{2 (e^{\bar a} - 1)}
 
-    log_confusion : the family's (draw, rater, asked row, class)
+    parts : the leans of each recipe
     rows : rows of the label, by true class (class,)
-    took : raters who answered it
-    move : adds leans to those of all raters
     """
 
-    log_confusion: Callable[[Mapping[str, Floats]], Floats]
+    parts: Sequence[AnswerLeans]
     rows: Ints
-    took: Ints
-    move: Callable[[Mapping[str, Floats], Floats], dict[str, Floats]]
 
     def spreads(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Return the posterior of the spread, and how far one spread moves the mean lean."""
         lean, ability = self._effects(values)
-        classes, count = len(self.rows), len(self.took)
+        classes, count = len(self.rows), lean.shape[1]
         squares = ((lean - lean.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         chance = self._posterior(squares * (2 * classes / (classes - 1)), count)
         unit = _times(ability.mean(axis=1), classes) / np.sqrt(2 * count)
@@ -153,18 +165,27 @@ class AnswerPoolLean(PoolLean):
 
     def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans to those of all raters."""
-        return self.move(values, lean)
+        return {
+            part.prefix + name: value
+            for part in self.parts
+            for name, value in part.move(own_values(values, part.prefix), lean).items()
+        }
 
     def _effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Return leans to answers (draw, rater, class) and abilities (draw, rater)."""
-        draws, classes = len(next(iter(values.values()))), len(self.rows)
-        widest = np.asarray(self.log_confusion({k: v[:1] for k, v in values.items()})).size
+        by_part = [self._effects_of(part, values) for part in self.parts if part.took.any()]
+        leans, abilities = zip(*by_part, strict=True)
+        return np.concatenate(leans, axis=1), np.concatenate(abilities, axis=1)
+
+    def _effects_of(self, part: AnswerLeans, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        own, classes = own_values(values, part.prefix), len(self.rows)
+        widest = np.asarray(part.log_confusion({k: v[:1] for k, v in own.items()})).size
         some = max(1, CHUNK_NUMBERS // widest)
         leans, abilities = [], []
-        for first in range(0, draws, some):
-            table = self.log_confusion({k: v[first : first + some] for k, v in values.items()})
-            own = np.asarray(table)[:, self.took][:, :, self.rows, :classes]
-            column, right = own.mean(axis=2), np.trace(own, axis1=2, axis2=3) / classes
+        for first in range(0, len(next(iter(own.values()))), some):
+            table = part.log_confusion({k: v[first : first + some] for k, v in own.items()})
+            here = np.asarray(table)[:, part.took][:, :, self.rows, :classes]
+            column, right = here.mean(axis=2), np.trace(here, axis1=2, axis2=3) / classes
             mean = column.mean(axis=-1)
             leans.append(column - mean[..., None])
             abilities.append((right - mean) * classes / (classes - 1))

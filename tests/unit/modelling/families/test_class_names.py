@@ -32,7 +32,7 @@ def structure_of(ratings: Ratings, **options: object) -> Structure:
 
 
 def names_prior(structure: Structure) -> list[ClassNamesPrior]:
-    return [prior for _, prior in structure.joint_priors if isinstance(prior, ClassNamesPrior)]
+    return [prior for prior in structure.joint_priors if isinstance(prior, ClassNamesPrior)]
 
 
 def at(structure: Structure, ability: list[float], mean: list[list[float]]) -> np.ndarray:

@@ -408,12 +408,27 @@ def test_the_prior_of_the_mean_lean_holds_over_the_recipes():
     np.testing.assert_allclose(leans.std(axis=0), 0.2, rtol=0.06)
 
 
-def test_a_group_with_modelled_scores_is_no_part_of_the_crowd():
-    ratings = assay.simulate("retrieval", n_items=20, groups={"llm": 2, "person": 3}, rng=1)
-    recipes = {"llm": "scored", "person": "hierarchical"}
-    (pool,) = build_structure(ratings, make_spec(recipes)).pools
+@pytest.mark.parametrize("judge", ["scored", "hierarchical + system_bias"])
+def test_a_judge_with_scores_or_a_bias_by_system_is_no_part_of_the_crowd(judge: str):
+    sizes = {"groups": {"llm": 2, "person": 3}, "n_systems": 2}
+    ratings = assay.simulate("retrieval", n_items=20, rng=1, **sizes)
+    structure = build_structure(ratings, make_spec({"llm": judge, "person": "hierarchical"}))
+    (pool,) = structure.pools
+    crowds = {leans.prefix: leans.crowd.sum() for leans in pool.parts}
     labels = len(ratings.task.labels)
-    assert [(leans.prefix, leans.crowd.shape) for leans in pool.parts] == [("person.", (labels, 3))]
+    assert {k: v for k, v in crowds.items() if v} == {"person.": pytest.approx(labels)}
+    # The judge moves with the others where its answers are by class.
+    moved = pool.moved(stacked(draw_values(structure, 1)), np.ones((1, labels)))
+    assert ("llm.logit_mean" in moved) == (judge != "scored")
+
+
+def test_a_bias_by_system_of_all_raters_leaves_all_in_the_crowd():
+    sizes = {"groups": {"llm": 2, "person": 3}, "n_systems": 2}
+    ratings = assay.simulate("retrieval", n_items=20, rng=1, **sizes)
+    recipe = dict.fromkeys(["llm", "person"], "hierarchical + system_bias")
+    (pool,) = build_structure(ratings, make_spec(recipe)).pools
+    assert [len(leans.group) for leans in pool.parts] == [2, 3]
+    assert all(leans.crowd.all() for leans in pool.parts)
 
 
 def test_the_prior_of_the_lean_belongs_to_no_single_group():

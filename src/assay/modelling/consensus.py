@@ -41,21 +41,23 @@ def crowd_shares(
 ) -> Floats | None:
     """Return each rater's share in the crowd whose consensus is the truth, (rater, label).
 
-    These are the raters who answered the label, of the group ``reference`` if any; raters with
-    modelled scores do not count. An audited label has no crowd. None if the truth is no consensus,
-    or a family in the crowd has no leans.
+    These are the raters who answered the label, of the group ``reference`` if any. Raters with
+    modelled scores do not count, nor do those with ``system_bias`` beside others without it: their
+    leans differ by system. An audited label has no crowd. None if the truth is no consensus, or a
+    family in the crowd has no leans.
     """
     if reference in (GOLD, GROUPS):
         return None
-    family = {name: recipe.family for name, recipe in by_group.items()}
-    group = ratings.raters["group"].astype(str).to_numpy(object)
-    counts = np.array([family[g] != "scored" and reference in (None, g) for g in group])
-    if not all(family_class(family[g]).leans for g in set(group[counts])):
+    told = {name for name, recipe in by_group.items() if recipe.family != "scored"}
+    fair = {name for name in told if "system_bias" not in by_group[name].layers} or told
+    crowd = fair if reference is None else told & {reference}
+    if not all(family_class(by_group[name].family).leans for name in crowd):
         return None
+    group = ratings.raters["group"].astype(str).to_numpy(object)
     answered = np.zeros((len(group), len(ratings.task.labels)))
     for label, said in enumerate(ratings.answers.T):
         answered[ratings.rater[said >= 0], label] = 1.0
-    answered[~counts] = 0.0
+    answered[~np.isin(group, list(crowd))] = 0.0
     audited = (ratings.audit != NOT_AUDITED).any(axis=0)
     return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~audited)
 

@@ -16,6 +16,7 @@ from assay.data.task import Label
 from assay.io.arguments import ColumnArg
 from assay.io.cells import spellings
 from assay.io.names import ANSWER_COLUMNS, EMPTY, KNOWN, RECOGNISED, ColumnFinder, Roles, squash
+from assay.io.printed_values import elements, is_nested
 from assay.io.reading_log import Ledger
 from assay.io.tables import SET_ASIDE, Table, cell_text, reader_note
 from assay.io.wide_tables import names_people
@@ -23,13 +24,6 @@ from assay.io.wide_tables import names_people
 FIRST_CELLS = 100
 NAMED = ("rater", "item", "cluster", "system")
 """Roles whose names may be lists of parts."""
-PRINTED = re.compile(
-    r"""array\(.*\)|\[\s*['"\d\[{-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
-)
-"""What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
-ELEMENT = re.compile(r"""'([^'\\]*)'|"([^"\\]*)"|(-?\d+(?:\.\d*)?)(?=[\s,]|$)""")
-BETWEEN = re.compile(r"[\s,]+")
-"""What Python and NumPy print of lists: elements, and what stands between them."""
 Lists = dict[str, list[object]]
 
 
@@ -43,7 +37,7 @@ def single_elements(table: Table) -> Table:
         if not table.frame[column].str.startswith("[").any():
             continue
         cells = [c for c in map(str, pd.unique(table.frame[column])) if c and _may_be_list(c)]
-        lists = {cell: items for cell in cells if (items := _elements(cell)) is not None}
+        lists = {cell: items for cell in cells if (items := elements(cell)) is not None}
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
             told = [words.get(cell, cell) for cell in frame[column]]
@@ -206,14 +200,6 @@ def without_nested(frame: pd.DataFrame, answers: Sequence[str], ledger: Ledger) 
     return frame
 
 
-def is_nested(cell: str) -> bool:
-    """Whether a cell is a list, array, tuple or dict, as JSON or as Python prints it."""
-    cell = cell.strip()
-    if not cell.endswith(("]", "}", ")")):
-        return False
-    return PRINTED.fullmatch(cell) is not None
-
-
 def lists_of(column: "pd.Series[str]") -> Lists:
     """Return the list in each distinct cell; empty if a filled cell is no list."""
     found: Lists = {}
@@ -223,27 +209,11 @@ def lists_of(column: "pd.Series[str]") -> Lists:
     for cell in map(str, pd.unique(column)):
         if not _may_be_list(cell):
             return {}
-        items = _elements(cell)
+        items = elements(cell)
         if items is None:
             return {}
         found[cell] = items
     return found if any(found.values()) else {}
-
-
-def _elements(cell: str) -> list[object] | None:
-    """Return what a list holds that is written as JSON, or as Python or NumPy prints it.
-
-    >>> _elements('["a", 1]'), _elements("['a', 'b']"), _elements("['a' 'b']"), _elements("[a b]")
-    (['a', 1], ['a', 'b'], ['a', 'b'], None)
-    """
-    try:
-        items = json.loads(cell) if cell.strip() else []
-    except (ValueError, RecursionError):
-        inside = cell.strip()[1:-1]
-        if BETWEEN.sub("", ELEMENT.sub("", inside)):
-            return None
-        return [one[1] or one[2] or one[3] for one in ELEMENT.finditer(inside)]
-    return items if isinstance(items, list) else None
 
 
 def _may_be_list(cell: str) -> bool:

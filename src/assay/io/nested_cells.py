@@ -1,7 +1,5 @@
 """Cells of text tables that hold the ratings of an item, in JSON or as Python prints it."""
 
-import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +9,12 @@ import pandas as pd
 from assay._util.text import counted, listed
 from assay.io.files.json_records import LISTS, flattened, is_rating
 from assay.io.names import ANSWER_COLUMNS, squash
+from assay.io.printed_values import parsed
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = ("", "[]", "{}")
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
 """Names of columns whose objects have an answer by rater or by question."""
-PRINTED = re.compile(
-    r"""'(?P<single>(?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(?P<word>None|True|False|nan)\b"""
-)
-"""What Python prints otherwise than JSON, and strings in which nothing is to be replaced."""
-WORDS = {"None": "null", "nan": "null", "True": "true", "False": "false"}
 
 
 def unnested(table: Table) -> Table:
@@ -68,7 +62,7 @@ def _ratings(column: "pd.Series[str]", name: str) -> dict[str, Any] | None:
             continue
         if bare[0] + bare[-1] not in ("[]", "{}"):
             return None
-        value = _parsed(bare)
+        value = parsed(bare)
         if isinstance(value, list):
             is_told = all(map(is_rating, value))
         else:
@@ -81,30 +75,6 @@ def _ratings(column: "pd.Series[str]", name: str) -> dict[str, Any] | None:
             return None
         found[cell] = value
     return found if any(found.values()) else None
-
-
-def _parsed(cell: str) -> Any:
-    """Return what a cell holds that is JSON, or what Python prints of lists and dicts; else None.
-
-    >>> _parsed("[{'who': 'ann', 'said': None}]")
-    [{'who': 'ann', 'said': None}]
-    """
-    for text in (cell, PRINTED.sub(_as_json, cell)):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-    return None
-
-
-def _as_json(found: re.Match[str]) -> str:
-    """Write a string or a word of Python as JSON has it."""
-    if found["word"]:
-        return WORDS[found["word"]]
-    if found["single"] is None:
-        return found[0]
-    inside = found["single"].replace("\\'", "'")
-    return '"' + re.sub(r'(?<!\\)"', r"\\\g<0>", inside) + '"'
 
 
 def _text(value: object) -> str:

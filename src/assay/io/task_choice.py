@@ -29,7 +29,6 @@ from assay.io.likely_columns import (
     likely_columns,
     within_states,
 )
-from assay.io.list_cells import is_nested
 from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
@@ -42,6 +41,7 @@ from assay.io.names import (
     squash,
     words_in,
 )
+from assay.io.printed_values import is_nested
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table, reader_note
 from assay.io.told_columns import Told, told_columns

@@ -10,6 +10,7 @@ from assay.checks.departures.null_model import (
     FEW,
     POOLING,
     TINY,
+    UNTRUE,
     Groups,
     LabelRows,
     Maximise,
@@ -114,9 +115,7 @@ def _climb(
     """
     clusters = Groups(rows.cluster, int(rows.cluster.max(initial=0)) + 1)
     systems = Groups(system, int(system.max()) + 1)
-    kind = np.arange(posterior.shape[-1])
-    other = (kind % rows.classes != rows.truth[:, None]) | (kind >= 2 * rows.classes)
-    known = np.where((rows.truth >= 0)[:, None] & other, np.log(NEVER), 0.0)[:, None, None]
+    known = np.where(rows.untrue, UNTRUE, 0.0)[:, None, None]
     clear = posterior[..., : rows.classes] + posterior[..., rows.classes : 2 * rows.classes]
     mean = clusters.sums(clear) / np.maximum(clusters.sums(np.ones((len(clear), 1, 1))), 1)
     level = np.concatenate([mean, np.full((*mean.shape[:2], 1), MIXED)], axis=-1)
@@ -139,17 +138,19 @@ def _shares(joint: Floats, systems: Groups, classes: int) -> Floats:
     of cluster, times those of easy, harder and hard items by system.
     """
     easy, harder, hard = np.split(systems.sums(joint), [classes, 2 * classes], axis=-1)
-    of_class = easy + harder
-    overall = of_class.sum(axis=0) + TINY
-    of_class = of_class + FEW * overall / overall.sum(axis=-1, keepdims=True)
-    of_class /= of_class.sum(axis=-1, keepdims=True)
-    level = np.stack([one.sum(axis=(2, 3)) for one in (easy, harder, hard)], axis=-1)
-    overall = level.sum(axis=0) + TINY
-    level = level + FEW * overall / overall.sum(axis=-1, keepdims=True)
-    level = (level / level.sum(axis=-1, keepdims=True))[:, :, None]
+    of_class = _smoothed(easy + harder)
+    count = np.stack([one.sum(axis=(2, 3)) for one in (easy, harder, hard)], axis=-1)
+    level = _smoothed(count)[:, :, None]
     parts = [of_class * level[..., :1], of_class * level[..., 1:2], level[..., 2:]]
     parts[2] = np.broadcast_to(parts[2], (*of_class.shape[:-1], 1))
     return np.log(np.concatenate(parts, axis=-1) + TINY)
+
+
+def _smoothed(count: Floats) -> Floats:
+    """Return shares over the last axis, those of a system drawn to those of all."""
+    overall = count.sum(axis=0) + TINY
+    count = count + FEW * overall / overall.sum(axis=-1, keepdims=True)
+    return np.asarray(count / count.sum(axis=-1, keepdims=True))
 
 
 def _classes_by_system(rows: LabelRows, system: Ints) -> Floats:

@@ -27,6 +27,8 @@ HARD_START = 0.1
 FEW = 2.0
 """Weight, in items, of the overall shares in those of a system or a rank."""
 TINY = 1e-9
+UNTRUE = 10 * np.log(TINY)
+"""Log prior of a kind of items that is not the known truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,13 @@ class LabelRows:
             cluster=codes(self.cluster[kept]),
             kinds=tuple((name, kind[kept]) for name, kind in self.kinds),
         )  # fmt: skip
+
+    @cached_property
+    def untrue(self) -> Bools:
+        """Whether a kind of items is not the known truth, (item, kind); hard ones never are."""
+        kind = np.arange(2 * self.classes + 1)
+        other = (kind % self.classes != self.truth[:, None]) | (kind >= 2 * self.classes)
+        return np.asarray((self.truth >= 0)[:, None] & other)
 
     def by_item(self, values: Floats) -> Floats:
         """Sum over the rows of each item, (row, ...) to (item, ...)."""
@@ -271,11 +280,8 @@ def shares(rows: LabelRows, posterior: Floats) -> Floats:
         prior = softmax(found)
         weight = _cluster_weight(rows.in_clusters, posterior, prior)
         found += _relative(rows.in_clusters, posterior, overall, weight)
-    if (rows.truth >= 0).any():
-        known = np.flatnonzero(rows.truth >= 0)
-        kind = np.arange(posterior.shape[-1])
-        other = (kind % rows.classes != rows.truth[known, None]) | (kind >= 2 * rows.classes)
-        found[known] = np.where(other[:, None], np.log(TINY) * 10, found[known])
+    if rows.untrue.any():
+        found[np.repeat(rows.untrue[:, None], found.shape[1], axis=1)] = UNTRUE
     return found
 
 

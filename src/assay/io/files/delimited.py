@@ -191,7 +191,7 @@ def _comments(text: str, ways: Sequence[list[tuple[list[str], int]]]) -> int:
     """
     if not text.startswith("#"):
         return 0
-    lines = LINE_END.split(text[:HEADER_LIMIT])[: MOST_TITLES + 2]
+    lines = LINE_END.split(text[:HEADER_LIMIT], maxsplit=MOST_TITLES + 2)[: MOST_TITLES + 2]
     number = next((n for n, line in enumerate(lines) if not line.startswith("#")), 0)
     rows = max(ways, key=lambda rows: len(rows[number][0]) if len(rows) > number else 0)
     if not number or len(rows) <= number or len(rows[number][0]) < 2:

@@ -5,7 +5,8 @@ from pathlib import Path
 import assay
 
 FOLDER = Path(__file__).parent / "figures"
-JUDGE = {"model": "hierarchical + system_bias", "person": "hierarchical"}
+DEFAULT = "hierarchical + item_difficulty"
+JUDGE = {"model": f"{DEFAULT} + system_bias", "person": DEFAULT}
 
 
 def main() -> None:

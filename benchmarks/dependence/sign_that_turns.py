@@ -44,7 +44,8 @@ Line = dict[str, Any]
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 SAMPLER: Line = {"draws": 500, "tune": 500, "chains": 2, "progress": False}
-BIASED = {"judge": "hierarchical + system_bias", "people": "hierarchical"}
+PLAIN = "hierarchical + item_difficulty"
+BIASED = {"judge": f"{PLAIN} + system_bias", "people": PLAIN}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ def fitted_lines(ratings: Ratings, name: str, seed: int) -> Iterator[Line]:
             rated_by(ratings, list(approach.who)),
             rng=seed,
             **SAMPLER,
-            **{"raters": "hierarchical", **approach.options},
+            **{"raters": PLAIN, **approach.options},
         )
     found = json.loads(fit.attrs["diagnostics"])
     for estimand in ESTIMANDS:

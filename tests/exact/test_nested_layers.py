@@ -233,27 +233,6 @@ def test_joint_without_association_is_hierarchical(name: str):
     agree(ratings_of(name), {"raters": "hierarchical"}, {"raters": "joint"}, point)
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_one_recipe_for_each_group_is_one_recipe_for_all(name: str):
-    """Where parameters are by group and rater alone, parts are only another way to write it."""
-    plain = build_structure(ratings_of(name), make_spec("hierarchical"))
-    apart = build_structure(
-        plain.ratings, make_spec({"human": "hierarchical", "model": "hierarchical"})
-    )
-    values = draw_values(plain, 9)
-    group = plain.ratings.raters["group"].to_numpy(object)
-    cut = dict(values)
-    for g, prefix in enumerate(("human", "model")):
-        for key in ("logit_mean", "logit_sd"):
-            cut[f"{prefix}.{key}"] = values[key][g : g + 1]
-        cut[f"{prefix}.logit_offset"] = values["logit_offset"][group == prefix]
-        cut |= {f"{prefix}.{k}": v for k, v in values.items() if k.startswith(("unasked", "warn"))}
-    wanted = {p.name for p in apart.parameters()}
-    assert wanted <= set(cut)
-    here = plain.log_likelihood(values)
-    assert apart.log_likelihood({k: cut[k] for k in wanted}) == pytest.approx(here, abs=1e-9)
-
-
 def test_mace_without_spam_is_a_crowd_of_perfect_copies():
     """Only items on which all agree can be; each then has the probability of its state."""
     few = small_ratings(task_named("relevance"), 2, items=10, raters=3)

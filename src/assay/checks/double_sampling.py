@@ -27,8 +27,8 @@ FEW_ITEMS = 10
 DOUBLE = "double-sampling"
 TURNS = "and its sign can turn"
 PREVALENCE = "dirichlet"
-PLAIN = "hierarchical"
-RECIPE = "hierarchical + system_bias"
+PLAIN, PLAIN_OF_MORE = "hierarchical + item_difficulty", "ability_bias + item_difficulty"
+"""The raters of labels of two classes, and of more, as in the default."""
 SCORES = (
     "No layer lets the meaning of scores differ by system. First turn the scores into answers: yes "
     "from a threshold upwards"
@@ -48,6 +48,7 @@ class DoubleSampling:
     items : of each system (system,)
     checked : those of them that the others answered, or with known truth (system,)
     scores_only : whether the judges gave scores and no answer
+    plain : recipe of raters whose errors are the same on all systems
     """
 
     judges: tuple[str, ...]
@@ -57,6 +58,7 @@ class DoubleSampling:
     items: Ints
     checked: Ints
     scores_only: bool
+    plain: str = PLAIN
 
     @property
     def apart(self) -> bool:
@@ -139,6 +141,7 @@ def find_design(
         items=items,
         checked=sample,
         scores_only=not (ratings.answers[judge[unit][ratings.rater]] >= 0).any(),
+        plain=PLAIN if all(len(la.classes) == 2 for la in ratings.task.labels) else PLAIN_OF_MORE,
     )
 
 
@@ -178,9 +181,14 @@ def recipe_for(design: DoubleSampling) -> str | dict[str, str]:
     """Return the raters of a fit that lets errors differ by system; empty if no group has them."""
     if not design.apart:
         return ""
+    biased = _biased(design)
     if not design.others:
-        return RECIPE
-    return dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
+        return biased
+    return dict.fromkeys(design.judges, biased) | dict.fromkeys(design.others, design.plain)
+
+
+def _biased(design: DoubleSampling) -> str:
+    return f"{design.plain} + system_bias"
 
 
 def _proposal(design: DoubleSampling) -> str:
@@ -191,7 +199,7 @@ def _proposal(design: DoubleSampling) -> str:
     return (
         f"If {who} is a different kind of rater (e.g. a language model among people), give it a "
         "rater group of its own (`group=`). Then let its errors differ by system, e.g. "
-        f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
+        f"{_arguments({'judge': _biased(design), 'others': design.plain})}"
     )
 
 

@@ -11,7 +11,13 @@ import pytest
 
 from assay._util.errors import FitWarning
 from assay.checks import Check, Finding, check
-from assay.checks.double_sampling import MEASURED, RECIPE, SCORES, TOPIC, double_sampling
+from assay.checks.double_sampling import (
+    MEASURED,
+    PLAIN,
+    SCORES,
+    TOPIC,
+    double_sampling,
+)
 from assay.cli.arguments import in_options
 from assay.data.ratings import Ratings
 from assay.display.notes import doubts
@@ -23,6 +29,9 @@ SIZE = 60
 SYSTEMS = ("one", "two")
 WHOLE = {"judge": 1.0, "p1": 0.3, "p2": 0.3}
 GROUPS = {"judge": "llm", "judge2": "llm2", "p1": "people", "p2": "people"}
+
+
+RECIPE = f"{PLAIN} + system_bias"
 
 
 def study(
@@ -67,7 +76,7 @@ def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
         plain = fit(ratings, **effort)  # type: ignore[arg-type]
     (turned,) = (note for note in doubts(plain) if note.code == "double-sampling")
     assert f'"llm": "{RECIPE}"' in turned
-    raters = {"llm": RECIPE, "people": "hierarchical"}
+    raters = {"llm": RECIPE, "people": PLAIN}
     with pytest.warns(FitWarning, match=r"\[double-sampling\]$"):  # held in 2 of 20 samples
         fit(ratings, raters=raters, **effort)  # type: ignore[arg-type]
     mended = fit(ratings, raters=raters, prevalence="dirichlet", **effort)  # type: ignore[arg-type]
@@ -81,7 +90,7 @@ def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None
     assert finding.code == "double-sampling"
     assert "one, two were rated by llm" in finding.text
     assert "(18 of 60 of one, 18 of 60 of two)" in finding.text
-    assert f'raters={{"llm": "{RECIPE}", "people": "hierarchical"}}' in finding.text
+    assert f'raters={{"llm": "{RECIPE}", "people": "{PLAIN}"}}' in finding.text
     assert 'prevalence="dirichlet"' in finding.text
     assert report.tables["double_sampling"].to_dict("list") == {
         "system": ["one", "two"], "items": [60, 60], "sample": [18, 18],
@@ -109,11 +118,11 @@ def test_the_proposed_options_are_those_of_the_command() -> None:
     assert said_here is not None
     words = shlex.split(said_here[0])
     raters = [text for option, text in pairwise(words) if option == "--raters"]
-    assert Fitting(raters=raters)._families() == {"llm": RECIPE, "people": "hierarchical"}
+    assert Fitting(raters=raters)._families() == {"llm": RECIPE, "people": PLAIN}
 
 
 def test_the_proposed_model_can_be_fitted() -> None:
-    recipes = {"llm": RECIPE, "people": "hierarchical"}
+    recipes = {"llm": RECIPE, "people": PLAIN}
     tree = fit(
         read(study()), raters=recipes, prevalence="dirichlet", method="map", draws=5, chains=1,
         starts=1, rng=1, progress=False,
@@ -145,8 +154,8 @@ def test_known_truth_is_a_sample_too() -> None:
 
 def test_several_judges_get_the_layer_each() -> None:
     (finding,) = said(check(read(study(WHOLE | {"judge2": 1.0}))))
-    assert f'"llm": "{RECIPE}", "people": "hierarchical"' not in finding.text
-    assert f'"llm": "{RECIPE}", "llm2": "{RECIPE}", "people": "hierarchical"' in finding.text
+    assert f'"llm": "{RECIPE}", "people": "{PLAIN}"' not in finding.text
+    assert f'"llm": "{RECIPE}", "llm2": "{RECIPE}", "people": "{PLAIN}"' in finding.text
 
 
 def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
@@ -212,4 +221,4 @@ def test_the_study_of_a_sign_that_turns(shared_data: Path) -> None:
     chosen = np.random.default_rng(1).choice(table["item"].unique(), 100, replace=False)
     kept = table[(table["group"] == "judge") | table["item"].isin(chosen)]
     (finding,) = said(check(read(kept)))
-    assert f'"judge": "{RECIPE}", "people": "hierarchical"' in (finding.text)
+    assert f'"judge": "{RECIPE}", "people": "{PLAIN}"' in (finding.text)

@@ -23,8 +23,9 @@ from assay.reporting.writing import make_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 RUN = "assay run study.csv --item question --item system -o found"
+PLAIN = "hierarchical + item_difficulty"
 JUDGED: dict[str, Any] = {
-    "raters": {"model": "hierarchical + system_bias", "person": "hierarchical"},
+    "raters": {"model": f"{PLAIN} + system_bias", "person": PLAIN},
     "prevalence": "dirichlet",
 }
 
@@ -85,7 +86,7 @@ def test_double_sampling_hedges_the_answer_and_the_box_has_its_remedy(
     if typed:
         words = shlex.split(last)
         given = [b for a, b in itertools.pairwise(words) if a in ("--raters", "--prevalence")]
-        assert given == ["model=hierarchical + system_bias", "person=hierarchical", "dirichlet"]
+        assert given == [f"model={PLAIN} + system_bias", f"person={PLAIN}", "dirichlet"]
     else:
         assert f"raters={JUDGED['raters']!r}, prevalence='dirichlet'" in last
     claim = dict(front_of(fit, claims=("chatty > formal on prevalence[correct=yes]",)).sentences)
@@ -106,7 +107,7 @@ def test_in_other_studies_of_one_judge_too(people: bool) -> None:
     front = front_of(trusted(ratings, raters="hierarchical"))
     who = "llm" if people else "judge"
     assert f"the error rate of {who} may differ by system" in dict(front.sentences)["Answer"]
-    assert "hierarchical + system_bias" in front.command
+    assert "hierarchical + item_difficulty + system_bias" in front.command
     assert "prevalence='dirichlet'" in front.command
 
 

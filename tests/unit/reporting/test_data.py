@@ -21,7 +21,7 @@ from report_pages import (
 
 import assay
 from assay._util.errors import FitWarning
-from assay.checks.double_sampling import RECIPE
+from assay.checks.double_sampling import PLAIN
 from assay.data.states import MISSING
 from assay.data.task import Label
 from assay.reporting.data import card_section, data_section
@@ -149,11 +149,11 @@ class TestBiasBySystem:
         assert (finding.code, finding.section) == ("double-sampling", "data")
 
     def test_a_fit_that_has_it_is_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        recipes = {"model": RECIPE, "people": "hierarchical"}
+        recipes = {"model": f"{PLAIN} + system_bias", "people": PLAIN}
         fit = self.fit(raters=recipes, prevalence="dirichlet")
         found = data_section(Material(fit=fit))
         assert found.findings == ()
-        assert RECIPE not in texts(found)
+        assert "system_bias" not in texts(found)
         assert told_in_other_words(fit, monkeypatch) == {None}
 
 

@@ -18,6 +18,7 @@ from assay.checks.departures.search import (
     search,
 )
 from assay.checks.departures.teams import separate_teams
+from assay.checks.double_sampling import PLAIN
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.overlap import LAYER_ITEMS
 from assay.data.ratings import UNNAMED, Ratings
@@ -54,6 +55,7 @@ class Meaning:
     covariates: tuple[str, ...] = ()
 
 
+BIASED = f"{PLAIN} + system_bias"
 GOLD = f"Give the truth of {2 * LAYER_ITEMS} items drawn at random (`truth=`)"
 MEANINGS: dict[Code, Meaning] = {
     meaning.code: meaning
@@ -99,7 +101,7 @@ MEANINGS: dict[Code, Meaning] = {
             "favour one system",
             means="The values of the systems, and their difference, depend on which raters are "
             "right",
-            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals include this",
+            mend=f"Fit with `raters='{BIASED}'`, whose intervals include this",
             needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
             "shows which raters are right",
             mark="raters favour systems: values depend on which raters are right",
@@ -112,7 +114,7 @@ MEANINGS: dict[Code, Meaning] = {
             "they err more, or in another direction",
             means="The model takes raters to err alike on all systems, so the values of the "
             "systems, and their difference, are biased",
-            mend="Fit with `raters='hierarchical + system_bias'`, which learns most of this",
+            mend=f"Fit with `raters='{BIASED}'`, which learns most of this",
             needs=f"The truth of {LAYER_ITEMS} items of each system drawn at random (`truth=`) "
             "shows the rest",
             mark="all raters judge a system otherwise, so values of systems are less certain",

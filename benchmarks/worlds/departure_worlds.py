@@ -338,7 +338,8 @@ def moods(rng: Rng) -> assay.Ratings:
     return labelled(rng, halo=1.5)[0]
 
 
-FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
+Draw = Callable[[Rng], assay.Ratings]
+FAULTLESS: dict[str, Draw] = {
     "no_fault": no_fault, "harder_system": harder_system, "one_answer_a_query": one_answer_a_query,
     "uneven_design": uneven_design, "disputes_settled": disputes_settled,
     "several_labels": several_labels, "easy_and_hard_queries": easy_and_hard_queries,
@@ -346,7 +347,7 @@ FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
     "three_raters": three_raters, "expert_beside_two": expert_beside_two,
     "harder_ranks": harder_ranks,
 }  # fmt: skip
-FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
+FAULTS: dict[str, tuple[str, Draw]] = {
     "misread": ("rater-by-cluster", misread), "carried": ("carried-over", carried),
     "duplicates": ("duplicated-items", duplicates), "favourites": ("rater-by-system", favourites),
     "trusted": ("all-raters-by-system", trusted),

@@ -1,7 +1,8 @@
 """How often the detectors of ``check`` speak: without a reason, and with one.
 
-Each world of :mod:`departure_worlds` is drawn ``--sets`` times. A false alarm is any code in a
-world without a fault; power is how often the code of a fault comes up in its world.
+Each world of :mod:`departure_worlds`, and three of the zoo, is drawn ``--sets`` times. A false
+alarm is any code in a world without a fault; power is how often the code of a fault comes up in
+its world.
 
     python -m benchmarks departures --sets 100 --seed 1
 
@@ -23,11 +24,24 @@ from scipy.stats import binomtest
 from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import search
 from assay.checks.departures.teams import separate_teams
-from benchmarks.worlds.departure_worlds import FAULTLESS, FAULTS
+from benchmarks.worlds.departure_worlds import FAULTLESS, Draw
+from benchmarks.worlds.departure_worlds import FAULTS as PLANTED
+from benchmarks.worlds.zoo import read
+from benchmarks.worlds.zoo_worlds.catalogue import ZOO
 
 OUT = Path(__file__).resolve().parent / "results" / "departures.csv"
 SUMMARY = OUT.with_name("departures_summary.csv")
 ANY = "any"
+
+
+def _of_zoo(name: str) -> Draw:
+    world = ZOO[name]
+    return lambda rng: read(world.draw(rng, world.sizes))
+
+
+ALL_BY_SYSTEM = ("all_trust_one", "errors_hard_to_see", "one_system_unclear")
+"""Worlds of the zoo in which all raters judge one system otherwise."""
+FAULTS = PLANTED | {name: ("all-raters-by-system", _of_zoo(name)) for name in ALL_BY_SYSTEM}
 
 
 def spoken(world: str, sets: int, seed: int) -> tuple[Counter[str], float]:

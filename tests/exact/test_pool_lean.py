@@ -196,8 +196,9 @@ def test_known_truth_weighs_the_lean_by_enumeration():
         ("retrieval", {"raters": {"a": "hierarchical", "b": "dawid_skene", "c": "hierarchical"}}),
         ("retrieval", {"reference": "gold"}),
         ("retrieval", {"reference": "groups"}),
+        ("retrieval", {"raters": dict.fromkeys("abc", "hierarchical"), "reference": "a"}),
     ],
-    ids=["grades", "no logits", "a group without logits", "gold", "groups"],
+    ids=["grades", "no logits", "a group without logits", "gold", "groups", "beside a reference"],
 )
 def test_who_has_no_lean(task: str, choices: dict):
     ratings = assay.simulate(task, n_items=20, groups={"a": 2, "b": 3, "c": 2}, rng=1)
@@ -410,16 +411,15 @@ def test_the_prior_of_the_mean_lean_holds_over_the_recipes():
 
 @pytest.mark.parametrize("judge", ["scored", "hierarchical + system_bias"])
 def test_a_judge_with_scores_or_a_bias_by_system_is_no_part_of_the_crowd(judge: str):
+    """The mean lean of the others has the prior. No lean from the pool moves the judge."""
     sizes = {"groups": {"llm": 2, "person": 3}, "n_systems": 2}
     ratings = assay.simulate("retrieval", n_items=20, rng=1, **sizes)
     structure = build_structure(ratings, make_spec({"llm": judge, "person": "hierarchical"}))
-    (pool,) = structure.pools
-    crowds = {leans.prefix: leans.crowd.sum() for leans in pool.parts}
+    (prior,) = structure.joint_priors
+    crowds = {leans.prefix: leans.crowd.sum() for leans in prior.parts}
     labels = len(ratings.task.labels)
     assert {k: v for k, v in crowds.items() if v} == {"person.": pytest.approx(labels)}
-    # The judge moves with the others where its answers are by class.
-    moved = pool.moved(stacked(draw_values(structure, 1)), np.ones((1, labels)))
-    assert ("llm.logit_mean" in moved) == (judge != "scored")
+    assert structure.pools == []
 
 
 def test_a_bias_by_system_of_all_raters_leaves_all_in_the_crowd():

@@ -99,9 +99,12 @@ def joint_priors(parts: Sequence[RaterModel]) -> list[JointPrior]:
 
 
 def pool_leans(parts: Sequence[RaterModel]) -> list[PoolLean]:
-    """Return how the raters' mean leans differ from their pool's, where raters define the truth."""
+    """Return how the raters' mean leans differ from their pool's, where raters define the truth.
+
+    None if a part has no rater in the crowd: its raters see the boundary of the truth otherwise.
+    """
     families = _families(parts)
-    if not families:
+    if not families or (len(parts) > 1 and not all(map(_counts, parts))):
         return []
     (_, first), found = families[0], list[PoolLean]()
     layout, crowd, spread = first.layout, _crowd(families), first.priors["lean_spread"]
@@ -133,6 +136,11 @@ def _families(parts: Sequence[RaterModel]) -> list[tuple[str, Family]]:
         and part.family.leans
         and part.raters.crowd is not None
     ]
+
+
+def _counts(part: RaterModel) -> bool:
+    """Return whether some raters of a part belong to the crowd whose consensus is the truth."""
+    return part.raters.crowd is not None and bool(part.raters.crowd.any())
 
 
 def _crowd(families: Sequence[tuple[str, Family]]) -> Bools:

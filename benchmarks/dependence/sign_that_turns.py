@@ -44,6 +44,8 @@ Line = dict[str, Any]
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 SAMPLER: Line = {"draws": 500, "tune": 500, "chains": 2, "progress": False}
+ROUNDED = 5e-6
+"""Error of the numbers in ``runs.csv``; the end of an interval can be the gold itself."""
 PLAIN = "hierarchical + item_difficulty"
 BIASED = {"judge": f"{PLAIN} + system_bias", "people": PLAIN}
 
@@ -158,7 +160,7 @@ def summarise(runs: pd.DataFrame, judge: Line, gold: float) -> pd.DataFrame:
     widths = by_place.loc[pd.MultiIndex.from_arrays(place)]
     beyond = runs[["lower", "upper"]] * np.sign(judge["difference"])
     flags = {
-        "holds": (runs["lower"] <= gold) & (runs["upper"] >= gold),
+        "holds": (runs["lower"] <= gold + ROUNDED) & (runs["upper"] >= gold - ROUNDED),
         "judge_sign_real": beyond.min(axis=1) > 0,
         **{
             f"no wider than {name}": runs["width"].to_numpy() <= widths[name].to_numpy()

@@ -36,7 +36,7 @@ SCORES = (
 MEASURED = (
     "In a study of a language-model judge (see A sign that turns), a model with one error rate for "
     "the judge was sure of a wrong sign in 19 of 20 samples. The 95 % interval held the true "
-    "difference in 2 of 20 samples with the layer alone, and in 19 of 20 with this prevalence too"
+    "difference in 2 of 20 samples with the layer alone, and in 18 of 20 with this prevalence too"
 )
 
 

@@ -70,6 +70,7 @@ NOTES = {
         "`group=` names raters without ratings. Correct the names if they should match."
     ),
     "header-again": "Rows that repeat the header were left out.",
+    "header-rows": "The header has several rows, whose names were joined.",
     "hidden-sheets": "The file has hidden sheets, which are not read unless `sheet=` names one.",
     "idle-words": (
         "`classes=` names words that no answer contains. Correct them if they should match."

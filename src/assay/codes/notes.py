@@ -45,6 +45,10 @@ NOTES = {
     ),
     "counts-read": "Columns of classes were read as numbers of votes.",
     "decimal-commas": "Numbers with decimal commas were read as numbers.",
+    "derived-column": (
+        "A column of answers is the majority of the others in nearly all rows, although they often "
+        "differ. It is no rater if it was computed from them. Leave it out of `wide=` then."
+    ),
     "discarded-answers": "Answers in ratings that the rater discarded were left out.",
     "empty-words": (
         "Words such as NA are read as no answer. If such a word is a class, give it another name "

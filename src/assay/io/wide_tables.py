@@ -14,6 +14,7 @@ from assay._util.text import first_names, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import spellings
+from assay.io.derived_columns import derived_columns
 from assay.io.files.file_paths import FILE
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
@@ -373,9 +374,10 @@ def _report_shape(
         seen = "a row seems to hold all answers to one item"
     else:
         seen = "they may be raters, items or questions"
-    named = (
-        EVERY if len(columns) > MOST_NAMED and columns == answer_columns(frame, label) else columns
-    )
+    is_every = len(columns) > MOST_NAMED and columns == answer_columns(frame, label)
+    derived = derived_columns(frame, columns) if ways[0] == "wide" else {}
+    columns = [c for c in columns if c not in derived]
+    named = EVERY if is_every else columns
     said = {"wide": "raters", "wide_items": "items"}
     offers = [f"{as_code({way: named})} if they are {said[way]}" for way in ways]
     seen = f"hold classes of {label.name}: {first_names(columns, SHOWN)}; {seen}"
@@ -383,6 +385,12 @@ def _report_shape(
         f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
         "a task file with a label for each"
     )
+    for column, fit in derived.items():
+        truth = as_code({"wide": named, "truth": column})
+        mend += (
+            f". {fit.said(column)}: it is left out here. If it is known truth, give {truth}; if it "
+            f"is a rater, name it in `wide=`, too"
+        )
     _report(columns, seen, "the answer", mend, {ways[0]: named}, ledger)
 
 

@@ -187,6 +187,10 @@ NOTES = {
         "A table beside the ratings was read with them, such as `systems.csv` in the folder of an "
         "export. Name another with `panels=`."
     ),
+    "summary-rows": (
+        "Rows of totals, means and the like beside the items were left out, with the notes below "
+        "them. If one is an item, rename it."
+    ),
     "table-lacks-values": "Some values are not in the table that was joined.",
     "table-of-page": "The file is a web page, and its largest table was read.",
     "task-chosen": "No task was named, so one was chosen. Name another task with `task=`.",

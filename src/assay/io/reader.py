@@ -77,6 +77,7 @@ from assay.io.rows import (
 )
 from assay.io.scores import find_audits, find_scores, scores_of_raters
 from assay.io.sides import with_one_order
+from assay.io.summary_rows import without_summaries
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
 from assay.io.truth import find_truth, match_truth
@@ -296,7 +297,8 @@ def read_ratings(
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        plain = with_one_order(unnested(without_import_rows(plain)))
+        plain = without_summaries(without_import_rows(plain))
+        plain = with_one_order(unnested(plain))
         export = Export(table=named_singly(single_elements(plain)))
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:

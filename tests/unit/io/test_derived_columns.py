@@ -29,7 +29,7 @@ def with_majority(frame: pd.DataFrame, name: str = "Stand") -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", ["Stand", "Ergebnis", "多数決"])
+@pytest.mark.parametrize("name", ["Stand", "Vote", "多数決"])
 def test_the_majority_of_the_others_is_found_under_any_name(name: str, classes: int) -> None:
     frame = with_majority(panel([0.75] * 3, 80, classes=classes), name)
     assert list(derived_columns(frame, [*RATERS, name])) == [name]

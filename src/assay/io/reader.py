@@ -38,6 +38,7 @@ from assay.io.arguments import (
     TruthArg,
     WordsArg,
     names_in,
+    require_apart,
 )
 from assay.io.files.file_paths import FILE
 from assay.io.files.opening import joined, open_source
@@ -303,6 +304,7 @@ def read_ratings(
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)
+    require_apart(given, export.table.finder, export.table.source)
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)

@@ -20,8 +20,7 @@ from assay.io.cells import are_decimals, as_scores
 from assay.io.class_columns import (
     report_classes,
     report_one_hot,
-    report_total,
-    votes_of_total,
+    report_votes,
 )
 from assay.io.derived_columns import derived_columns
 from assay.io.likely_columns import (
@@ -196,8 +195,7 @@ def require_answers(
     frame, finder, one = ledger.table.frame, ledger.table.finder, len(task.labels) == 1
     if found.columns or scored:
         nobody = not roles.get("rater") and not finder.all_of(RECOGNISED["rater"])
-        votes = votes_of_total(frame) if one and nobody and found.by_name else ""
-        if votes in found.columns and report_total(frame, ledger):
+        if one and nobody and found.by_name and report_votes(found.columns, frame, ledger):
             ledger.raise_problems()
         if _describes_items(found, frame, taken):
             several = replace(task, labels=(Label(name="label", classes=()),))

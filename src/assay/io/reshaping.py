@@ -91,7 +91,7 @@ def _without_derived(
     for column, fit in derived_columns(table.frame, columns).items():
         if any(table.finder.get(name) == column for name in names_in(given.wide)):
             others = as_code({"wide": [c for c in columns if c != column]})
-            said = f". It is read as a rater; if it is none, leave it out: {others}"
+            said = f". It is read as a rater. If it was computed, leave it out: {others}"
             notes.append(Note(fit.said(column) + said, code="derived-column"))
             continue
         kept.remove(column)

@@ -73,7 +73,7 @@ def without_summaries(table: Table) -> Table:
 
 def _stripped(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the cells of a table without spaces around them."""
-    return frame.apply(lambda column: column.str.strip()).to_numpy(object)
+    return np.asarray(frame.apply(lambda column: column.str.strip()), object)
 
 
 def _name(row: NDArray[Any]) -> str:

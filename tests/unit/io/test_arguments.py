@@ -88,3 +88,15 @@ def test_a_column_may_have_two_roles_that_it_can_have() -> None:
         table, item="doc", cluster="doc", rater="who", group="who", labels="said"
     )
     assert len(ratings.items) == 3
+
+
+def test_a_column_proposed_for_the_answers_is_proposed_for_nothing_else() -> None:
+    words, said = ["agree", "unsure", "against", "no idea"], {}
+    for n in (1, 2, 3):
+        said[f"rater{n}_rating"] = [words[k * n % 4] for k in range(40)]
+        said[f"rater{n}_reason"] = [f"as {k} is {n}" for k in range(40)]
+    table = pd.DataFrame({"item_id": [f"s{k}" for k in range(40)], **said})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(table)
+    labels = caught.value.go_on["labels"]
+    assert caught.value.go_on["rater"] not in labels

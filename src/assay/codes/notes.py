@@ -45,6 +45,10 @@ NOTES = {
     ),
     "counts-read": "Columns of classes were read as numbers of votes.",
     "decimal-commas": "Numbers with decimal commas were read as numbers.",
+    "derived-column": (
+        "A column of answers is the majority of the others in nearly all rows, although they often "
+        "differ. It is no rater if it was computed from them. Leave it out of `wide=` then."
+    ),
     "discarded-answers": "Answers in ratings that the rater discarded were left out.",
     "empty-words": (
         "Words such as NA are read as no answer. If such a word is a class, give it another name "
@@ -70,6 +74,7 @@ NOTES = {
         "`group=` names raters without ratings. Correct the names if they should match."
     ),
     "header-again": "Rows that repeat the header were left out.",
+    "header-rows": "The header has several rows, whose names were joined.",
     "hidden-sheets": "The file has hidden sheets, which are not read unless `sheet=` names one.",
     "idle-words": (
         "`classes=` names words that no answer contains. Correct them if they should match."
@@ -181,6 +186,10 @@ NOTES = {
     "table-joined": (
         "A table beside the ratings was read with them, such as `systems.csv` in the folder of an "
         "export. Name another with `panels=`."
+    ),
+    "summary-rows": (
+        "Rows of totals, means and the like beside the items were left out, with the notes below "
+        "them. If one is an item, rename it."
     ),
     "table-lacks-values": "Some values are not in the table that was joined.",
     "table-of-page": "The file is a web page, and its largest table was read.",

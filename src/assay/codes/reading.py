@@ -219,6 +219,10 @@ READING = {
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
     "truth-twice": "Truth is given by `truth=` and by `truth_rater=`. Give only one of them.",
+    "two-roles": (
+        "One column is named for two roles that it cannot have at once, such as the answers and "
+        "the item. Name another column for one of them."
+    ),
     "unknown-truth-rater": (
         "`truth_rater=` names no rater of the file. Use a name that the message lists."
     ),

@@ -20,9 +20,9 @@ from assay.io.cells import are_decimals, as_scores
 from assay.io.class_columns import (
     report_classes,
     report_one_hot,
-    report_total,
-    votes_of_total,
+    report_votes,
 )
+from assay.io.derived_columns import derived_columns
 from assay.io.likely_columns import (
     FIRST_ROWS,
     are_numbers,
@@ -195,12 +195,11 @@ def require_answers(
     frame, finder, one = ledger.table.frame, ledger.table.finder, len(task.labels) == 1
     if found.columns or scored:
         nobody = not roles.get("rater") and not finder.all_of(RECOGNISED["rater"])
-        votes = votes_of_total(frame) if one and nobody and found.by_name else ""
-        if votes in found.columns and report_total(frame, ledger):
+        if one and nobody and found.by_name and report_votes(found.columns, frame, ledger):
             ledger.raise_problems()
         if _describes_items(found, frame, taken):
             several = replace(task, labels=(Label(name="label", classes=()),))
-            report_wide(several, ledger, [*taken, *found.columns])
+            report_wide(several, ledger, taken)
             ledger.raise_problems()
         return
     free = _without_role(finder, [*taken, question_column(frame)])
@@ -318,16 +317,20 @@ def _unusual(
 def _describes_items(found: AnswerColumns, frame: pd.DataFrame, taken: Sequence[str]) -> bool:
     """Whether the column of answers only has their name: columns of raters stand beside it.
 
-    Each row is then another item, no column names the rater, and other columns share their values.
+    Each row is then another item, no column names the rater, and other columns share their values,
+    or have it as their majority.
     """
     finder = ColumnFinder(frame.columns)
+    item = [c for c in [item_of(finder.columns)] if c]
     if not found.by_name or taken or finder.all_of(RECOGNISED["rater"]):
         return False
-    if not rows_are_items(frame, [c for c in [item_of(finder.columns)] if c]):
+    if item and not rows_are_items(frame, item):
         return False
     raters = answer_columns(frame, Label(name="label", classes=()), found.columns)
     own, said = words_in(frame[found.columns[0]]), {w for c in raters for w in words_in(frame[c])}
-    return len(raters) > 1 and not are_criteria(raters) and own.isdisjoint(said)
+    is_other = bool(item) and len(raters) > 1 and own.isdisjoint(said)
+    is_other = is_other or bool(derived_columns(frame, [*raters, *found.columns]))
+    return is_other and not are_criteria(raters)
 
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:

@@ -11,6 +11,7 @@ import pandas as pd
 from assay._util.errors import Problem, RatingsError, TaskError
 from assay._util.validation import written
 from assay.data.ratings import Partial, Resolve
+from assay.io.names import ColumnFinder
 
 ColumnArg = str | Sequence[str] | None
 PerLabel = str | Mapping[str, str] | None
@@ -29,6 +30,10 @@ COLUMNS = (
     "replicate", "session", "seconds", *SHAPES,
 )  # fmt: skip
 PER_LABEL = ("score", "confidence", "audit")
+
+
+NO_ANSWER = ("item", "rater", "system", "cluster", "session", "replicate", "truth")
+"""Roles of columns that cannot hold the answers, too."""
 
 
 def names_in(given: Any) -> list[Any]:
@@ -173,3 +178,32 @@ class Arguments:
             if isinstance(value, Mapping) and getattr(self, name) is value
         }
         return replace(self, **kept)
+
+
+def require_apart(given: Arguments, finder: ColumnFinder, source: str) -> None:
+    """Refuse a column that the caller names for the answers and for what they are about, or for
+    all of the item and for the rater.
+    """
+    said = given.labels.values() if isinstance(given.labels, Mapping) else names_in(given.labels)
+    answers = {finder.get(str(name)) or name for name in [*said, *names_in(given.value)]}
+    named = {role: getattr(given, role) for role in NO_ANSWER}
+    columns = {
+        role: [finder.get(name) or name for name in names_in(names)]
+        for role, names in named.items()
+        if isinstance(names, str | list)
+    }
+    shared = [("labels", role, c) for role, held in columns.items() for c in held if c in answers]
+    if len(columns.get("item", [])) == 1 and columns["item"] == columns.get("rater"):
+        shared.append(("rater", "item", columns["item"][0]))
+    problems = [
+        Problem(
+            code="two-roles",
+            what=f"`{first}=` and `{role}=` both name column {column}, which cannot be both",
+            mend=f"leave out the one that is wrong, such as `{role}=`",
+            role=role,
+            go_on={role: None},
+        )
+        for first, role, column in shared
+    ]
+    if problems:
+        raise RatingsError(problems, source)

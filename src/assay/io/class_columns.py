@@ -11,7 +11,7 @@ from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Task
 from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
 from assay.io.reading_log import Ledger
-from assay.io.share_tables import TOTALS, report_shares, total_column
+from assay.io.share_tables import TOTALS, number_column, report_shares, total_column
 
 COUNTED = frozenset({"vote", "votes"})
 """Words in the names of columns of votes."""
@@ -22,6 +22,9 @@ FEWEST_COUNTED = 3
 """Fewest rows with equal sums that show counts of votes."""
 FEWEST_VARIED, STEADY = 8, 0.5
 """For unequal sums: fewest rows, and largest ratio of their variance to that of the columns."""
+MOST_SUMMED = 40
+"""Most columns that are summed up to find votes."""
+VOTES = r"\d{1,6}(\.0)?"
 STEM = re.compile(r"(.+?)[\s_.:/\[-].*")
 """The beginning that the names of classes share: is_abuse in is_abuse.1, is_abuse.-1."""
 SHOWN = 4
@@ -63,6 +66,8 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     """Return the columns with numbers of votes: called yes and no, or votes; or with row sums that
     hardly vary, since votes for one class exclude others.
     """
+    if summed := votes_of_number(frame):
+        return summed
     cells = frame.replace("", "0")
     whole = [str(c) for c in frame.columns if cells[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
     whole = [c for c in whole if squash(c) not in KNOWN["item"] and (frame[c] != "").any()]
@@ -80,6 +85,35 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
         return named
     # Raters of a few items each leave cells empty, too, but their sums vary.
     return _steady(cells, filled) or _steady(cells, whole, exactly=True)
+
+
+def votes_of_number(frame: pd.DataFrame) -> list[str]:
+    """Return the adjacent columns whose numbers sum to the number of raters in each row."""
+    number = number_column(frame)
+    if number is None or len(frame) < FEWEST_COUNTED:
+        return []
+    columns = [str(c) for c in frame.columns]
+    whole = [c for c in columns if c != number and frame[c].str.fullmatch(VOTES).all()]
+    numbers = frame[[*whole, number]].astype(float)
+    if len(whole) > MOST_SUMMED or numbers[number].max() <= 1:
+        return []
+    for size in range(len(whole), FEWEST_COLUMNS - 1, -1):
+        for start in range(len(whole) - size + 1):
+            run = whole[start : start + size]
+            beside = columns[columns.index(run[0]) : columns.index(run[-1]) + 1]
+            if {*beside} <= {*run, number} and (numbers[run].sum(axis=1) == numbers[number]).all():
+                return run
+    return []
+
+
+def report_votes(answers: Sequence[str], frame: pd.DataFrame, ledger: Ledger) -> bool:
+    """Add a problem, and return True, if there are votes beside a column called like an answer.
+
+    Such a column has the votes for one class, or the class of most votes.
+    """
+    if votes_of_total(frame) in answers:
+        return report_total(frame, ledger)
+    return bool(votes_of_number(frame)) and _report_counts(frame, ledger)
 
 
 def votes_of_total(frame: pd.DataFrame) -> str:

@@ -165,7 +165,7 @@ def require(
     missing = [name for name in task.columns.get(role, ()) if finder.get(name) is None]
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     used = {c for one in roles.values() for c in one.columns}
-    free = [str(c) for c in frame.columns if c not in used | set(answers)]
+    free = [str(c) for c in frame.columns if c not in used | {*answers, *_proposed(ledger)}]
     found = _likely(roles, answers, ledger)
     guess: str | list[str] = found.get(role, "")
     if role == "item" and {"item", "system"} <= set(found):
@@ -312,6 +312,13 @@ def _likely_votes(roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
     whole = [c for c in free if frame[c].str.fullmatch(COUNT).all() and frame[c].nunique() > 1]
     found = [c for c in whole if frame[c].astype(float).max() < MOST_VOTES]
     return found[0] if len(found) == 1 and not count_column(frame) else ""
+
+
+def _proposed(ledger: Ledger) -> list[str]:
+    """Return the columns of answers that problems so far propose."""
+    proposed = [problem.go_on.get("labels") for problem in ledger.problems]
+    held = [one.values() if isinstance(one, Mapping) else names_in(one) for one in proposed]
+    return [str(column) for columns in held for column in columns]
 
 
 def _likely(roles: Roles, answers: Sequence[str], ledger: Ledger) -> dict[str, str]:

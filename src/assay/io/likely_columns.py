@@ -18,7 +18,7 @@ from assay.io.names import (
     EMPTY,
     FLAGS,
     FORM,
-    REMARKS,
+    REASONS,
     SUMMARIES,
     TRUTH_NAMES,
     WORKPLACE,
@@ -64,7 +64,7 @@ def likely_columns(
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
-    named = [c for c in named if squash(c) not in REMARKS]
+    named = [c for c in named if squash(c) not in REASONS]
     short = (c for c in named if sizes[c] > 1 and head[c].str.len().median() <= LONGEST_NAME)
     tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]

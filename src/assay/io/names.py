@@ -64,6 +64,7 @@ QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "
 """Beginnings of names of columns that are items."""
 FORM = tuple(WORDS["form"])
 REMARKS = frozenset(WORDS["remarks"])
+REASONS = REMARKS | frozenset(WORDS["reasons"])
 GRADES = frozenset(WORDS["grades"])
 CODES = frozenset(WORDS["codes"])
 ANSWER_WORDS = GRADES | frozenset(WORDS["answer_words"])

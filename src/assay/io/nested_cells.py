@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from assay._util.text import counted, listed
-from assay.io.files.json_records import LISTS, flattened, is_rating
+from assay.io.files.json_records import ANSWERS, LISTS, flattened, is_rating
 from assay.io.names import ANSWER_COLUMNS, squash
-from assay.io.printed_values import parsed
+from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = ("", "[]", "{}")
@@ -23,18 +23,24 @@ def unnested(table: Table) -> Table:
     Nothing changes where a filled cell has something else. Rows without any rating are left out.
     """
     frame = table.frame
+    alone = not any(squash(str(c)) in ANSWERS for c in frame.columns)
     parsed = {
-        c: made for c in map(str, frame.columns) if (made := _ratings(frame[c], c)) is not None
+        c: made
+        for c in map(str, frame.columns)
+        if (made := _ratings(frame[c], c, alone)) is not None
     }
     if not parsed:
         return table
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
     empty = int((~filled).sum())
     table = table.taking(np.flatnonzero(filled))
-    records = [
-        {str(c): parsed[c][cell] if c in parsed else cell for c, cell in row.items()}
-        for row in table.frame.to_dict("records")
-    ]
+    records = []
+    for row in table.frame.to_dict("records"):
+        cells = {str(c): parsed[c][cell] if c in parsed else cell for c, cell in row.items()}
+        if alone and len(parsed) == 1 and isinstance(one := cells[next(iter(parsed))], dict):
+            kept = {c: cell for c, cell in cells.items() if c not in parsed}
+            cells = kept | one if kept.keys().isdisjoint(one) else cells
+        records.append(cells)
     rows, of = flattened(records)
     flat = pd.DataFrame(rows)
     text = pd.DataFrame({c: flat[c].map(_text).astype("str") for c in flat.columns})
@@ -48,15 +54,16 @@ def unnested(table: Table) -> Table:
     return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
 
 
-def _ratings(column: "pd.Series[str]", name: str) -> dict[str, Any] | None:
+def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any] | None:
     """Return the ratings in each distinct cell; None if a filled one has something else.
 
-    A list has objects with a rater and an answer each. An object has a plain answer for each key.
+    A list has objects with a rater and an answer each. An object has a plain answer for each key;
+    or it has one that is called so, and no column of the table is (it stands ``alone``).
     """
     found: dict[str, Any] = {}
     kinds = set()
     for cell in map(str, pd.unique(column)):
-        bare = cell.strip()
+        bare = unfenced(cell)
         if bare in NOTHING:
             found[cell] = None
             continue
@@ -69,7 +76,14 @@ def _ratings(column: "pd.Series[str]", name: str) -> dict[str, Any] | None:
             plain = isinstance(value, dict) and not any(
                 isinstance(one, list | dict) for one in value.values()
             )
-            is_told = plain and squash(name) in BY_NAME and not is_rating(value)
+            is_told = (
+                plain
+                and not is_rating(value)
+                and (
+                    squash(name) in BY_NAME
+                    or (alone and not ANSWERS.isdisjoint(map(squash, value)))
+                )
+            )
         kinds.add(type(value))
         if not is_told or len(kinds) > 1:
             return None

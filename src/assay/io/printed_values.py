@@ -18,12 +18,27 @@ NESTED = re.compile(
 """What Python and JSON write for lists, arrays, tuples and dicts."""
 
 
+FENCE = re.compile(r"\s*```[\w-]*\s*\n(?P<inside>.*?)\n?\s*```\s*", re.DOTALL)
+"""What models write around JSON: a block of code."""
+
+
+def unfenced(cell: str) -> str:
+    r"""Return what stands in a block of code; the cell itself if it is no such block.
+
+    >>> unfenced('```json\n{"score": 5}\n```'), unfenced("a ```b```")
+    ('{"score": 5}', 'a ```b```')
+    """
+    found = FENCE.fullmatch(cell)
+    return found["inside"].strip() if found else cell.strip()
+
+
 def parsed(cell: str) -> Any:
     """Return the value in a cell that is JSON, or that Python prints of lists and dicts; else None.
 
     >>> parsed("[{'who': 'ann', 'said': None}]")
     [{'who': 'ann', 'said': None}]
     """
+    cell = unfenced(cell)
     for text in (cell, STRINGS_AND_WORDS.sub(_as_json, cell)):
         try:
             return json.loads(text)
@@ -43,7 +58,7 @@ def elements(cell: str) -> list[object] | None:
     items = parsed(cell)
     if items is not None:
         return items if isinstance(items, list) else None
-    inside = cell.strip()[1:-1]
+    inside = unfenced(cell)[1:-1]
     if BETWEEN.sub("", ELEMENT.sub("", inside)):
         return None
     return [one[1] or one[2] or one[3] for one in ELEMENT.finditer(inside)]
@@ -51,7 +66,7 @@ def elements(cell: str) -> list[object] | None:
 
 def is_nested(cell: str) -> bool:
     """Whether a cell is a list, array, tuple or dict, as JSON or as Python prints it."""
-    cell = cell.strip()
+    cell = unfenced(cell)
     return cell.endswith(("]", "}", ")")) and NESTED.fullmatch(cell) is not None
 
 

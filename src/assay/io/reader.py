@@ -38,6 +38,7 @@ from assay.io.arguments import (
     TruthArg,
     WordsArg,
     names_in,
+    require_apart,
 )
 from assay.io.files.file_paths import FILE
 from assay.io.files.opening import joined, open_source
@@ -77,6 +78,7 @@ from assay.io.rows import (
 )
 from assay.io.scores import find_audits, find_scores, scores_of_raters
 from assay.io.sides import with_one_order
+from assay.io.summary_rows import without_summaries
 from assay.io.tables import Table, without_import_rows
 from assay.io.task_choice import FALLBACK, choose_task, labels_within_reach, of_questions
 from assay.io.truth import find_truth, match_truth
@@ -296,11 +298,13 @@ def read_ratings(
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        plain = with_one_order(unnested(without_import_rows(plain)))
+        plain = without_summaries(without_import_rows(plain))
+        plain = with_one_order(unnested(plain))
         export = Export(table=named_singly(single_elements(plain)))
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)
+    require_apart(given, export.table.finder, export.table.source)
     given = given.with_known(export.options)
     export = with_marks(export, given) if found is None else export
     base, chosen = choose_task(named, export, given)

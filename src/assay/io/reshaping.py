@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import ArgumentError, RatingsError, as_code, suggest
+from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
 from assay._util.text import counted, first_names, listed
 from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments, names_in
 from assay.io.class_columns import COUNTED, vote_columns
+from assay.io.derived_columns import derived_columns
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
@@ -63,9 +64,11 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         )
     columns = _chosen(table, asked[0], task, given)
     roles: dict[str, tuple[str, ...]] = {}
+    notes: list[Note] = []
     if asked[0] == "counts":
         found = _of_classes(table, columns, task, given)
     elif asked[0] == "wide":
+        columns, notes = _without_derived(table, columns, given)
         table, roles = with_items(table, columns, given)
         found = _melted(table, columns, "rater", task, given, roles=roles)
     else:
@@ -76,8 +79,26 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
             roles = {"rater": (person,)}
         found = _melted(table, columns, _apart(table, given), task, given, roles=roles)
     return replace(
-        found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes)
+        found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes, *notes)
     )
+
+
+def _without_derived(
+    table: Table, columns: list[str], given: Arguments
+) -> tuple[list[str], list[Note]]:
+    """Return the columns of raters without those computed from them, unless named; note these."""
+    notes, kept = list[Note](), list(columns)
+    for column, fit in derived_columns(table.frame, columns).items():
+        if any(table.finder.get(name) == column for name in names_in(given.wide)):
+            others = as_code({"wide": [c for c in columns if c != column]})
+            said = f". It is read as a rater. If it was computed, leave it out: {others}"
+            notes.append(Note(fit.said(column) + said, code="derived-column"))
+            continue
+        kept.remove(column)
+        if column not in given.named_columns:
+            said = ". It is left out; if it is a rater, name it in `wide=`, too"
+            notes.append(reader_note(fit.said(column) + said, code="derived-column"))
+    return kept, notes
 
 
 def _apart(table: Table, given: Arguments) -> str:

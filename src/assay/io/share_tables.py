@@ -10,8 +10,10 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
+from assay.data.task import Label
 from assay.io.names import COUNT_NAMES, EMPTY, KNOWN, WORDS, empty_cells, squash, words_of
 from assay.io.reading_log import Ledger
+from assay.io.wide_tables import answer_columns
 
 SHARES = frozenset(WORDS["shares"])
 VOTERS = frozenset(WORDS["voters"])
@@ -22,7 +24,9 @@ ROUNDING = 0.011
 """Largest rounding of a share: two digits."""
 CLEAR = 0.26
 """Largest distance of a share times raters from a whole number of raters."""
-FEWEST_ROWS = 3
+FEWEST_ROWS, FEWEST_RATERS = 3, 2
+MOSTLY = 0.95
+"""Smallest share of rows that show what a column is."""
 MOST_VOTERS = 20
 """Most raters that are tried as the number behind shares."""
 
@@ -103,7 +107,7 @@ def total_column(frame: pd.DataFrame, columns: Sequence[str]) -> str:
 def report_shares(frame: pd.DataFrame, ledger: Ledger) -> bool:
     """Add a problem, and return True, if columns hold shares of raters."""
     columns = share_columns(frame)
-    if not columns:
+    if not columns or raters_beside(frame, columns):
         return False
     number = number_column(frame)
     ledger.problem(
@@ -118,6 +122,20 @@ def report_shares(frame: pd.DataFrame, ledger: Ledger) -> bool:
         go_on={"counts": columns} if number else {},
     )
     return True
+
+
+def raters_beside(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns of raters whose agreement these shares are; empty if they are not.
+
+    A share of agreement is 1 where all raters agree, and only there.
+    """
+    raters = answer_columns(frame.drop(columns=list(columns)), Label(name="label", classes=()))
+    if len(raters) < FEWEST_RATERS:
+        return []
+    same = frame[raters].map(canonical).nunique(axis=1).eq(1).to_numpy()
+    held = [values for c in columns if (values := shares_of(frame[c])) is not None]
+    fits = [float(((values == 1) == same).mean()) for values in held]
+    return raters if 0 < same.mean() < 1 and min(fits, default=0) >= MOSTLY else []
 
 
 def _without_number(columns: Sequence[str], frame: pd.DataFrame) -> str:
@@ -148,11 +166,16 @@ def votes_of_shares(frame: pd.DataFrame, columns: Sequence[str], source: str) ->
         return None
     number = number_column(frame)
     if number is None:
+        raters = {"wide": raters_beside(frame, columns)}
         raise RatingsError.of(
             "share-table",
             f"the cells of {listed(columns)} are shares, and no column says of how many raters",
             source,
-            mend=_without_number(columns, frame),
+            mend=f"they tell how far {listed(raters['wide'])} agree; if these are raters, give "
+            f"{as_code(raters)} instead"
+            if raters["wide"]
+            else _without_number(columns, frame),
+            go_on={"counts": None, **raters} if raters["wide"] else {},
         )
     total = frame[number].astype(float).to_numpy()
     votes = [shares_of(frame[c]) * total for c in columns]  # type: ignore[operator]

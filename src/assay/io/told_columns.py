@@ -26,7 +26,7 @@ from assay.io.names import (
     FLAGS,
     FORM,
     MADE,
-    REMARKS,
+    REASONS,
     SUMMARIES,
     TRUTH_NAMES,
     WORDS,
@@ -53,7 +53,7 @@ MOSTLY = 0.8
 """Smallest share of values that are called like raters for their column to be one."""
 SHOWN = 3
 NO_PART = (
-    FLAGS | TRUTH_NAMES | SUMMARIES | WORKPLACE | REMARKS | MADE | frozenset(WORDS["numbering"])
+    FLAGS | TRUTH_NAMES | SUMMARIES | WORKPLACE | REASONS | MADE | frozenset(WORDS["numbering"])
 )
 """Squashed names of what is no rater, and no part of an item."""
 

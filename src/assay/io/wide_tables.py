@@ -14,6 +14,7 @@ from assay._util.text import first_names, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import spellings
+from assay.io.derived_columns import derived_columns
 from assay.io.files.file_paths import FILE
 from assay.io.likely_columns import likely_columns
 from assay.io.names import (
@@ -355,7 +356,8 @@ def _report_shape(
     """Report the apparent shape, with the arguments that read it."""
     rest = [str(c) for c in frame.columns if c not in columns]
     form = is_form(rest)
-    if not person and not form and are_criteria(columns):
+    key = {} if item and squash(item) not in NAMES else key_row(frame, rest)
+    if not person and not form and not key and are_criteria(columns):
         rater = next((c for c in rest if names_rater(c)), "")
         reading = {"labels": {c: c for c in columns}, "rater": rater or "row"}
         raters = as_code({"wide": list(columns)})
@@ -367,23 +369,47 @@ def _report_shape(
     ways = ["wide", "wide_items"]
     if 2 * sum(bool(EXPERTS & set(words_of(c))) for c in columns) > len(columns):
         seen = "a row seems to hold the answers of all raters to one item"
-    elif person or form:
+    elif person or form or key:
         seen, ways = "a row seems to hold all answers of one rater", ways[::-1]
     elif item and 2 * sum(map(names_question, columns)) <= len(columns):
         seen = "a row seems to hold all answers to one item"
     else:
         seen = "they may be raters, items or questions"
-    named = (
-        EVERY if len(columns) > MOST_NAMED and columns == answer_columns(frame, label) else columns
-    )
+    is_every = len(columns) > MOST_NAMED and columns == answer_columns(frame, label)
+    derived = derived_columns(frame, columns) if ways[0] == "wide" else {}
+    columns = [c for c in columns if c not in derived]
+    named = EVERY if is_every else columns
     said = {"wide": "raters", "wide_items": "items"}
-    offers = [f"{as_code({way: named})} if they are {said[way]}" for way in ways]
+    offers = [
+        f"{as_code({way: named} | (key if way == 'wide_items' else {}))} if they are {said[way]}"
+        for way in ways
+    ]
     seen = f"hold classes of {label.name}: {first_names(columns, SHOWN)}; {seen}"
     mend = (
         f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
         "a task file with a label for each"
     )
-    _report(columns, seen, "the answer", mend, {ways[0]: named}, ledger)
+    for column, fit in derived.items():
+        truth = as_code({"wide": named, "truth": column})
+        mend += (
+            f". {fit.said(column)}: it is left out here. If it is known truth, give {truth}; if it "
+            f"is a rater, name it in `wide=`, too"
+        )
+    _report(columns, seen, "the answer", mend, {ways[0]: named, **key}, ledger)
+
+
+def key_row(frame: pd.DataFrame, rest: Sequence[str]) -> dict[str, str]:
+    """Return the arguments for rows of raters if the first or last of them is known truth.
+
+    >>> frame = pd.DataFrame({"who": ["ANSWER KEY", "Uma", "Vik"], "q1": list("aab")})
+    >>> key_row(frame, ["who"])
+    {'rater': 'who', 'truth_rater': 'ANSWER KEY'}
+    """
+    for column in rest:
+        for name in map(str, frame[column].iloc[[0, -1]]):
+            if names_truth(name) and not frame[column].duplicated().any():
+                return {"rater": column, "truth_rater": name}
+    return {}
 
 
 def are_criteria(columns: Sequence[str]) -> bool:

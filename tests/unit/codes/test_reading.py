@@ -608,6 +608,9 @@ KINDS = [
          mend=argument("classes")),
     Kind(code="truth-twice", mend=without("truth_rater"),
          call=call(truth_rater="b", truth=pd.DataFrame({"item": [1], "label": ["x"]}))),
+    Kind(code="two-roles", call=call(labels="label", item="Label"), mend=without("item")),
+    Kind(code="two-roles", call=call(labels={"label": "label"}, rater="label"),
+         mend=without("rater")),
     # Scores, times, audits, sessions.
     Kind(code="no-number", call=call(table(label=["no", "yes"] * ITEMS, score=87)),
          mend=argument("score_range")),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay._util.errors import AssayError
+from assay._util.errors import AssayError, RatingsError
 from assay.io import read_ratings
 from assay.io.arguments import COLUMNS, ONE_COLUMN, PER_LABEL, Arguments
 from tests.refusals import refusal
@@ -58,3 +58,45 @@ def test_a_truth_whose_items_have_no_names_is_refused() -> None:
     truth = pd.DataFrame({"item": ["", " "], "label": ["x", "y"]})
     with pytest.raises(AssayError, check=refusal("truth-unmatched")):
         read_ratings(TABLE, truth=truth)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"labels": "said", "item": "said"},
+        {"labels": {"label": "said"}, "rater": "Said"},
+        {"value": "said", "item": ["doc", "said"]},
+        {"labels": "said", "truth": "said"},
+        {"labels": "said", "rater": "who", "item": "who"},
+    ],
+    ids=str,
+)
+def test_a_column_in_two_roles_is_refused_by_its_name(given: dict[str, Any]) -> None:
+    table = pd.DataFrame({"doc": list("112233"), "who": list("ababab"), "said": list("xyxxyy")})
+    with pytest.raises(RatingsError, match="cannot be both") as caught:
+        read_ratings(table, **given)
+    (problem,) = caught.value.problems
+    assert problem.code == "two-roles"
+    kept = {name: value for name, value in given.items() if name not in problem.go_on}
+    ratings = read_ratings(table, **({"item": "doc", "rater": "who"} | kept))
+    assert (len(ratings.items), len(ratings.raters)) == (3, 2)
+
+
+def test_a_column_may_have_two_roles_that_it_can_have() -> None:
+    table = pd.DataFrame({"doc": list("112233"), "who": list("ababab"), "said": list("xyxxyy")})
+    ratings = read_ratings(
+        table, item="doc", cluster="doc", rater="who", group="who", labels="said"
+    )
+    assert len(ratings.items) == 3
+
+
+def test_a_column_proposed_for_the_answers_is_proposed_for_nothing_else() -> None:
+    words, said = ["agree", "unsure", "against", "no idea"], {}
+    for n in (1, 2, 3):
+        said[f"rater{n}_rating"] = [words[k * n % 4] for k in range(40)]
+        said[f"rater{n}_reason"] = [f"as {k} is {n}" for k in range(40)]
+    table = pd.DataFrame({"item_id": [f"s{k}" for k in range(40)], **said})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(table)
+    labels = caught.value.go_on["labels"]
+    assert caught.value.go_on["rater"] not in labels

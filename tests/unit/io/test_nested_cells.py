@@ -87,3 +87,36 @@ def test_braces_that_are_no_objects_stay() -> None:
     ratings = read_ratings(table, task="single")
     assert ratings.task.labels[0].classes == ("{x}", "{y}")
     assert "nested-read" not in note_codes(ratings)
+
+
+@pytest.mark.parametrize(
+    "fence", ["{}", "```json\n{}\n```", "```\n{}```", " ```JSON\r\n{}\r\n```\n"]
+)
+def test_an_object_with_the_answer_becomes_columns(fence: str) -> None:
+    said = [{"Grade": 1 + n % 3, "rating": n % 2, "reason": f"since {n}"} for n in range(24)]
+    cells = [fence.replace("{}", json.dumps(one, indent=1)) for one in said]
+    table = pd.DataFrame(
+        {"item": [n // 3 for n in range(24)], "rater": list("uvw") * 8, "raw": cells}
+    )
+    ratings = read_ratings(table, labels="rating")
+    assert (len(ratings.items), len(ratings.raters)) == (8, 3)
+    assert ratings.to_frame()["rating"].tolist() == [str(n % 2) for n in range(24)]
+    assert "nested-read" in note_codes(ratings)
+
+
+def test_an_object_is_left_where_one_cell_is_none() -> None:
+    cells = [*['```json\n{"rating": 1}\n```'] * 5, "I cannot say"]
+    table = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "rater": list("ab") * 3, "raw": cells})
+    with pytest.raises(RatingsError, check=refusal("no-answers")):
+        read_ratings(table)
+
+
+def test_reasons_are_no_items() -> None:
+    """Each is of one row, as texts that are rated are of few."""
+    rows = range(60)
+    table = pd.DataFrame({"case_key": [n // 3 for n in rows], "rater": list("uvw") * 20,
+                          "verdict": list("xyxxyyxxy") * 6 + list("xyxyxy"),
+                          "reason": [f"for {n}" for n in rows]})  # fmt: skip
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(table)
+    assert caught.value.go_on == {"item": "case_key"}

@@ -74,3 +74,20 @@ def test_numbers_of_raters_beside_their_names_are_answers() -> None:
     rows = [(n, r, 25 * ((n + len(r)) % 5)) for n in range(ITEMS) for r in ("a", "bb")]
     frame = pd.DataFrame(rows, columns=["item", "rater", "percent"])
     assert len(read_ratings(frame, labels="percent").task.labels[0].classes) == 5
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_agreement_of_raters_is_no_share_of_votes(pairs: bool) -> None:
+    said = np.random.default_rng(4).choice(["oui", "non", "bof"], (ITEMS, 3), p=[0.7, 0.2, 0.1])
+    votes = [max((list(row).count(word), word) for word in set(row))[0] for row in said]
+    shares = [f"{(0, 33, 100)[v - 1] if pairs else round(100 * v / 3)}%" for v in votes]
+    frame = pd.DataFrame(said, columns=["Uma", "Vik", "Wes"]).assign(Accord=shares)
+    frame.insert(0, "id", [f"s{n}" for n in range(ITEMS)])
+    raters = ["Uma", "Vik", "Wes"]
+    with pytest.raises(RatingsError, check=refusal("wide-table")) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"wide": raters}
+    with pytest.raises(RatingsError, check=refusal("share-table")) as caught:
+        read_ratings(frame, counts="Accord")
+    assert caught.value.go_on == {"counts": None, "wide": raters}
+    assert len(read_ratings(frame, wide=raters).raters) == 3

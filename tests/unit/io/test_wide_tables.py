@@ -312,3 +312,17 @@ def test_questions_of_another_kind_are_no_items_by_their_number() -> None:
         {"Q1": ["I consent"] * 4, **{f"Q{n}": list("ynyn") for n in (2, 3, 4)}, "Q5": ["y"] * 4}
     )
     assert answer_columns(frame, Label(name="label")) == ["Q2", "Q3", "Q4", "Q5"]
+
+
+def test_a_row_of_right_answers_shows_that_rows_are_raters() -> None:
+    rows = [["Musterlösung", *"abcab"], ["Uma", *"abcab"], ["Vik", *"abcba"], ["Wes", *"aacab"]]
+    frame = pd.DataFrame(rows, columns=["name", *(f"q{n}" for n in range(5))])
+    for table in (frame, frame.iloc[[1, 2, 3, 0]].reset_index(drop=True)):
+        with pytest.raises(RatingsError, match="all answers of one rater") as caught:
+            read_ratings(table)
+        ratings = read_ratings(table, **caught.value.problems[0].go_on)
+        assert ratings.raters.index.tolist() == ["Uma", "Vik", "Wes"]
+        assert ratings.has_truth.all()
+    with pytest.raises(RatingsError) as caught:  # a word among others
+        read_ratings(frame.replace("Musterlösung", "gold").rename(columns={"name": "item"}))
+    assert "truth_rater" not in caught.value.problems[0].go_on

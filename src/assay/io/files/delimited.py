@@ -14,6 +14,7 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted
 from assay._util.typing import Bools, Ints
+from assay.io.header_rows import header_of_two
 from assay.io.names import ALL_KNOWN, ANSWER_COLUMNS, composed, note_apart, squash
 from assay.io.tables import AGAIN, SET_ASIDE, reader_note
 
@@ -114,7 +115,9 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
         note = reader_note(text, code="header-again", rows=rows)
         notes = (*notes, note)
     out = blank | again
-    frame = frame.loc[~out].reset_index(drop=True)
+    frame, lines = frame.loc[~out].reset_index(drop=True), lines[~out]
+    header, rows, joined = header_of_two(header, frame)
+    frame, lines = frame.iloc[rows:].reset_index(drop=True).set_axis(header, axis=1), lines[rows:]
     if frame.empty:
         raise RatingsError.of("empty-file", "the file has a header but no rows", source, mend=AGAIN)
     nothing = np.array(
@@ -122,11 +125,11 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     )
     return Delimited(
         frame=frame.loc[:, ~nothing],
-        lines=lines[~out],
+        lines=lines,
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
         separator=separator,
-        notes=notes,
+        notes=(*notes, *joined),
         lost=lost,
     )
 

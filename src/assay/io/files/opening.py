@@ -42,6 +42,7 @@ from assay.io.files.sources import (
     TextSource,
 )
 from assay.io.files.spreadsheets import is_page, is_spreadsheet, read_sheet, table_of_page
+from assay.io.header_rows import with_flat_columns
 from assay.io.names import KNOWN, squash
 from assay.io.tables import AGAIN, Part, Table, reader_note, told_apart
 
@@ -68,7 +69,8 @@ def open_source(
 def _opened(source: object, what: str, encoding: str | None, sheet: str | None) -> Source:
     source, from_bytes = as_pandas(source), partial(_from_bytes, encoding=encoding, sheet=sheet)
     if isinstance(source, pd.DataFrame):
-        return FrameSource(name=f"{what} (a DataFrame)", frame=source)
+        flat, notes = with_flat_columns(source)
+        return FrameSource(name=f"{what} (a DataFrame)", frame=flat, notes=notes)
     if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
         given = {str(Path(one).absolute()): Path(one) for one in source}
         paths = {name: given[path] for path, name in short_names(given).items()}

@@ -16,6 +16,7 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
+from assay.io.header_rows import header_of_two
 from assay.io.names import KNOWN, squash
 from assay.io.tables import AGAIN, reader_note
 
@@ -221,7 +222,8 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
     names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[head]]
     used = [n for n, name in enumerate(names) if name or rows.iloc[:, n].notna().any()]
     frame = rows.iloc[:, used].reset_index(drop=True)
-    frame.columns = pd.Index([names[n] for n in used])
+    named, two, joined = header_of_two([names[n] for n in used], frame)
+    frame, rows = frame.iloc[two:].reset_index(drop=True).set_axis(named, axis=1), rows.iloc[two:]
     notes = []
     if head:
         title = str(cells.iloc[0].dropna().iloc[0])[:40]
@@ -231,7 +233,7 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
                 code="title-rows",
             )
         ]
-    return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))
+    return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=(*notes, *joined))
 
 
 def _merged_ranges(data: bytes, position: int) -> list[Range]:

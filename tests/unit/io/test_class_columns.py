@@ -1,0 +1,35 @@
+"""Columns of votes for each class, beside others that look like answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from refusals import refusal
+
+from assay._util.errors import RatingsError
+from assay.io import read_ratings
+from assay.io.class_columns import vote_columns
+
+ITEMS = 20
+THREE = np.random.default_rng(2).multinomial(3, [0.2, 0.3, 0.5], ITEMS)
+
+
+@pytest.mark.parametrize("number", ["count", "n", "annotators"])
+@pytest.mark.parametrize("answer", ["class", "label", "verdict"])
+def test_votes_that_sum_to_their_number_are_found_beside_an_answer(
+    number: str, answer: str
+) -> None:
+    frame = pd.DataFrame(THREE, columns=["bleu", "vert", "gris"])
+    frame.insert(0, number, THREE.sum(axis=1))
+    frame.insert(0, "text_id", range(ITEMS))
+    frame[answer] = THREE.argmax(axis=1)
+    classes = ["bleu", "vert", "gris"]
+    assert vote_columns(frame.astype(str)) == classes
+    with pytest.raises(RatingsError, check=refusal("count-table")) as caught:
+        read_ratings(frame)
+    assert caught.value.go_on == {"counts": classes}
+    assert len(read_ratings(frame, counts=classes).answers) == 3 * ITEMS
+
+
+def test_numbers_that_do_not_sum_to_the_count_are_no_votes() -> None:
+    frame = pd.DataFrame({"count": 3, "a": THREE[:, 0], "b": THREE[:, 1], "label": "x"})
+    assert vote_columns(frame.astype(str)[["count", "a", "b", "label"]]) == []

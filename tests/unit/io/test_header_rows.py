@@ -99,6 +99,7 @@ def test_a_row_that_only_says_response_is_left_out(tmp_path: Path) -> None:
         "1,good,bad,good,bad", "2,good,good,bad,bad", "3,bad,bad,good,good",
     )  # fmt: skip
     assert columns(file) == ["Respondent", "a", "b", "c", "d"]
+    assert len(open_source(file).plain_table().frame) == 3
 
 
 @pytest.mark.parametrize(

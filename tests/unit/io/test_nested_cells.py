@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from reader_notes import note_codes
@@ -112,11 +113,14 @@ def test_an_object_is_left_where_one_cell_is_none() -> None:
 
 
 def test_reasons_are_no_items() -> None:
-    """Each is of one row, as texts that are rated are of few."""
-    rows = range(60)
-    table = pd.DataFrame({"case_key": [n // 3 for n in rows], "rater": list("uvw") * 20,
-                          "verdict": list("xyxxyyxxy") * 6 + list("xyxyxy"),
-                          "reason": [f"for {n}" for n in rows]})  # fmt: skip
+    """Some recur within a prompt, so that they look like what several judges rated."""
+    rows = range(240)
+    said = np.random.default_rng(1).integers(0, 30, 240)
+    table = pd.DataFrame({"prompt_id": [f"p{n // 6}" for n in rows],
+                          "model": [["alpha", "beta"][n // 3 % 2] for n in rows],
+                          "judge": list("uvw") * 80,
+                          "verdict": ["pass" if n * 7 % 11 < 6 else "fail" for n in rows],
+                          "reason": [f"for {said[n]} of {n // 6}" for n in rows]})  # fmt: skip
     with pytest.raises(RatingsError) as caught:
         read_ratings(table)
-    assert caught.value.go_on == {"item": "case_key"}
+    assert caught.value.go_on["item"] == ["prompt_id", "model"]

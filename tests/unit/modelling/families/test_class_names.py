@@ -83,7 +83,7 @@ def test_draws_have_this_prior() -> None:
     assert weight.mean() < 0.5  # it matters here
 
     def rate(one: dict) -> float:
-        return float(np.exp(prior.log_confusion(one, np)[0, 0, 0]))
+        return float(np.exp(prior.parts[0].log_confusion(one, np)[0, 0, 0]))
 
     usual, found = (np.array([rate(one) for one in some]) for some in (plain, drawn))
     wanted = np.average(usual, weights=weight)

@@ -69,7 +69,7 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     if summed := votes_of_number(frame):
         return summed
     cells = frame.replace("", "0")
-    whole = [str(c) for c in frame.columns if cells[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
+    whole = [str(c) for c in frame.columns if cells[c].str.fullmatch(VOTES).all()]
     whole = [c for c in whole if squash(c) not in KNOWN["item"] and (frame[c] != "").any()]
     if (every := _steady(cells, whole, exactly=True)) and COUNT_NAMES & set(map(squash, every)):
         rest = [c for c in every if squash(c) not in COUNT_NAMES]

@@ -160,10 +160,9 @@ def _binary_leans(
 
 
 def _answer_leans(prefix: str, family: Family, label: int) -> AnswerLeans:
-    crowd = family.raters.crowd
     return AnswerLeans(
         prefix=prefix,
         log_confusion=partial(family.log_confusion, xp=np),
-        took=np.zeros(len(family.raters.names), bool) if crowd is None else crowd[:, label] > 0,
+        took=np.asarray(family.raters.crowd)[:, label] > 0,
         move=partial(family.lean_to, label),
     )

@@ -120,12 +120,12 @@ class AbilityBias(Family):
         """Return the leans of the raters to the second answers of binary labels."""
         return binary_leans(self, ~self._long.cells)
 
-    def average_raters(self) -> AverageRaters:
+    def average_raters(self) -> AverageRaters | None:
         """Return the confusions of average raters, whose classes have names by a prior."""
         raters = self.raters
-        crowd = np.zeros((len(raters.names), len(self.layout.classes)))
-        by_label = (raters.crowd if raters.crowd is not None else crowd).T
-        groups = [np.bincount(raters.group, one, len(raters.groups)) for one in by_label]
+        if raters.crowd is None:
+            return None
+        groups = [np.bincount(raters.group, one, len(raters.groups)) for one in raters.crowd.T]
         return AverageRaters(
             weight=np.stack(groups),
             log_confusion=self._average,

@@ -106,8 +106,8 @@ class BinaryPoolLean(PoolLean):
 
     def moved(self, values: Mapping[str, Floats], lean: Floats) -> dict[str, Floats]:
         """Add leans to the logits of all raters."""
-        means = {part: f"{part.prefix}logit_mean" for part in self.parts}
-        return {name: values[name] + (lean @ part.sign)[:, None] for part, name in means.items()}
+        named = [(f"{part.prefix}logit_mean", part) for part in self.parts]
+        return {name: values[name] + (lean @ part.sign)[:, None] for name, part in named}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,44 +22,58 @@ def with_one_order(table: Table) -> Table:
 
     Else an answer such as *a* would mean another system in each row. All columns of a side move.
     """
-    frame = table.frame
-    pairs = list(_pairs(list(map(str, frame.columns))))
-    for winner in map(str, frame.columns) if pairs else ():
-        words = [str(word) for word in pd.unique(frame[winner])]
+    frame, named = table.frame, {str(column): squash(str(column)) for column in table.frame}
+    series = _series(list(named))
+    told: dict[frozenset[str], list[tuple[Sides, Sides, dict[str, int]]]] = {}
+    for winner in named if series else ():
+        words = frozenset(map(str, pd.unique(frame[winner])))
         if len(words) > MOST_WORDS:
             continue
-        for columns, sides in pairs:
-            side = {word: _side(word, columns, sides) for word in words}
-            if winner in columns or {0, 1} - set(side.values()):
-                continue
-            turned = _turned(frame, columns)
-            if not turned.any():
-                continue
-            return _reordered(table, winner, columns, turned, side, pairs, sides)
+        if words not in told:
+            told[words] = list(_told(words, series, named))
+        for columns, sides, side in told[words]:
+            if winner not in columns and (turned := _turned(frame, columns)).any():
+                one, other = sides
+                both = [(s[one], s[other]) for s in series if s.keys() >= {*sides}]
+                return _reordered(table, winner, columns, turned, side, both)
     return table
 
 
-def _pairs(columns: list[str]) -> Iterator[tuple[Sides, Sides]]:
-    """Return pairs of columns whose names differ in one word, and these words."""
-    parts = {column: WORD.findall(column.casefold()) for column in columns}
-    for one, other in combinations(columns, 2):
-        mine, theirs = parts[one], parts[other]
-        differ = [n for n, word in enumerate(mine) if theirs[n : n + 1] != [word]]
-        if len(mine) == len(theirs) and len(differ) == 1:
-            yield (one, other), (mine[differ[0]], theirs[differ[0]])
+def _series(columns: list[str]) -> list[dict[str, str]]:
+    """Return columns whose names differ in one word, by this word."""
+    found: dict[tuple[str | None, ...], dict[str, str]] = {}
+    for column in columns:
+        parts = WORD.findall(column.casefold())
+        for n, word in enumerate(parts):
+            found.setdefault((*parts[:n], None, *parts[n + 1 :]), {}).setdefault(word, column)
+    return [one for one in found.values() if len(one) > 1]
 
 
-def _side(word: str, columns: Sides, sides: Sides) -> int | None:
-    """Return the side that a word of the answer names, 0 or 1; None for another word.
+def _told(
+    words: frozenset[str], series: list[dict[str, str]], named: dict[str, str]
+) -> Iterator[tuple[Sides, Sides, dict[str, int]]]:
+    """Return pairs of columns both of which words name: columns, their words, and sides.
 
-    It names a column, or the part of it that differs, if these are columns of systems.
+    named : column -> its name as words are compared with it
+
+    A word names a column, or the part of it that differs if these are columns of systems.
     """
-    of_systems = any(map(names_system, columns))
-    for side in (0, 1):
-        is_column = len(words_of(word)) > 1 and squash(word) == squash(columns[side])
-        if is_column or (of_systems and canonical(word) == sides[side]):
-            return side
-    return None
+    whole = {word: squash(word) for word in words if len(words_of(word)) > 1}
+    parts = {word: canonical(word) for word in sorted(words)}
+    known, called = set(parts.values()), set(whole.values())
+    for columns in series:
+        near = [part for part, one in columns.items() if part in known or named[one] in called]
+        for sides in combinations(near, 2):
+            pair = columns[sides[0]], columns[sides[1]]
+            of_systems = any(map(names_system, pair))
+            side = {
+                word: n
+                for n in (1, 0)
+                for word, part in parts.items()
+                if whole.get(word) == named[pair[n]] or (of_systems and part == sides[n])
+            }
+            if {*side.values()} == {0, 1}:
+                yield pair, sides, side
 
 
 def _turned(frame: pd.DataFrame, columns: Sides) -> np.ndarray:
@@ -78,17 +92,15 @@ def _reordered(
     winner: str,
     columns: Sides,
     turned: np.ndarray,
-    side: dict[str, int | None],
-    pairs: list[tuple[Sides, Sides]],
-    sides: Sides,
+    side: dict[str, int],
+    both: list[Sides],
 ) -> Table:
     """Turn the rows: all columns of a side, and the words of the answer."""
     frame = table.frame.copy()
-    for (one, other), own in pairs:
-        if own == sides:
-            frame.loc[turned, [one, other]] = frame.loc[turned, [other, one]].to_numpy()
+    for one, other in both:
+        frame.loc[turned, [one, other]] = frame.loc[turned, [other, one]].to_numpy()
     words = {n: next(w for w, at in side.items() if at == n) for n in (0, 1)}
-    other_side = {w: words[1 - at] for w, at in side.items() if at is not None}
+    other_side = {word: words[1 - at] for word, at in side.items()}
     frame.loc[turned, winner] = [other_side.get(w, w) for w in frame.loc[turned, winner]]
     rows, kinds = int(turned.sum()), frame.drop_duplicates([*columns])
     first = str(kinds[columns[0]].iloc[0]) if len(kinds) == 1 else "the first name of its pair"

@@ -1,11 +1,15 @@
 """Preferences whose pairs stand in both orders get one order each."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 from reader_notes import note_codes
 
 from assay.io import read_ratings
+from assay.io.files.opening import open_source
+from assay.io.sides import with_one_order
 
 SYSTEMS = ("zeta", "alpha")
 NAMES = [
@@ -48,9 +52,10 @@ def test_pairs_in_one_order_stay(columns: tuple[str, str], sides: tuple[str, str
     assert "sides-ordered" not in note_codes(ratings)
 
 
-def test_columns_of_a_side_move_together() -> None:
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_columns_of_a_side_move_together(order: str) -> None:
     table = battles(*NAMES[0], swap=True)
-    for side in ("a", "b"):
+    for side in order:
         table[f"length_{side}"] = np.where(table[f"model_{side}"] == "alpha", "long", "short")
     ratings = read_ratings(table, task="single", item="prompt", covariates=["length_a", "length_b"])
     assert set(ratings.items["length_a"]) == {"long"}
@@ -69,3 +74,14 @@ def test_numbered_raters_beside_a_grade_are_no_sides() -> None:
     )
     ratings = read_ratings(table, task="single", wide=["rater_1", "rater_2"])
     assert "sides-ordered" not in note_codes(ratings)
+
+
+def test_a_form_of_a_thousand_columns_is_looked_through_at_once() -> None:
+    """Each pair of its columns was tried with each answer, for hours."""
+    answers = {f"{n}_Q{k}": ["x", "y", "x"] for n in range(300) for k in (1, 2, 3)}
+    systems = {f"model_{n}": ["m1", "m2", str(n)] for n in range(300)}
+    frame = pd.DataFrame(answers | systems)
+    table = open_source(frame).plain_table()
+    begun = time.process_time()
+    assert with_one_order(table) is table
+    assert time.process_time() - begun < 5

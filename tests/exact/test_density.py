@@ -306,6 +306,7 @@ def _against_pymc(structure: Structure, mode: object) -> None:
         np.testing.assert_allclose(along, gradient, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_pymc_agrees_without_compiling():
     ratings = small_ratings(task_named("retrieval"), 3, items=6, clusters=None, missing=0.2)
     _against_pymc(build_structure(ratings, make_spec()), _interpreted())

@@ -133,6 +133,7 @@ def test_raters_without_answers_have_the_share_of_their_group():
     assert found == values["misreading_chance"][structure.readings.group[3]]
 
 
+@pytest.mark.slow
 def test_a_model_in_pymc_has_the_share_too():
     import pymc as pm
 

@@ -94,7 +94,7 @@ def with_answers(structure: Structure, answers: np.ndarray) -> Structure:
     return build_structure(replace(structure.ratings, answers=answers), structure.spec)
 
 
-@pytest.mark.parametrize("raters", [1, 3])
+@pytest.mark.parametrize("raters", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_clusters_show_each_pattern_as_often_as_its_likelihood_says(raters: int):
     """And a share of misread clusters that is a little wrong shows."""
     many = build_structure(pairs_of_items(40_000, raters), SPEC)

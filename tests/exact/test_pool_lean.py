@@ -297,6 +297,7 @@ def test_spreads_of_raters_with_a_strong_bias_to_one_answer_are_larger():
     assert spreads[2] > 1.5 * spreads[:2].max()
 
 
+@pytest.mark.slow
 def test_known_truth_weighs_leans_to_answers_by_enumeration():
     """The quadratic is an approximation."""
     ratings = small_ratings(task_named("relevance"), 3, items=8, known=True, missing=0.1)

@@ -210,6 +210,7 @@ def test_items_of_both_systems_have_no_bias() -> None:
     assert double_sampling(ratings) is None
 
 
+@pytest.mark.slow
 def test_the_study_of_a_sign_that_turns(shared_data: Path) -> None:
     table = pd.read_csv(shared_data / "xstest" / "annotations.csv")
     table = table[table["system"].isin(["gpt4", "mistralguard"])]

@@ -246,6 +246,7 @@ def test_a_data_set_gives_the_fit_of_one_machine(client: Any, folder: Path) -> N
     np.testing.assert_allclose(*shares, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_laplace_over_partitions_is_laplace(client: Any, folder: Path) -> None:
     ratings = assay.read_ratings(together(folder), task="retrieval")
     effort = QUICK | {"draws": 500}
@@ -272,6 +273,7 @@ def test_laplace_over_partitions_is_laplace(client: Any, folder: Path) -> None:
     assert assay.rater_reliability(there).sizes["rater"] == 5
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_time_and_no_result(
     client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +331,7 @@ def test_em_is_the_mode_that_map_climbs_to(client: Any, folder: Path) -> None:
     assert json.loads(found["em"].attrs["diagnostics"])["optimiser"] == "climb"
 
 
+@pytest.mark.slow
 def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     truth = np.repeat(["a", "b", "c"], 40)
@@ -349,6 +352,7 @@ def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_pat
     assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "item")
 
 
+@pytest.mark.slow
 def test_ranked_lists_of_a_data_set_report_what_those_of_a_file_do(
     client: Any, tmp_path: Path
 ) -> None:
@@ -637,6 +641,7 @@ def unrated(table: pd.DataFrame) -> pd.DataFrame:
     return unanswered(table).assign(rater=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("emptied", [unanswered, unrated])
 def test_files_in_which_nobody_answered_are_taken_as_on_one_machine(
     client: Any, folder: Path, emptied: Any
@@ -678,6 +683,7 @@ def test_files_of_which_none_has_an_answer_are_refused(
         )
 
 
+@pytest.mark.slow
 def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folder: Path) -> None:
     def silence(path: Path, rater: str) -> None:
         table = pd.read_parquet(path)
@@ -698,6 +704,7 @@ def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folde
     assert json.loads(fit.attrs["accounting"])["notes"] == list(here)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_mended_is_read_anew(client: Any, folder: Path) -> None:
     given: dict[str, Any] = {
         "task": "retrieval", "out": folder.parent / "f.zarr", "executor": dask_executor(client),
@@ -721,6 +728,7 @@ def test_folders_in_the_folder_are_not_left_out_silently(folder: Path) -> None:
         assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", executor=None, **QUICK)
 
 
+@pytest.mark.slow
 def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Path) -> None:
     table = table_of(assay.simulate("single", n_items=60, n_raters=3, n_clusters=20, rng=3))
     item = pd.factorize(table["item"])[0]
@@ -772,6 +780,7 @@ def test_a_scheduler_that_is_lost_is_said_in_words(
             workers.gather(workers.map(abs, [1]))
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_write_names_the_store(
     client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -792,6 +801,7 @@ def test_a_worker_that_cannot_write_names_the_store(
     assert not list(folder.parent.glob(".assay-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are sent otherwise here")
 def test_an_interrupt_leaves_no_store_that_workers_still_write(
     client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -839,6 +849,7 @@ def test_ratings_in_memory_are_fitted_by_workers(client: Any) -> None:
     np.testing.assert_allclose(here["sample_stats"]["lp"], there["sample_stats"]["lp"], atol=0.1)
 
 
+@pytest.mark.slow
 def test_chains_on_workers_have_the_same_bits(client: Any) -> None:
     ratings = simulated(n_items=60, n_clusters=6)
     effort: dict[str, Any] = {"draws": 40, "tune": 40, "chains": 2, "rng": 1, "progress": False}

@@ -90,6 +90,7 @@ def test_undefined_draws_are_left_out_of_both():
     assert np.isnan(nothing.means()).all()
 
 
+@pytest.mark.slow
 def test_second_labels_have_the_law_of_the_first(fit):
     """Same share of each state of each item, but other draws."""
     first, second = posterior_labels(FitView.of(fit)), second_labels(FitView.of(fit))
@@ -200,6 +201,7 @@ def test_clusters_do_not_tell_errors_from_truth(n_raters):
     assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(share))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("departures_unsought")
 def test_events_that_nobody_saw_wait_in_other_clusters(quick):
     """More ratings of items on which nobody saw an event narrow little what it is elsewhere.

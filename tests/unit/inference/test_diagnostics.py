@@ -79,6 +79,7 @@ def told(draws: np.ndarray) -> list[str]:
     return nuts_warnings(convergence_table(posterior), {}, draws=500, target_accept=0.95)
 
 
+@pytest.mark.slow
 def test_the_largest_r_hat_of_many_parameters_is_above_its_limit_by_chance() -> None:
     """An aside: of twenty runs of chains that agree none is said not to."""
     rng = np.random.default_rng(1)

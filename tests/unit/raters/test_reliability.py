@@ -186,6 +186,7 @@ def test_reliability_is_that_on_the_items_of_a_class(layer: str, prevalence: str
     assert judge.mean().item() == pytest.approx(counted, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["", " + system_bias"])
 def test_many_raters_take_memory_by_their_number_and_not_its_square(layer: str) -> None:
     ratings = assay.simulate("single", n_items=300, n_raters=150, n_systems=2, rng=1)

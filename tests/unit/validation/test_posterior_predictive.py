@@ -172,6 +172,7 @@ def test_two_answers_an_item_say_nothing_of_unanimity():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("departures_unsought")
 def test_items_that_are_harder_for_all_show_where_they_are_many():
     """As in Espeland & Handelman (1989), where five dentists read X-rays of 3,869 teeth."""

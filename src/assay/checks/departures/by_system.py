@@ -1,6 +1,8 @@
 """Test for a shift of all raters on a system: they err otherwise there, and alike."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
@@ -20,8 +22,7 @@ from assay.checks.departures.null_model import (
     confusions_of,
     counts,
     log_chances,
-    log_sum,
-    softmax,
+    normalised,
     vote_shares,
     with_hard_items,
     with_harder,
@@ -30,10 +31,13 @@ from assay.checks.departures.null_model import (
 SPREAD = 1.0
 """Prior SD of the shift of a system and class, on the logit scale."""
 CLIMBS = 36
-"""Passes of EM from each start."""
+"""Passes of EM."""
 FIRST_CLIMBS = 20
 """Passes of EM that find the second start."""
 NEVER = 1e-6
+NONE = np.empty(0)
+SCOUTED = 8
+"""Passes of EM from each start; the best start of each set goes on."""
 MIXED = 0.4
 """Initial weight of clusters of all classes beside those mostly of one."""
 
@@ -42,11 +46,13 @@ class Shifts:
     """Raters whose log odds of right answers all move alike on a system, by class.
 
     Updated by each call. Rows have a rater for each system (rater x system).
+
+    at : shifts (system, set, class)
+    base : log odds of right answers (rater, set, class); none before the first call
     """
 
-    def __init__(self, systems: int, sets: int, classes: int) -> None:
-        self.at = np.zeros((systems, sets, classes))
-        self.base: Floats | None = None
+    def __init__(self, at: Floats, base: Floats = NONE) -> None:
+        self.at, self.base = at, base
 
     def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
         """Take a Newton step of the shifts and of the raters, and return chances."""
@@ -54,7 +60,7 @@ class Shifts:
         count = count.reshape(-1, len(self.at), *count.shape[1:])
         chance = confusions_of(count.sum(axis=1))
         own = np.clip(_right(chance), NEVER, 1 - NEVER)
-        base = logit(own) if self.base is None else self.base
+        base = self.base if self.base.size else logit(own)
         right, total = _right(count), count.sum(axis=2)
         p = expit(base[:, None] + self.at)
         slope = (right - total * p).sum(axis=0) - self.at / SPREAD**2
@@ -91,46 +97,91 @@ def system_gain(rows: LabelRows, fit: NullFit) -> tuple[Floats, int] | None:
     names, system = np.unique(rows.system, return_inverse=True)
     if (names >= 0).sum() < 2:
         return None
-    starts: tuple[Floats, ...] = fit.posterior, _classes_by_system(rows, system)
+    starts = [fit.posterior, _classes_by_system(rows, system)]
     cell = rows.rater * len(names) + system[rows.item]
     apart = replace(rows, rater=cell, n_raters=rows.n_raters * len(names))
-    shifts = [Shifts(len(names), rows.answer.shape[1], rows.classes) for _ in starts]
-    shifted = [_climb(apart, system, s, at) for s, at in zip(shifts, starts, strict=True)]
-    starts = (*starts, *(posterior for posterior, _ in shifted))
-    plain = [_climb(rows, system, confusions, at)[1] for at in starts]
-    found = [evidence for _, evidence in shifted]
-    best = shifts[int(np.argmax([one[0] for one in found]))].at[:, 0]
-    size = np.where(names >= 0, np.abs(best).sum(axis=-1), -1.0)
-    gain = np.max(found, axis=0) - np.max(plain, axis=0)
-    return gain / len(rows.truth), int(names[size.argmax()])
+    none = np.zeros((len(names), rows.answer.shape[1], rows.classes))
+    shifted = _fitted(apart, system, [(at, Shifts(none)) for at in starts])
+    plain = _fitted(rows, system, [(at, None) for at in (*starts, shifted.posterior)])
+    assert shifted.shifts is not None
+    size = np.abs(shifted.shifts.at[:, 0]).sum(axis=-1)
+    gain = shifted.evidence - plain.evidence
+    return gain / len(rows.truth), int(names[np.where(names >= 0, size, -1.0).argmax()])
 
 
-def _climb(
-    rows: LabelRows, system: Ints, maximise: Maximise, posterior: Floats
-) -> tuple[Floats, Floats]:
-    """Fit a mixture over kinds of clusters, each with shares of kinds of items in each system, by
-    EM; return the posterior of the items' kinds, and the log likelihood of each set.
+@dataclass
+class _Mode:
+    """Where EM has climbed to in each set.
 
-    Unlike shares from the other items of a cluster, it counts what they tell once.
+    posterior : of the items' kinds (item, set, kind)
+    level : posterior of the clusters' kinds (cluster, set, cluster kind)
+    given : posterior of the items' kinds given their clusters' (item, set, cluster kind, kind)
+    evidence : log likelihood (set,)
+    shifts : by system, if raters shift
     """
+
+    posterior: Floats
+    level: Floats
+    given: Floats
+    evidence: Floats
+    shifts: Shifts | None
+
+
+def _fitted(rows: LabelRows, system: Ints, starts: Sequence[tuple[Floats, Shifts | None]]) -> _Mode:
+    """Climb from each start, and go on from the best one of each set."""
+    begun = [_begun(rows, *start) for start in starts]
+    for mode in begun:
+        _climb(rows, system, mode, SCOUTED)
+    best = np.argmax([mode.evidence for mode in begun], axis=0)
+    of_sets = partial(_of_sets, best)
+    shifts = [mode.shifts for mode in begun if mode.shifts is not None]
+    mode = _Mode(
+        of_sets([mode.posterior for mode in begun]),
+        of_sets([mode.level for mode in begun]),
+        of_sets([mode.given for mode in begun]),
+        np.empty(0),
+        Shifts(of_sets([s.at for s in shifts]), of_sets([s.base for s in shifts]))
+        if shifts else None,
+    )  # fmt: skip
+    _climb(rows, system, mode, CLIMBS - SCOUTED)
+    return mode
+
+
+def _of_sets(best: Ints, found: Sequence[Floats]) -> Floats:
+    """Return of each set, which is the second dimension, the best one of what was found."""
+    return np.stack([found[n][:, k] for k, n in enumerate(best)], axis=1)
+
+
+def _begun(rows: LabelRows, posterior: Floats, shifts: Shifts | None) -> _Mode:
+    """Return a mode from which to climb: clusters are mixed, or mostly of one class."""
     clusters = Groups(rows.cluster, int(rows.cluster.max(initial=0)) + 1)
-    systems = Groups(system, int(system.max()) + 1)
-    known = np.where(rows.untrue, UNTRUE, 0.0)[:, None, None]
     clear = posterior[..., : rows.classes] + posterior[..., rows.classes : 2 * rows.classes]
     mean = clusters.sums(clear) / np.maximum(clusters.sums(np.ones((len(clear), 1, 1))), 1)
     level = np.concatenate([mean, np.full((*mean.shape[:2], 1), MIXED)], axis=-1)
     level = level / level.sum(axis=-1, keepdims=True)
     given = np.repeat(posterior[:, :, None], level.shape[-1], axis=2)
-    for _ in range(CLIMBS):
-        chance = maximise(rows, posterior)
-        joint = level[rows.cluster][..., None] * given
+    return _Mode(posterior, level, given, np.empty(0), shifts)
+
+
+def _climb(rows: LabelRows, system: Ints, mode: _Mode, passes: int) -> None:
+    """Fit a mixture over kinds of clusters, each with shares of kinds of items in each system, by
+    some passes of EM from a mode, which is moved.
+
+    Unlike shares from the other items of a cluster, it counts what they tell once.
+    """
+    clusters, systems = Groups(rows.cluster, len(mode.level)), Groups(system, int(system.max()) + 1)
+    known = np.where(rows.untrue, UNTRUE, 0.0)[:, None, None]
+    maximise: Maximise = mode.shifts or confusions
+    for _ in range(passes):
+        chance = maximise(rows, mode.posterior)
+        joint = mode.level[rows.cluster][..., None] * mode.given
         share = _shares(joint, systems, rows.classes)[system] + known
         own = share + rows.by_item(log_chances(rows, chance))[:, :, None]
-        total = np.log(level.mean(axis=0) + TINY) + clusters.sums(log_sum(own))
-        evidence = log_sum(total).sum(axis=0)
-        level, given = softmax(total), softmax(own)
-        posterior = (level[rows.cluster][..., None] * given).sum(axis=2)
-    return posterior, np.asarray(evidence)
+        mode.given, inner = normalised(own)
+        outer = np.log(mode.level.mean(axis=0) + TINY) + clusters.sums(inner)
+        mode.level, total = normalised(outer)
+        mode.evidence = total.sum(axis=0)
+        mode.posterior = (mode.level[rows.cluster][..., None] * mode.given).sum(axis=2)
 
 
 def _shares(joint: Floats, systems: Groups, classes: int) -> Floats:

@@ -173,19 +173,27 @@ def _groups_of(code: Ints) -> Groups:
 
 def softmax(logits: Floats) -> Floats:
     """Return probabilities over the last axis."""
-    chance = np.exp(logits - _largest(logits)[..., None])
-    return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
+    return normalised(logits)[0]
+
+
+def normalised(logits: Floats) -> tuple[Floats, Floats]:
+    """Return probabilities over the last axis, and the log of the sum of exponentials."""
+    top = _over_last(np.maximum, logits)
+    chance = np.exp(logits - top[..., None])
+    total = _over_last(np.add, chance)
+    chance /= total[..., None]
+    return chance, top + np.log(total)
 
 
 def log_sum(logits: Floats) -> Floats:
     """Return the log of the sum of exponentials over the last axis."""
-    top = _largest(logits)
-    return np.asarray(top + np.log(np.exp(logits - top[..., None]).sum(axis=-1)))
+    top = _over_last(np.maximum, logits)
+    return np.asarray(top + np.log(_over_last(np.add, np.exp(logits - top[..., None]))))
 
 
-def _largest(values: Floats) -> Floats:
-    """Return the largest value of the last axis, which is so short that NumPy's own is slow."""
-    return reduce(np.maximum, np.moveaxis(values, -1, 0))
+def _over_last(join: np.ufunc, values: Floats) -> Floats:
+    """Reduce the last axis, which is so short that NumPy's own reduction is slow."""
+    return reduce(join, np.moveaxis(values, -1, 0))
 
 
 def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:

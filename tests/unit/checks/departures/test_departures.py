@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,9 @@ from benchmarks.worlds.departure_worlds import (
 SEED = 5
 
 
+@cache
 def world(name: str, seed: int = SEED) -> Ratings:
+    """Return one of the worlds; what is searched for in it is searched for once."""
     draw = FAULTLESS[name] if name in FAULTLESS else FAULTS[name][1]
     return draw(np.random.default_rng(seed))
 
@@ -237,6 +240,7 @@ def test_a_bias_by_system_mends_a_system_that_all_trust(seed: int) -> None:
     assert holds == [True, False]
 
 
+@pytest.mark.slow
 def test_p_values_are_spread_evenly_where_nothing_is_wrong() -> None:
     """Of 12 sets, a test of level 0.2 speaks in 7 or more with a chance of 0.004."""
     found = [search(world("no_fault", seed)).tests for seed in range(20, 32)]

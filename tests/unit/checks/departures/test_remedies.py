@@ -89,6 +89,7 @@ def test_the_source_and_the_copier_may_be_exchanged() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=0.1)
 
 
+@pytest.mark.slow
 def test_nobody_copies_where_nobody_does() -> None:
     found = [found_copies(copied(seed, share=0.0)[0]) for seed in range(10, 16)]
     # Each is wrong with a chance of 1 %: two of six with one of 0.0015.

@@ -232,6 +232,7 @@ def test_laplace_is_right_where_data_are_plenty():
     assert sd == pytest.approx(nuts, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("departures_unsought")
 def test_laplace_does_not_hang_on_the_sample_that_modes_were_sought_on(monkeypatch):
     """Prevalences of labels in common with one SD of theirs, and raters who hardly differ."""

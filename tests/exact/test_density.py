@@ -312,7 +312,7 @@ def test_pymc_agrees_without_compiling():
     _against_pymc(build_structure(ratings, make_spec()), _interpreted())
 
 
-@pytest.mark.parametrize("name", ["relevance", "gated"])
+@pytest.mark.parametrize("name", [pytest.param("relevance", marks=pytest.mark.slow), "gated"])
 def test_pymc_agrees_where_raters_alone_say_what_is_true(name: str):
     _against_pymc(structure_without_truth(name, "ability_bias"), _interpreted())
 

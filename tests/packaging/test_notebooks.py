@@ -12,7 +12,15 @@ from small_models import LANGUAGE_MODEL, missing
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
-SLOW = ("own_model", "attribution", "relevance_judges", "live_judge", "llm_judge")
+SLOW = (
+    "own_model",
+    "attribution",
+    "relevance_judges",
+    "live_judge",
+    "llm_judge",
+    "five_summarizers",
+    "abuse_raters",
+)
 """They compile a model of one's own, ask one, or fit for half a minute and more."""
 NEEDS = {"live_judge": (*LANGUAGE_MODEL, "bm25s", "openai")}
 

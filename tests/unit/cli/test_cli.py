@@ -776,6 +776,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_one(
     assert path.read_text() == "old"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes end otherwise here")
 def test_a_reader_that_goes_away_is_no_error_message(fit_file: Path) -> None:
     with subprocess.Popen(

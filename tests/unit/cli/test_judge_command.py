@@ -138,6 +138,7 @@ def test_edited_definitions_are_not_overwritten(items: Path, tmp_path: Path) -> 
     assert "About sun." in done.stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_where_the_answers_are(items: Path, tmp_path: Path) -> None:
     many = pd.concat([ITEMS.assign(item=f"i{n}", document=f"d{n}")[:1] for n in range(60)])
     many.to_csv(items, index=False)

@@ -54,6 +54,7 @@ def test_the_density_of_a_simplex_is_that_of_scipy() -> None:
     assert log_density(block, values) == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_log_priors_are_those_of_pymc(whole: xr.DataTree) -> None:
     from pymc.stats import compute_log_prior
 

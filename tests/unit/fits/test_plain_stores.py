@@ -322,6 +322,7 @@ for target, size in json.loads(sys.argv[2]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="file sizes are limited otherwise there")
 def test_a_full_disk_is_a_message(tmp_path: Path) -> None:
     """HDF5 ends the process, or raises from destructors, where it cannot write."""

@@ -83,6 +83,7 @@ def play(source: Path, kept: Path) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
+@pytest.mark.slow
 def test_a_change_in_another_file_is_noticed(source: Path, tmp_path: Path) -> None:
     assert play(source, tmp_path / "kept") == COMPILED
     assert play(source, tmp_path / "kept") == KEPT
@@ -148,6 +149,7 @@ def test_where_nothing_can_be_written_functions_are_compiled_all_the_same(
     assert add.stats.cache_path is None
 
 
+@pytest.mark.slow
 def test_damaged_and_foreign_code_is_compiled_anew(source: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert play(source, kept) == COMPILED

@@ -65,7 +65,7 @@ def judged(seed: int, *, people: bool) -> Ratings:
 
 
 @pytest.mark.parametrize("typed", [True, False])
-@pytest.mark.parametrize("good", ["", "yes"])
+@pytest.mark.parametrize("good", ["", pytest.param("yes", marks=pytest.mark.slow)])
 def test_double_sampling_hedges_the_answer_and_the_box_has_its_remedy(
     typed: bool, good: str
 ) -> None:

@@ -33,6 +33,7 @@ def stable_page(plain: xr.DataTree, tmp_path_factory: pytest.TempPathFactory) ->
 class TestStability:
     """The whole path: a fit, its refits, and what the page says of them."""
 
+    @pytest.mark.slow
     def test_the_page_tells_what_refits_do(self, stable_page: str) -> None:
         assert '<h3 id="stability">Stability</h3>' in stable_page
         assert "The model was refitted in 8 ways, each with 2 chains of 500 draws" in stable_page

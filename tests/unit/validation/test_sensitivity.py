@@ -90,6 +90,7 @@ def test_raters_who_never_or_always_abstain_tell_nothing() -> None:
     np.testing.assert_allclose(shift, 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_true_odds_ratio_mends_what_informative_abstentions_did() -> None:
     """Three ratings an item, raters abstain from b four times as readily: b seems rarer."""
     off: dict[float, list[float]] = {1.0: [], RATIO: []}

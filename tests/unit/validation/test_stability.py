@@ -269,6 +269,7 @@ def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
     assert [variant.changes for variant in more] == [{"reference": "groups"}] * told
 
 
+@pytest.mark.slow
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(FitView.of(hard), kinds("dependence"))

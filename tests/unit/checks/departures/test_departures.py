@@ -367,6 +367,7 @@ def some_truth(found: Study, rng: np.random.Generator, count: int) -> tuple[np.n
     return column, order[count:]
 
 
+@pytest.mark.slow
 def test_truth_of_some_items_and_the_layer_end_the_doubt_of_favourites() -> None:
     rng = np.random.default_rng(SEED)
     found = study(rng, raters=4)

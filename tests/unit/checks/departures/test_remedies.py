@@ -111,6 +111,7 @@ def blocs(seed: int) -> tuple[Ratings, np.ndarray]:
     return assay.read_ratings(pd.concat(lines), task="single"), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 def test_two_blocs_of_raters_are_no_copies(seed: int) -> None:
     """As copies, the good pair would lose to the judges: nothing tells which bloc is right."""

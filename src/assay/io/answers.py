@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from assay._util.errors import as_code, nearest, suggest
-from assay._util.text import listed
+from assay._util.text import does, listed
 from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
@@ -37,6 +37,7 @@ from assay.io.likely_columns import (
     within_states,
 )
 from assay.io.list_cells import MOST_OPTIONS, joined_answers, lists_of
+from assay.io.name_patterns import find_grid
 from assay.io.names import (
     ANSWER_COLUMNS,
     EMPTY,
@@ -52,6 +53,7 @@ from assay.io.names import (
     ColumnFinder,
     empty_cells,
     names_rater,
+    names_sureness,
     names_system,
     own_columns,
     question_column,
@@ -69,7 +71,6 @@ from assay.io.wide_tables import (
     answer_columns,
     are_criteria,
     are_systems,
-    find_grid,
     item_of,
     report_systems,
     report_wide,
@@ -203,6 +204,8 @@ def require_answers(
             ledger.raise_problems()
         return
     free = _without_role(finder, [*taken, question_column(frame)])
+    sure = [c for c in free if names_sureness(c)]
+    free = [c for c in free if c not in sure] or free
     few = [c for c in free if has_few(frame[c])]
     known = {
         role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
@@ -263,6 +266,8 @@ def require_answers(
         mend += f"; or draft a task with a label for each of them: {draft}{options}"
     elif others_task:
         mend += "; `task=` is left out, so that these columns are labels of their own"
+    if set(free).isdisjoint(sure) and sure:
+        said += f"; {listed(sure)} {does(len(sure), 'tell')} how sure raters were"
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})"

@@ -9,7 +9,8 @@ from assay._util.errors import as_code
 from assay._util.text import listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Task
-from assay.io.names import COUNT_NAMES, KNOWN, squash, words_of
+from assay.io.likely_columns import mark_columns
+from assay.io.names import COUNT_NAMES, KNOWN, squash, words_in, words_of
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import TOTALS, number_column, report_shares, total_column
 
@@ -164,14 +165,15 @@ def _steady(frame: pd.DataFrame, whole: Sequence[str], *, exactly: bool = False)
 
 
 def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
-    """Add a problem, and return True, if each class has a column of 0 and 1."""
+    """Add a problem, and return True, if each class has a column of 0 and 1, or of marks."""
     flags = _one_hot(frame)
     if not flags:
         return False
+    mark = next(iter(words_in(frame[flags[0]]) - {"0", "false"}))
     ledger.problem(
         "one-hot",
-        f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
-        "one answer",
+        f"each row has {mark} in a single one of {listed(flags, SHOWN)}: they look like the "
+        "classes of one answer",
         allowed="a column with the class",
         mend=f"if they are, give {as_code({'counts': flags})}",
         go_on={"counts": flags},
@@ -180,16 +182,19 @@ def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
 
 
 def _one_hot(frame: pd.DataFrame) -> list[str]:
-    """Return the columns of 0 and 1 with a single 1 in each row: all such, or those of one stem."""
-    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
-    stems: dict[str, list[str]] = {"": flags}
-    for column in flags:
-        if sign := STEM.fullmatch(column):
-            stems.setdefault(sign[1], []).append(column)
-    for group in stems.values():
-        part = frame[group].isin(["1", "true"])
-        if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
-            continue
-        if (part.sum(axis=1) == 1).all():
-            return group
+    """Return the columns with a single 1 or mark in each row: all such, or those of one stem."""
+    columns = [str(c) for c in frame.columns]
+    flags = [c for c in columns if frame[c].isin(["0", "1", "true", "false"]).all()]
+    marks = [c for c in mark_columns(frame, columns) if c not in flags]
+    for part in (flags, marks):
+        stems: dict[str, list[str]] = {"": part}
+        for column in part:
+            if sign := STEM.fullmatch(column):
+                stems.setdefault(sign[1], []).append(column)
+        for group in stems.values():
+            told = ~frame[group].isin(["0", "false", ""])
+            if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not told.any().all():
+                continue
+            if (told.sum(axis=1) == 1).all():
+                return group
     return []

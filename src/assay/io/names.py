@@ -55,6 +55,8 @@ SYSTEM_WORDS = frozenset(WORDS["system_words"])
 SYSTEM_NAMES = frozenset(WORDS["system_names"])
 ITEM_WORDS = frozenset(WORDS["item_words"])
 ASKING = frozenset(WORDS["asking"])
+SURENESS = frozenset(WORDS["sureness"])
+ASKING_SURE = frozenset(WORDS["asking_sure"])
 LONGEST_ROLE = 3
 """Words beyond which a name is a question."""
 CRITERIA = frozenset(WORDS["criteria"])
@@ -144,6 +146,16 @@ def names_criterion(column: str) -> bool:
     """Whether the name of a column is that of a criterion."""
     words = set(words_of(column))
     return bool(words & CRITERIA) or any(word.endswith(CRITERIA_END) for word in words)
+
+
+def names_sureness(column: str) -> bool:
+    """Whether a name asks how sure a rater was: Confidence (1-5), How sure are you?
+
+    >>> [names_sureness(name) for name in ("Certainty_1", "How sure are you?", "Is it sure")]
+    [True, True, False]
+    """
+    words = words_of(column)
+    return bool(SURENESS & set(words)) and set(words) <= SURENESS | ASKING_SURE
 
 
 def names_question(column: str) -> bool:

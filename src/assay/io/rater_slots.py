@@ -12,10 +12,10 @@ from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted, first_names, listed
 from assay.io.arguments import Arguments
 from assay.io.formats import Export
+from assay.io.name_patterns import few_values
 from assay.io.names import EMPTY, empty_cells, names_rater, squash, words_in
 from assay.io.reshaping import free_name, long_table, with_items
 from assay.io.tables import Table, reader_note
-from assay.io.wide_tables import few_values
 
 SLOT = "{slot}"
 """Stands for the number or letter of a slot in the name of a column, such as ``rater{slot}``."""

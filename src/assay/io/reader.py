@@ -215,7 +215,7 @@ def read_ratings(
         The columns that are raters, of a table with a row for each item; of grouped answers, a
         row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
         columns that hold answers. ``"{rater}_{label}"`` reads columns that have a rater and a
-        question in their names.
+        question in their names, ``"{system}_{rater}"`` those with a system and a rater.
     wide_items : str or list of str, optional
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional

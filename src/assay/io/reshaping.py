@@ -20,7 +20,8 @@ from assay.io.class_columns import COUNTED, vote_columns
 from assay.io.derived_columns import derived_columns
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
-from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
+from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers, mark_columns
+from assay.io.name_patterns import LABEL, RATER, SYSTEM, few_values, parts_of
 from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnFinder, count_column, words_of
 from assay.io.share_tables import (
     TOTALS,
@@ -34,13 +35,9 @@ from assay.io.tables import Table, reader_note
 from assay.io.unnamed_raters import number_votes, times_counted, without_names
 from assay.io.wide_tables import (
     EVERY,
-    LABEL,
-    RATER,
     answer_columns,
-    few_values,
     item_of,
     names_people,
-    parts_of,
     person_of,
 )
 
@@ -193,8 +190,10 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
 
 
 def _votes(table: Table, column: str, columns: Sequence[str]) -> Ints:
-    """Return the counts of a column; an empty cell is 0."""
+    """Return the counts of a column; an empty cell is 0, and a mark beside empty cells 1."""
     cells = table.frame[column].str.strip().replace("", "0")
+    if mark_columns(table.frame, [column]) and not cells.str.fullmatch(COUNT).all():
+        cells = cells.where(cells == "0", "1")
     odd = ~cells.str.fullmatch(COUNT).to_numpy(bool)
     if odd.any():
         rest = [c for c in columns if c != column]
@@ -320,12 +319,12 @@ def _melted(
 
 
 def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
-    """Give each rating a row, if ``wide=`` is a pattern of names with a rater and a label.
+    """Give each rating a row, if ``wide=`` is a pattern of a rater and a label or system.
 
     Columns of few values become labels, unless the caller names some.
     """
     pattern = given.wide if isinstance(given.wide, str) else (given.wide or [""])[0]
-    if not given.wide or RATER not in pattern or LABEL not in pattern:
+    if not given.wide or RATER not in pattern or (LABEL in pattern) == (SYSTEM in pattern):
         return export, given
     table = export.table
     places = parts_of([str(c) for c in table.frame.columns], pattern)
@@ -338,6 +337,8 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
             go_on={"wide": None},
         )
     table, roles = with_items(table, list(places.values()), given)
+    if SYSTEM in pattern:
+        return _of_systems(export, table, places, roles, given)
     raters = list(dict.fromkeys(rater for rater, _ in places))
     labels = list(dict.fromkeys(label for _, label in places))
     rest = table.frame[_others(table, list(places.values()))]
@@ -362,6 +363,46 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     )  # fmt: skip
     asked = given.labels if given.labels is not None else {n: names[n] for n in answers}
     return made, replace(given, wide=None, labels=asked)
+
+
+def _of_systems(
+    export: Export,
+    table: Table,
+    places: Mapping[tuple[str, str], str],
+    roles: dict[str, tuple[str, ...]],
+    given: Arguments,
+) -> tuple[Export, Arguments]:
+    """Give each rating a row; ``places`` has the column of each rater and system.
+
+    An item is what a system made of a row, which is a cluster.
+    """
+    rest = table.frame[_others(table, list(places.values()))]
+    who, of, said = (free_name(name, rest) for name in ("rater", "system", "answer"))
+    cells = {(column, said): column for column in places.values()}
+    table, empty, _ = long_table(table, cells, who, {said: said}, [said], EMPTY)
+    pair = {column: names for names, column in places.items()}
+    raters, systems = zip(*table.frame[who].map(pair), strict=True)
+    frame = table.frame.assign(**{
+        name: pd.Series(words, dtype="str") for name, words in ((who, raters), (of, systems))
+    })  # fmt: skip
+    row = tuple([given.item] if isinstance(given.item, str) else given.item or roles["item"])
+    note = reader_note(
+        f"{counted(len(places), 'column')} were read as the answers of "
+        f"{counted(len(set(raters)), 'rater')} ({listed(sorted(set(raters)))}) to "
+        f"{counted(len(set(systems)), 'system')} ({listed(sorted(set(systems)))})"
+        + f"; {counted(empty, 'cell')} without an answer: left out"
+        * bool(empty),
+        code="columns-read",
+        columns=len(places),
+        empty=empty,
+    )
+    known = {"item": (*row, of), "rater": (who,), "system": (of,)}
+    known |= {"cluster": row} if given.cluster is None and len(row) == 1 else {}
+    made = replace(
+        export, table=replace(table, frame=frame), roles={**export.roles, **known},
+        notes=(*export.notes, note), title="a column for each rater and system",
+    )  # fmt: skip
+    return made, replace(given, wide=None, item=None, labels=given.labels or said)
 
 
 def long_table(

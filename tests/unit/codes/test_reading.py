@@ -307,6 +307,15 @@ KINDS = [
         right=shape(ITEMS, 3, 24),
     ),
     Kind(
+        code="wide-table",
+        call=call(pd.DataFrame({"unit": NUMBERS} | {
+            f"{system}_ann{n}": list("xyyxxy"[n:] + "xyyxxy"[:n]) * 2
+            for system in ("gpt4", "llama") for n in (1, 2, 3)
+        })),
+        mend=argument("wide"),
+        right=lambda r: shape(2 * ITEMS, 3, 72)(r) and list(r.systems) == ["gpt4", "llama"],
+    ),
+    Kind(
         code="count-table",
         call=call(
             pd.DataFrame({"unit": NUMBERS, "x": [3, 2, 0] * 4, "y": [1, 1, 4] * 4,
@@ -326,6 +335,22 @@ KINDS = [
         call=call(table(x=[1, 0, 0] * 8, y=[0, 1, 0] * 8, z=[0, 0, 1] * 8).drop(columns="label")),
         mend=argument("counts"),
         right=lambda r: shape(ITEMS, 2, 24)(r) and classes("x", "y", "z")(r),
+    ),
+    Kind(
+        code="one-hot",
+        call=call(
+            table(x=["x", "", ""] * 8, y=["", "x", ""] * 8, z=["", "", "x"] * 8)
+            .drop(columns="label")
+        ),
+        mend=argument("counts"),
+        right=lambda r: shape(ITEMS, 2, 24)(r) and classes("x", "y", "z")(r),
+    ),
+    Kind(
+        code="no-answers",
+        call=call(table(relevant=list("xyyx") * 6, Certainty=list("abca") * 6)
+                  .drop(columns="label")),
+        mend=argument("labels"),
+        right=lambda r: shape(ITEMS, 2, 24)(r) and classes("x", "y")(r),
     ),
     # Cells of several values.
     Kind(

@@ -13,12 +13,11 @@ from assay._util.errors import RatingsError
 from assay.data.task import Label
 from assay.io import read_ratings
 from assay.io.class_columns import vote_columns
+from assay.io.name_patterns import find_grid, parts_of
 from assay.io.wide_tables import (
     _called_alike,
     answer_columns,
-    find_grid,
     names_people,
-    parts_of,
 )
 
 

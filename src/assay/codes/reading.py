@@ -17,6 +17,10 @@ READING = {
         "The classes look like no and yes in several spellings. Merge them with `classes=`, or "
         "list them in a task file."
     ),
+    "broken-cells": (
+        "A few cells of a column of ratings hold none. Mend or empty them, or leave their rows out "
+        "with `set_aside=True`."
+    ),
     "changing-value": (
         "An item or a rater has two values of a fixed property, such as its cluster. Correct the "
         "column, or name another."

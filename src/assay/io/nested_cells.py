@@ -1,26 +1,33 @@
 """Cells of text tables that hold the ratings of an item, in JSON or as Python prints it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from assay._util.text import counted, listed
+from assay._util.errors import RatingsError, as_code
+from assay._util.text import counted, does, listed
+from assay._util.typing import Bools
+from assay._util.validation import cut
 from assay.io.files.json_records import ANSWERS, LISTS, flattened, is_rating
 from assay.io.names import ANSWER_COLUMNS, squash
 from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = ("", "[]", "{}")
+MOST_BROKEN = 0.1
+"""Largest share of cells without ratings in a column of ratings."""
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
 """Names of columns whose objects have an answer by rater or by question."""
 
 
-def unnested(table: Table) -> Table:
+def unnested(table: Table, *, lenient: bool = False) -> Table:
     """Give each rating in the cells of a column a row, and each answer of an object a column.
 
-    Nothing changes where a filled cell has something else. Rows without any rating are left out.
+    Nothing changes where many filled cells have something else; of a few, the rows are refused, or
+    lost if ``lenient``. Rows without any rating are left out.
     """
     frame = table.frame
     alone = not any(squash(str(c)) in ANSWERS for c in frame.columns)
@@ -31,6 +38,11 @@ def unnested(table: Table) -> Table:
     }
     if not parsed:
         return table
+    broken = ~np.all([frame[c].isin(held.keys()) for c, held in parsed.items()], axis=0)
+    if broken.any() and not lenient:
+        raise _no_objects(table, broken, parsed)
+    table = replace(table.taking(~broken), lost=(*table.lost, *table.lines[broken].tolist()))
+    frame = table.frame
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
     empty = int((~filled).sum())
     table = table.taking(np.flatnonzero(filled))
@@ -54,22 +66,38 @@ def unnested(table: Table) -> Table:
     return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
 
 
+def _no_objects(table: Table, rows: Bools, parsed: Mapping[str, Mapping[str, Any]]) -> RatingsError:
+    column, held = next((c, h) for c, h in parsed.items() if not table.frame[c][rows].isin(h).all())
+    cells = table.frame[column][rows & ~table.frame[column].isin(held.keys())]
+    return RatingsError.of(
+        "broken-cells",
+        f"{counted(len(cells), 'cell')} of {column} {does(len(cells), 'hold')} no ratings, as the "
+        f"others do: {cut(cells.iloc[0])}",
+        table.source,
+        where=table.where(rows, column),
+        mend=f"mend or empty them; or leave these rows out: {as_code({'set_aside': True})}",
+        numbers={"cells": len(cells)},
+        go_on={"set_aside": True},
+    )
+
+
 def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any] | None:
-    """Return the ratings in each distinct cell; None if a filled one has something else.
+    """Return the ratings in each distinct cell but a few; None if many have something else.
 
     A list has objects with a rater and an answer each. An object has a plain answer for each key;
     or it has one that is called so, and no column of the table is (it stands ``alone``).
     """
     found: dict[str, Any] = {}
-    kinds = set()
+    kinds, broken = set(), []
     for cell in map(str, pd.unique(column)):
         bare = unfenced(cell)
         if bare in NOTHING:
             found[cell] = None
             continue
-        if bare[0] + bare[-1] not in ("[]", "{}"):
-            return None
-        value = parsed(bare)
+        value = parsed(bare) if bare[0] + bare[-1] in ("[]", "{}") else None
+        if value is None:
+            broken.append(cell)
+            continue
         if isinstance(value, list):
             is_told = all(map(is_rating, value))
         else:
@@ -88,7 +116,8 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
         if not is_told or len(kinds) > 1:
             return None
         found[cell] = value
-    return found if any(found.values()) else None
+    few = column.isin(broken).mean() <= MOST_BROKEN
+    return found if few and any(found.values()) else None
 
 
 def _text(value: object) -> str:

@@ -71,7 +71,7 @@ NO_RATER = "no rater"
 """Why a row is set aside that names nobody."""
 TRUTH_ROWS = "known truth"
 """Why the rows of the rater of the truth are set aside."""
-RAGGED = "wrong number of fields"
+UNREAD = "no readable row"
 """Reason for setting aside a line that is no row."""
 
 
@@ -138,7 +138,7 @@ class Ledger:
     def aside(self, item: "pd.Series[str]", rater: "pd.Series[str]") -> pd.DataFrame:
         """Return the rows set aside, in file order (see ``Accounting.set_aside``)."""
         columns = ["line", "item", "rater", "reason", "detail"]
-        lost = pd.DataFrame({"line": self.table.lost, "item": "", "rater": "", "reason": RAGGED,
+        lost = pd.DataFrame({"line": self.table.lost, "item": "", "rater": "", "reason": UNREAD,
                              "detail": ""})  # fmt: skip
         if not self._aside:
             empty = pd.DataFrame({c: pd.Series(dtype="str") for c in columns})

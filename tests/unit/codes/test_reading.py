@@ -354,6 +354,14 @@ KINDS = [
     ),
     # Cells of several values.
     Kind(
+        code="broken-cells",
+        call=call(table(answer=['{"relevant": "x"}', '{"relevant": "y"}', '{"relevant": "x"}'] * 7
+                        + ['{"relevant": "y"}', '{"relevant": "x"}', "ERROR timeout"])
+                  .drop(columns="label"), labels="relevant"),
+        mend=instead(set_aside=True),
+        right=lambda r: len(r.answers) == 23 and classes("x", "y")(r),
+    ),
+    Kind(
         code="multi-select",
         call=call(table(label=OPTIONS * 4)),
         mend=python(),

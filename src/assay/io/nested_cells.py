@@ -17,6 +17,8 @@ from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = ("", "[]", "{}")
+FEW = 3
+"""Distinct cells without ratings that are a few, whatever the cells before them are."""
 MOST_BROKEN = 0.1
 """Largest share of cells without ratings in a column of ratings."""
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
@@ -97,6 +99,8 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
         value = parsed(bare) if bare[0] + bare[-1] in ("[]", "{}") else None
         if value is None:
             broken.append(cell)
+            if len(broken) > max(FEW, MOST_BROKEN * (len(found) + len(broken))):
+                return None
             continue
         if isinstance(value, list):
             is_told = all(map(is_rating, value))
@@ -116,8 +120,8 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
         if not is_told or len(kinds) > 1:
             return None
         found[cell] = value
-    few = column.isin(broken).mean() <= MOST_BROKEN
-    return found if few and any(found.values()) else None
+    told = any(found.values()) and column.isin(broken).mean() <= MOST_BROKEN
+    return found if told else None
 
 
 def _text(value: object) -> str:

@@ -26,9 +26,10 @@ def with_one_order(table: Table) -> Table:
     series = _series(list(named))
     told: dict[frozenset[str], list[tuple[Sides, Sides, dict[str, int]]]] = {}
     for winner in named if series else ():
-        words = frozenset(map(str, pd.unique(frame[winner])))
-        if len(words) > MOST_WORDS:
+        values = pd.unique(frame[winner])
+        if len(values) > MOST_WORDS:
             continue
+        words = frozenset(map(str, values))
         if words not in told:
             told[words] = list(_told(words, series, named))
         for columns, sides, side in told[words]:

@@ -7,10 +7,9 @@ import pandas as pd
 
 from assay._util.errors import as_code
 from assay._util.text import listed
-from assay.data.class_words import BINARY_SPELLINGS, canonical
+from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Task
-from assay.io.likely_columns import mark_columns
-from assay.io.names import COUNT_NAMES, KNOWN, squash, words_in, words_of
+from assay.io.names import COUNT_NAMES, KNOWN, empty_cells, squash, words_in, words_of
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import TOTALS, number_column, report_shares, total_column
 
@@ -164,15 +163,26 @@ def _steady(frame: pd.DataFrame, whole: Sequence[str], *, exactly: bool = False)
     return []
 
 
+def is_mark_column(column: "pd.Series[str]") -> bool:
+    """Whether a column holds one word or nothing, and the word does not say no.
+
+    >>> [is_mark_column(pd.Series(cells, dtype="str")) for cells in (["x", ""], ["no", ""])]
+    [True, False]
+    """
+    words = words_in(column)
+    said = [(FOREIGN | BINARY_SPELLINGS).get(canonical(word)) for word in words]
+    return len(words) == 1 and said != [0] and bool(empty_cells(column).any())
+
+
 def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:
     """Add a problem, and return True, if each class has a column of 0 and 1, or of marks."""
     flags = _one_hot(frame)
     if not flags:
         return False
-    mark = next(iter(words_in(frame[flags[0]]) - {"0", "false"}))
+    has = "1" if frame[flags].isin(["0", "1", "true", "false"]).all(axis=None) else "a mark"
     ledger.problem(
         "one-hot",
-        f"each row has {mark} in a single one of {listed(flags, SHOWN)}: they look like the "
+        f"each row has {has} in a single one of {listed(flags, SHOWN)}: they look like the "
         "classes of one answer",
         allowed="a column with the class",
         mend=f"if they are, give {as_code({'counts': flags})}",
@@ -185,14 +195,14 @@ def _one_hot(frame: pd.DataFrame) -> list[str]:
     """Return the columns with a single 1 or mark in each row: all such, or those of one stem."""
     columns = [str(c) for c in frame.columns]
     flags = [c for c in columns if frame[c].isin(["0", "1", "true", "false"]).all()]
-    marks = [c for c in mark_columns(frame, columns) if c not in flags]
+    marks = [c for c in columns if c not in flags and is_mark_column(frame[c])]
     for part in (flags, marks):
         stems: dict[str, list[str]] = {"": part}
         for column in part:
             if sign := STEM.fullmatch(column):
                 stems.setdefault(sign[1], []).append(column)
         for group in stems.values():
-            told = ~frame[group].isin(["0", "false", ""])
+            told = ~frame[group].isin(["0", "false"]) & ~frame[group].apply(empty_cells)
             if len(group) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not told.any().all():
                 continue
             if (told.sum(axis=1) == 1).all():

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from assay.io.likely_columns import MOST_CLASSES
 from assay.io.names import (
+    ALL_KNOWN,
     EXPERTS,
     SYSTEM_NAMES,
+    bare,
+    names_answer,
     names_criterion,
     names_question,
-    names_rater,
     names_system,
     words_in,
     words_of,
@@ -23,12 +26,8 @@ RATER, LABEL, SYSTEM = "{rater}", "{label}", "{system}"
 """Slots of a pattern of names of columns, such as ``{rater}_{label}`` or ``{system}_{rater}``."""
 BETWEEN = re.compile(r"[\s_.:/|-]+")
 """What stands between the two parts of such a name."""
-NUMBERED = re.compile(r"(r|a|ann|anno|annot|coder|judge|user)[\s_-]?\d+")
-"""A rater in the name of a column, by number."""
 FEWEST = 2
 """Fewest raters, and fewest questions."""
-MOST_CLASSES = 12
-"""Most values of a column of answers."""
 MOST_LABELS = 8
 """Most questions; beyond, the parts of names are rather items."""
 
@@ -37,8 +36,8 @@ MOST_LABELS = 8
 class Grid:
     """A pattern of names, the raters and labels in them, and the column of each pair.
 
-    ``turned`` is the pattern that takes the raters for the questions, if that fits too.
-    Systems stand in the place of the labels if the pattern says so.
+    ``turned`` is a pattern of raters and questions that fits too. Systems stand in the place of
+    the labels if the pattern says so.
     """
 
     pattern: str
@@ -58,16 +57,19 @@ def find_grid(frame: pd.DataFrame, columns: Sequence[str]) -> Grid | None:
     >>> find_grid(frame, names).pattern
     '{rater}_{label}'
     """
-    few = {c: words for c in columns if (words := few_values(frame[c]))}
+    own = [c for c in columns if bare(c) not in ALL_KNOWN]
+    few = {c: words for c in own if (words := few_values(frame[c]))}
     parted = [_parted(few, at=at, rater_first=first) for at in (0, -1) for first in (True, False)]
     found = [grid for grid in parted if grid is not None and _likelihood(grid) >= 0]
     best = max(found, key=_likelihood, default=None)
     if best is None:
         return None
     turned = [grid.pattern for grid in found if grid.raters == best.labels]
-    of_systems = (one for one in found if all(map(_is_system, one.labels)))
-    if (other := next(of_systems, None)) and all(map(_is_rater, other.raters)):
-        return replace(other, pattern=other.pattern.replace(LABEL, SYSTEM))
+    of_systems = [one for one in found if all(map(_is_system, one.labels))]
+    if of_systems and all(map(_may_be_rater, of_systems[0].raters)):
+        other = of_systems[0]
+        pattern = other.pattern.replace(LABEL, SYSTEM)
+        return replace(other, pattern=pattern, turned=best.pattern)
     return replace(best, turned=next(iter(turned), ""))
 
 
@@ -119,11 +121,12 @@ def _looks(name: str) -> int:
 
 
 def _is_system(name: str) -> bool:
-    return names_system(name) or bool(SYSTEM_NAMES & set(words_of(name)))
+    told = names_system(name) or bool(SYSTEM_NAMES & set(words_of(name)))
+    return told and _looks(name) != -1
 
 
-def _is_rater(name: str) -> bool:
-    return names_rater(name) or _looks(name) == 1 or bool(NUMBERED.fullmatch(name.casefold()))
+def _may_be_rater(name: str) -> bool:
+    return _looks(name) != -1 and not names_answer(name)
 
 
 def parts_of(columns: Sequence[str], pattern: str) -> dict[tuple[str, str], str]:

@@ -9,18 +9,18 @@ import pandas as pd
 
 from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted, does, listed
-from assay._util.typing import Bools
 from assay._util.validation import cut
+from assay.data.class_words import canonical
 from assay.io.files.json_records import ANSWERS, LISTS, flattened, is_rating
-from assay.io.names import ANSWER_COLUMNS, squash
+from assay.io.names import ANSWER_COLUMNS, EMPTY, squash
 from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
-NOTHING = ("", "[]", "{}")
-FEW = 3
-"""Distinct cells without ratings that are a few, whatever the cells before them are."""
+NOTHING = EMPTY | {"[]", "{}"}
+MIN_BROKEN = 3
+"""Distinct cells without ratings that are few in any column."""
 MOST_BROKEN = 0.1
-"""Largest share of cells without ratings in a column of ratings."""
+"""Largest share of the filled cells without ratings in a column of ratings."""
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
 """Names of columns whose objects have an answer by rater or by question."""
 
@@ -42,7 +42,7 @@ def unnested(table: Table, *, lenient: bool = False) -> Table:
         return table
     broken = ~np.all([frame[c].isin(held.keys()) for c, held in parsed.items()], axis=0)
     if broken.any() and not lenient:
-        raise _no_objects(table, broken, parsed)
+        raise _of_broken_cells(table, parsed)
     table = replace(table.taking(~broken), lost=(*table.lost, *table.lines[broken].tolist()))
     frame = table.frame
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
@@ -68,9 +68,11 @@ def unnested(table: Table, *, lenient: bool = False) -> Table:
     return replace(table.noted(note), frame=text, lines=table.lines[np.array(of)])
 
 
-def _no_objects(table: Table, rows: Bools, parsed: Mapping[str, Mapping[str, Any]]) -> RatingsError:
-    column, held = next((c, h) for c, h in parsed.items() if not table.frame[c][rows].isin(h).all())
-    cells = table.frame[column][rows & ~table.frame[column].isin(held.keys())]
+def _of_broken_cells(table: Table, parsed: Mapping[str, Mapping[str, Any]]) -> RatingsError:
+    """Return the error about the first column in which a few cells hold no ratings."""
+    held = {c: table.frame[c].isin(known.keys()).to_numpy(bool) for c, known in parsed.items()}
+    column, rows = next((c, ~known) for c, known in held.items() if not known.all())
+    cells = table.frame[column][rows]
     return RatingsError.of(
         "broken-cells",
         f"{counted(len(cells), 'cell')} of {column} {does(len(cells), 'hold')} no ratings, as the "
@@ -93,13 +95,13 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
     kinds, broken = set(), []
     for cell in map(str, pd.unique(column)):
         bare = unfenced(cell)
-        if bare in NOTHING:
+        if canonical(bare) in NOTHING:
             found[cell] = None
             continue
         value = parsed(bare) if bare[0] + bare[-1] in ("[]", "{}") else None
         if value is None:
             broken.append(cell)
-            if len(broken) > max(FEW, MOST_BROKEN * (len(found) + len(broken))):
+            if len(broken) > max(MIN_BROKEN, MOST_BROKEN * len(column)):
                 return None
             continue
         if isinstance(value, list):
@@ -120,8 +122,10 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
         if not is_told or len(kinds) > 1:
             return None
         found[cell] = value
-    told = any(found.values()) and column.isin(broken).mean() <= MOST_BROKEN
-    return found if told else None
+    if not any(found.values()):
+        return None
+    filled = (~column.isin([cell for cell, value in found.items() if value is None])).sum()
+    return found if column.isin(broken).sum() <= MOST_BROKEN * filled else None
 
 
 def _text(value: object) -> str:

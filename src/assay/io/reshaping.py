@@ -16,13 +16,23 @@ from assay._util.typing import Ints
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments, names_in
-from assay.io.class_columns import COUNTED, vote_columns
+from assay.io.class_columns import COUNTED, is_mark_column, vote_columns
 from assay.io.derived_columns import derived_columns
 from assay.io.files.delimited import ROW_NAME
 from assay.io.formats import Export
-from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers, mark_columns
+from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
 from assay.io.name_patterns import LABEL, RATER, SYSTEM, few_values, parts_of
-from assay.io.names import COUNT, EMPTY, RECOGNISED, ColumnFinder, count_column, words_of
+from assay.io.names import (
+    ALL_KNOWN,
+    COUNT,
+    EMPTY,
+    RECOGNISED,
+    ColumnFinder,
+    bare,
+    count_column,
+    empty_cells,
+    words_of,
+)
 from assay.io.share_tables import (
     TOTALS,
     names_of_shares,
@@ -190,10 +200,10 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
 
 
 def _votes(table: Table, column: str, columns: Sequence[str]) -> Ints:
-    """Return the counts of a column; an empty cell is 0, and a mark beside empty cells 1."""
-    cells = table.frame[column].str.strip().replace("", "0")
-    if mark_columns(table.frame, [column]) and not cells.str.fullmatch(COUNT).all():
-        cells = cells.where(cells == "0", "1")
+    """Return the counts of a column; an empty cell is 0, and so is false. A mark and true are 1."""
+    cells = table.frame[column].str.strip().replace({"": "0", "false": "0", "true": "1"})
+    if is_mark_column(table.frame[column]) and not cells.str.fullmatch(COUNT).all():
+        cells = pd.Series((~empty_cells(table.frame[column])).astype(int).astype(str), cells.index)
     odd = ~cells.str.fullmatch(COUNT).to_numpy(bool)
     if odd.any():
         rest = [c for c in columns if c != column]
@@ -328,6 +338,8 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
         return export, given
     table = export.table
     places = parts_of([str(c) for c in table.frame.columns], pattern)
+    if SYSTEM in pattern:
+        places = {part: c for part, c in places.items() if bare(c) not in ALL_KNOWN}
     if not places:
         raise RatingsError.of(
             "unknown-column",
@@ -336,9 +348,9 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
             mend=f"columns: {listed([str(c) for c in table.frame.columns])}",
             go_on={"wide": None},
         )
-    table, roles = with_items(table, list(places.values()), given)
     if SYSTEM in pattern:
-        return _of_systems(export, table, places, roles, given)
+        return _of_systems(export, places, given)
+    table, roles = with_items(table, list(places.values()), given)
     raters = list(dict.fromkeys(rater for rater, _ in places))
     labels = list(dict.fromkeys(label for _, label in places))
     rest = table.frame[_others(table, list(places.values()))]
@@ -366,43 +378,52 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
 
 
 def _of_systems(
-    export: Export,
-    table: Table,
-    places: Mapping[tuple[str, str], str],
-    roles: dict[str, tuple[str, ...]],
-    given: Arguments,
+    export: Export, places: Mapping[tuple[str, str], str], given: Arguments
 ) -> tuple[Export, Arguments]:
     """Give each rating a row; ``places`` has the column of each rater and system.
 
-    An item is what a system made of a row, which is a cluster.
+    An item is what a system made of a row, which is a cluster. Parts of names whose columns hold
+    many values, such as texts, are no raters.
     """
+    frame = export.table.frame
+    texts = {rater for (rater, _), column in places.items() if not few_values(frame[column])}
+    if texts < {rater for rater, _ in places}:
+        places = {(rater, of): c for (rater, of), c in places.items() if rater not in texts}
+    table, roles = with_items(export.table, list(places.values()), given)
     rest = table.frame[_others(table, list(places.values()))]
+    asked = names_in(given.item)
+    row = tuple(asked or roles["item"])
+    if not asked and rest.duplicated(list(row)).any():  # a document, beside what names the row
+        row = next(((c,) for c in rest if not rest[c].duplicated().any()), row)
     who, of, said = (free_name(name, rest) for name in ("rater", "system", "answer"))
     cells = {(column, said): column for column in places.values()}
     table, empty, _ = long_table(table, cells, who, {said: said}, [said], EMPTY)
-    pair = {column: names for names, column in places.items()}
-    raters, systems = zip(*table.frame[who].map(pair), strict=True)
+    rater, system = ({c: part[n] for part, c in places.items()} for n in (0, 1))
     frame = table.frame.assign(**{
-        name: pd.Series(words, dtype="str") for name, words in ((who, raters), (of, systems))
+        who: table.frame[who].map(rater).astype("str"),
+        of: table.frame[who].map(system).astype("str"),
     })  # fmt: skip
-    row = tuple([given.item] if isinstance(given.item, str) else given.item or roles["item"])
+    raters, systems = (list(dict.fromkeys(part.values())) for part in (rater, system))
     note = reader_note(
         f"{counted(len(places), 'column')} were read as the answers of "
-        f"{counted(len(set(raters)), 'rater')} ({listed(sorted(set(raters)))}) to "
-        f"{counted(len(set(systems)), 'system')} ({listed(sorted(set(systems)))})"
+        f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
+        f"{counted(len(systems), 'system')} ({listed(systems)})"
         + f"; {counted(empty, 'cell')} without an answer: left out"
         * bool(empty),
         code="columns-read",
         columns=len(places),
         empty=empty,
     )
-    known = {"item": (*row, of), "rater": (who,), "system": (of,)}
-    known |= {"cluster": row} if given.cluster is None and len(row) == 1 else {}
+    known = {"rater": (who,), "system": (of,)}
+    known |= {} if asked else {"item": (*row, of)}
+    if given.cluster is None and len(row) == 1:
+        given = replace(given, cluster=row[0])
     made = replace(
         export, table=replace(table, frame=frame), roles={**export.roles, **known},
         notes=(*export.notes, note), title="a column for each rater and system",
     )  # fmt: skip
-    return made, replace(given, wide=None, item=None, labels=given.labels or said)
+    item = [*asked, of] if asked else None
+    return made, replace(given, wide=None, item=item, labels=given.labels or said)
 
 
 def long_table(

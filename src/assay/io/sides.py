@@ -11,6 +11,8 @@ from assay.data.class_words import NUMBER, canonical
 from assay.io.names import names_system, squash, words_of
 from assay.io.tables import Table, reader_note
 
+LONGEST = 20
+"""Most words of a name of a column that has a side in it."""
 MOST_WORDS = 12
 """Most distinct words of an answer that names a side."""
 WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -35,23 +37,29 @@ def with_one_order(table: Table) -> Table:
         for columns, sides, side in told[words]:
             if winner not in columns and (turned := _turned(frame, columns)).any():
                 one, other = sides
-                both = [(s[one], s[other]) for s in series if s.keys() >= {*sides}]
+                both = [
+                    pair
+                    for named in series
+                    if named.keys() >= {*sides}
+                    for pair in zip(named[one], named[other], strict=False)
+                ]
                 return _reordered(table, winner, columns, turned, side, both)
     return table
 
 
-def _series(columns: list[str]) -> list[dict[str, str]]:
+def _series(columns: list[str]) -> list[dict[str, list[str]]]:
     """Return columns whose names differ in one word, by this word."""
-    found: dict[tuple[str | None, ...], dict[str, str]] = {}
+    found: dict[tuple[str | None, ...], dict[str, list[str]]] = {}
     for column in columns:
         parts = WORD.findall(column.casefold())
-        for n, word in enumerate(parts):
-            found.setdefault((*parts[:n], None, *parts[n + 1 :]), {}).setdefault(word, column)
+        for n, word in enumerate(parts if len(parts) <= LONGEST else ()):
+            rest = (*parts[:n], None, *parts[n + 1 :])
+            found.setdefault(rest, {}).setdefault(word, []).append(column)
     return [one for one in found.values() if len(one) > 1]
 
 
 def _told(
-    words: frozenset[str], series: list[dict[str, str]], named: dict[str, str]
+    words: frozenset[str], series: list[dict[str, list[str]]], named: dict[str, str]
 ) -> Iterator[tuple[Sides, Sides, dict[str, int]]]:
     """Return pairs of columns both of which words name: columns, their words, and sides.
 
@@ -63,9 +71,9 @@ def _told(
     parts = {word: canonical(word) for word in sorted(words)}
     known, called = set(parts.values()), set(whole.values())
     for columns in series:
-        near = [part for part, one in columns.items() if part in known or named[one] in called]
+        near = [part for part, ones in columns.items() if part in known or named[ones[0]] in called]
         for sides in combinations(near, 2):
-            pair = columns[sides[0]], columns[sides[1]]
+            pair = columns[sides[0]][0], columns[sides[1]][0]
             of_systems = any(map(names_system, pair))
             side = {
                 word: n

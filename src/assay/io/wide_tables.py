@@ -14,8 +14,8 @@ from assay.data.task import Label, Task
 from assay.io.cells import spellings
 from assay.io.derived_columns import derived_columns
 from assay.io.files.file_paths import FILE
-from assay.io.likely_columns import likely_columns
-from assay.io.name_patterns import MOST_CLASSES, SYSTEM, Grid, find_grid
+from assay.io.likely_columns import MOST_CLASSES, likely_columns
+from assay.io.name_patterns import SYSTEM, Grid, find_grid
 from assay.io.names import (
     ALL_KNOWN,
     COUNT_NAMES,
@@ -232,7 +232,8 @@ def _report_grid(grid: Grid, ledger: Ledger) -> None:
             f"({first_names(grid.raters, SHOWN)}) to {len(grid.labels)} systems "
             f"({first_names(grid.labels, SHOWN)})"
         )
-        mend = f"if they do, give {as_code(reading)}"
+        turned = as_code({"wide": grid.turned})
+        mend = f"if they do, give {as_code(reading)}; or {turned} if they answer questions"
         _report([*grid.columns.values()], seen, "the answer", mend, reading, ledger)
         return
     seen = (

@@ -33,3 +33,18 @@ def test_votes_that_sum_to_their_number_are_found_beside_an_answer(
 def test_numbers_that_do_not_sum_to_the_count_are_no_votes() -> None:
     frame = pd.DataFrame({"count": 3, "a": THREE[:, 0], "b": THREE[:, 1], "label": "x"})
     assert vote_columns(frame.astype(str)[["count", "a", "b", "label"]]) == []
+
+
+@pytest.mark.parametrize(("mark", "none"), [("x", ""), ("x", "NA"), ("true", "false"), ("1", "0")])
+def test_a_mark_in_one_of_several_columns_is_one_answer(mark: str, none: str) -> None:
+    """Words for no answer are no marks."""
+    flags = {c: [mark if n % 3 == k else none for n in range(12)] for k, c in enumerate("pqr")}
+    ratings = read_ratings(pd.DataFrame({"item": range(12)} | flags), counts=list(flags))
+    assert len(ratings.answers) == 12
+    assert ratings.task.labels[0].classes == ("p", "q", "r")
+
+
+def test_a_mark_that_says_no_is_no_vote() -> None:
+    flags = {c: ["No" if n % 3 == k else "" for n in range(12)] for k, c in enumerate("pqr")}
+    with pytest.raises(RatingsError, check=refusal("no-counts")):
+        read_ratings(pd.DataFrame({"item": range(12)} | flags), counts=list(flags))

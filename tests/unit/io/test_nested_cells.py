@@ -124,3 +124,21 @@ def test_reasons_are_no_items() -> None:
     with pytest.raises(RatingsError) as caught:
         read_ratings(table)
     assert caught.value.go_on["item"] == ["prompt_id", "model"]
+
+
+@pytest.mark.parametrize("first", [0, 92])
+def test_a_few_broken_cells_are_named_wherever_they_stand(first: int) -> None:
+    cells = ['{"rating": "ok"}', '{"rating": "bad"}'] * 50
+    cells[first : first + 8] = [f"timeout {n}" for n in range(8)]
+    cells[50] = "NA"  # no answer
+    table = pd.DataFrame({"item": np.arange(100) // 2, "rater": list("ab") * 50, "raw": cells})
+    with pytest.raises(RatingsError, check=refusal("broken-cells")):
+        read_ratings(table)
+    assert len(read_ratings(table, labels="rating", set_aside=True).answers) == 91
+
+
+def test_remarks_of_which_one_is_an_object_are_no_broken_ratings() -> None:
+    notes = ["", '[{"rater": "x", "label": "yes"}]', "see above", "meh", *[""] * 116]
+    table = pd.DataFrame({"item": np.arange(120) // 3, "rater": list("abc") * 40,
+                          "label": list("yyn") * 40, "notes": notes})  # fmt: skip
+    assert len(read_ratings(table).answers) == 120

@@ -62,6 +62,16 @@ def test_columns_of_a_side_move_together(order: str) -> None:
     assert set(ratings.items["length_b"]) == {"short"}
 
 
+def test_columns_whose_names_have_the_same_words_move_too() -> None:
+    table = battles(*NAMES[0], swap=True)
+    for side in "ab":
+        for name in (f"length_{side}", f"length {side}"):
+            table[name] = np.where(table[f"model_{side}"] == "alpha", "long", "short")
+    names = ["length_a", "length a"]
+    ratings = read_ratings(table, task="single", item="prompt", covariates=names)
+    assert set(ratings.items[names].stack()) == {"long"}
+
+
 def test_numbered_raters_beside_a_grade_are_no_sides() -> None:
     rng = np.random.default_rng(3)
     table = pd.DataFrame(

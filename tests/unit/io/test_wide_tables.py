@@ -325,3 +325,55 @@ def test_a_row_of_right_answers_shows_that_rows_are_raters() -> None:
     with pytest.raises(RatingsError) as caught:  # a word among others
         read_ratings(frame.replace("Musterlösung", "gold").rename(columns={"name": "item"}))
     assert "truth_rater" not in caught.value.problems[0].go_on
+
+
+ANSWERED = {
+    f"{system}_ann{n}": [("good", "bad")[(n * row + len(system)) % 3 > 0] for row in range(30)]
+    for system in ("gpt4", "llama")
+    for n in (1, 2, 3)
+}
+BESIDE: dict[str, dict[str, list[str]]] = {
+    "nothing": {},
+    "texts": {f"{system}_response": [f"{system} {n}" for n in range(30)] for system in "ab"},
+    "documents": {"doc_id": [f"d{n // 3}" for n in range(30)]},
+    "a document": {"document": list("ab") * 15},
+}
+
+
+@pytest.mark.parametrize("item", [None, "Prompt_ID"])
+@pytest.mark.parametrize("beside", BESIDE)
+def test_columns_of_systems_and_raters_are_ratings_of_what_systems_made(
+    beside: str, item: str | None
+) -> None:
+    prompt = {"prompt_id": [f"p{n}" for n in range(30)]}
+    frame = pd.DataFrame(prompt | BESIDE[beside] | ANSWERED)
+    ratings = read_ratings(frame, task="single", wide="{system}_{rater}", item=item)
+    assert (len(ratings.answers), len(ratings.items)) == (180, 60)
+    assert list(ratings.systems) == ["gpt4", "llama"]
+    assert list(ratings.raters.index) == ["ann1", "ann2", "ann3"]
+    assert ratings.panels["cluster"].nunique() == 30
+    assert ratings.task.labels[0].classes == ("bad", "good")
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (("gpt4_alice", "gpt4_bob", "llama_alice", "llama_bob"), "{system}_{rater}"),
+        (("ann1-gpt4", "ann2-gpt4", "ann1-llama", "ann2-llama"), "{rater}-{system}"),
+        (("gpt4_fluent", "gpt4_relevant", "llama_fluent", "llama_relevant"), "{rater}_{label}"),
+        (("r1_model_correct", "r1_model_clear", "r2_model_correct", "r2_model_clear"),
+         "{rater}_{label}"),
+    ],
+)  # fmt: skip
+def test_names_tell_systems_from_raters_and_criteria(names: tuple[str, ...], pattern: str) -> None:
+    frame = pd.DataFrame({name: list("xyyx") * 3 for name in names})
+    grid = find_grid(frame, list(names))
+    assert grid is not None
+    assert grid.pattern == pattern
+
+
+def test_columns_of_systems_without_an_answer_are_refused() -> None:
+    frame = pd.DataFrame(ANSWERED).assign(prompt_id=range(30))
+    frame[list(ANSWERED)] = ""
+    with pytest.raises(RatingsError, check=refusal("no-answer-given")):
+        read_ratings(frame, task="single", wide="{system}_{rater}")

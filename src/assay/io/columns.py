@@ -21,7 +21,13 @@ from assay.io.identifiers import (
     key_in_lists,
     keys_of,
 )
-from assay.io.likely_columns import IDENTIFIER, MOST_REPEATED, likely_columns, likely_key
+from assay.io.likely_columns import (
+    IDENTIFIER,
+    MOST_REPEATED,
+    are_times,
+    likely_columns,
+    likely_key,
+)
 from assay.io.names import (
     ALL_KNOWN,
     ASKED,
@@ -166,6 +172,7 @@ def require(
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     used = {c for one in roles.values() for c in one.columns}
     free = [str(c) for c in frame.columns if c not in used | {*answers, *_proposed(ledger)}]
+    free = [c for c in free if not are_times(frame[c])] or free
     found = _likely(roles, answers, ledger)
     guess: str | list[str] = found.get(role, "")
     if role == "item" and {"item", "system"} <= set(found):

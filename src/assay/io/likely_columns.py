@@ -33,6 +33,8 @@ from assay.io.names import (
 
 FIRST_ROWS, MOST_ROWS = 2000, 20_000
 """Rows that are looked at: for a first look, and for what is rare."""
+TIME = r"(\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d{2,4}),?[T ]+\d\d?:\d\d.*"
+"""A date with its time."""
 MOST_CLASSES = 12
 MOST_FREE = 12
 """Most columns tried for each of the three."""
@@ -229,6 +231,16 @@ def left_out(columns: Sequence[str], kept: Sequence[str]) -> str:
         f"one model cannot hold all {len(left) + len(kept)} labels, so that {len(kept)} are kept: "
         f"the first of those with the fewest classes; left out: {listed(left)}"
     )
+
+
+def are_times(column: "pd.Series[str]") -> bool:
+    """Whether a column says when: dates with times, which name nothing that is rated.
+
+    >>> are_times(pd.Series(["2024-05-25T16:03:22Z", "25.5.2024 16:03", ""], dtype="str"))
+    True
+    """
+    told = column[column.str.strip() != ""].str.strip()
+    return not told.empty and bool(told.str.fullmatch(TIME).all())
 
 
 def are_numbers(column: "pd.Series[str]") -> bool:

@@ -22,6 +22,8 @@ from assay.io.tables import SET_ASIDE, Table, cell_text, reader_note
 from assay.io.wide_tables import names_people
 
 FIRST_CELLS = 100
+VERDICT = re.compile(r"\[\[\s*([^\[\]{}'\",]+?)\s*\]\]")
+"""A word in double brackets, [[A]]: the form in which prompts ask judges for a verdict."""
 NAMED = ("rater", "item", "cluster", "system")
 """Roles whose names may be lists of parts."""
 Lists = dict[str, list[object]]
@@ -30,14 +32,20 @@ Lists = dict[str, list[object]]
 def single_elements(table: Table) -> Table:
     """Replace lists of one element by it, and empty ones by nothing, with a note.
 
-    Other cells of the column may be plain; columns with longer lists stay as they are.
+    Other cells of the column may be plain; columns with longer lists stay as they are. So are words
+    in double brackets, as prompts ask judges for.
     """
     frame, notes = table.frame, []
     for column in table.frame.columns:
         if not table.frame[column].str.startswith("[").any():
             continue
         cells = [c for c in map(str, pd.unique(table.frame[column])) if c and _may_be_list(c)]
-        lists = {cell: items for cell in cells if (items := elements(cell)) is not None}
+        lists = {
+            cell: items
+            for cell in cells
+            if (items := [hit[1]] if (hit := VERDICT.fullmatch(cell)) else elements(cell))
+            is not None
+        }
         if lists and max(map(len, lists.values())) == 1:
             words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
             told = [words.get(cell, cell) for cell in frame[column]]

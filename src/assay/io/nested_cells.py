@@ -12,17 +12,30 @@ from assay._util.text import counted, does, listed
 from assay._util.validation import cut
 from assay.data.class_words import canonical
 from assay.io.files.json_records import ANSWERS, LISTS, flattened, is_rating
-from assay.io.names import ANSWER_COLUMNS, EMPTY, squash
+from assay.io.names import ANSWER_COLUMNS, EMPTY, squash, words_of
 from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = EMPTY | {"[]", "{}"}
 MIN_BROKEN = 3
 """Distinct cells without ratings that are few in any column."""
-MOST_BROKEN = 0.1
+MOST_BROKEN = 0.2
 """Largest share of the filled cells without ratings in a column of ratings."""
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
 """Names of columns whose objects have an answer by rater or by question."""
+JUDGED = frozenset(
+    {
+        "judge",
+        "judgment",
+        "judgement",
+        "judgments",
+        "ratings",
+        "evaluation",
+        "eval",
+        "output",
+    }
+)
+"""Words in the name of such a column, where no other column is the answer."""
 
 
 def unnested(table: Table, *, lenient: bool = False) -> Table:
@@ -89,7 +102,8 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
     """Return the ratings in each distinct cell but a few; None if many have something else.
 
     A list has objects with a rater and an answer each. An object has a plain answer for each key;
-    or it has one that is called so, and no column of the table is (it stands ``alone``).
+    or it has one that is called so, or its column is called after a judge, and no column of the
+    table is called an answer (it stands ``alone``).
     """
     found: dict[str, Any] = {}
     kinds, broken = set(), []
@@ -115,6 +129,7 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
                 and not is_rating(value)
                 and (
                     squash(name) in BY_NAME
+                    or (alone and bool(JUDGED & set(words_of(name))))
                     or (alone and not ANSWERS.isdisjoint(map(squash, value)))
                 )
             )

@@ -299,8 +299,8 @@ def read_ratings(
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
         plain = without_summaries(without_import_rows(plain))
-        plain = with_one_order(unnested(plain, lenient=set_aside))
-        export = Export(table=named_singly(single_elements(plain)))
+        plain = single_elements(unnested(plain, lenient=set_aside))
+        export = Export(table=named_singly(with_one_order(plain)))
     export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)

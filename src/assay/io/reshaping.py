@@ -27,10 +27,13 @@ from assay.io.names import (
     COUNT,
     EMPTY,
     RECOGNISED,
+    REMARKS,
     ColumnFinder,
     bare,
     count_column,
     empty_cells,
+    names_sureness,
+    squash,
     words_of,
 )
 from assay.io.share_tables import (
@@ -356,7 +359,8 @@ def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
     rest = table.frame[_others(table, list(places.values()))]
     names = {label: free_name(label, rest) for label in labels}
     many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
-    answers = [label for label in labels if label not in many] or labels
+    beside = {label for label in labels if names_sureness(label) or squash(label) in REMARKS}
+    answers = [label for label in labels if label not in many | beside] or labels
     who = free_name("rater", rest)
     table, empty, _ = long_table(table, places, who, names, answers, EMPTY)
     note = reader_note(

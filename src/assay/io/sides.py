@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from assay.data.class_words import NUMBER, canonical
-from assay.io.names import names_system, squash, words_of
+from assay.io.names import ANSWER_COLUMNS, names_system, squash, words_of
 from assay.io.tables import Table, reader_note
 
 LONGEST = 20
 """Most words of a name of a column that has a side in it."""
+SAME = {"a": "1", "b": "2", "1": "a", "2": "b"}
+"""Letters for numbers of sides, and the other way round."""
 MOST_WORDS = 12
 """Most distinct words of an answer that names a side."""
 WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -29,7 +31,8 @@ def with_one_order(table: Table) -> Table:
     told: dict[frozenset[str], list[tuple[Sides, Sides, dict[str, int]]]] = {}
     for winner in named if series else ():
         values = pd.unique(frame[winner])
-        if len(values) > MOST_WORDS:
+        counts = squash(winner) not in ANSWER_COLUMNS and all(map(NUMBER.fullmatch, values))
+        if len(values) > MOST_WORDS or counts:  # the first and the second turn, say
             continue
         words = frozenset(map(str, values))
         if words not in told:
@@ -65,21 +68,27 @@ def _told(
 
     named : column -> its name as words are compared with it
 
-    A word names a column, or the part of it that differs if these are columns of systems.
+    A word names a column, or the part of it that differs if these are columns of systems; a letter
+    names a number.
     """
     whole = {word: squash(word) for word in words if len(words_of(word)) > 1}
     parts = {word: canonical(word) for word in sorted(words)}
     known, called = set(parts.values()), set(whole.values())
     for columns in series:
-        near = [part for part, ones in columns.items() if part in known or named[ones[0]] in called]
+        near = [
+            part
+            for part, ones in columns.items()
+            if {part, SAME.get(part, part)} & known or named[ones[0]] in called
+        ]
         for sides in combinations(near, 2):
             pair = columns[sides[0]][0], columns[sides[1]][0]
             of_systems = any(map(names_system, pair))
+            meant = {one: {one, SAME.get(one, one)} for one in sides}
             side = {
                 word: n
                 for n in (1, 0)
                 for word, part in parts.items()
-                if whole.get(word) == named[pair[n]] or (of_systems and part == sides[n])
+                if whole.get(word) == named[pair[n]] or (of_systems and part in meant[sides[n]])
             }
             if {*side.values()} == {0, 1}:
                 yield pair, sides, side

@@ -184,7 +184,8 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
     if given.labels or given.shapes or given.score or (given.value and not given.label):
         return None
     told = bool(given.label and given.value)
-    column, labels = _questions_of(table, given.label, given.value)
+    others = [*names_in(given.item), *names_in(given.system), *names_in(given.cluster)]
+    column, labels = _questions_of(table, given.label, given.value, others)
     fewest = 1 if told else 2
     if len(labels) < fewest or any(len(label.classes) > MOST_CLASSES for label in labels):
         return None
@@ -235,15 +236,16 @@ def of_questions(table: Table, task: Task, given: Arguments) -> Table:
 
 
 def _questions_of(
-    table: Table, label: str | None = None, value: str | None = None
+    table: Table, label: str | None = None, value: str | None = None, others: Sequence[str] = ()
 ) -> tuple[str, list[Label]]:
     """Return the column of questions, and a label for each; none if rows answer no question.
 
-    The caller may name the columns of questions (``label``) and answers (``value``).
+    The caller may name the columns of questions (``label``), answers (``value``), and ``others``.
     """
     frame = table.frame
     finder = ColumnFinder(frame.columns)
     asked, fewest = finder.all_of(QUESTION_COLUMNS), FEWEST_ANSWERS
+    asked = [c for c in asked if c not in others]
     if label:
         own = finder.all_of(label)
         asked, fewest = (own, 1) if value else ([c for c in own if c in asked], fewest)

@@ -18,6 +18,7 @@ from assay.io.likely_columns import (
     MOST_FREE,
     MOST_REPEATED,
     MOST_ROWS,
+    are_times,
     crossing,
     has_few,
     likely_answers,
@@ -280,6 +281,8 @@ def _usable(column: str, head: pd.DataFrame) -> bool:
     """Whether a column may be a rater, a part of an item, or an answer."""
     name = squash(column)
     if name in NO_PART or bare(column) in NO_PART or any(part in name for part in FORM):
+        return False
+    if are_times(head[column]):
         return False
     return 2 * int(empty_cells(head[column]).sum()) < len(head)
 

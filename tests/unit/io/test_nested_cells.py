@@ -105,10 +105,10 @@ def test_an_object_with_the_answer_becomes_columns(fence: str) -> None:
     assert "nested-read" in note_codes(ratings)
 
 
-def test_an_object_is_left_where_one_cell_is_none() -> None:
+def test_a_cell_without_an_object_among_objects_is_named() -> None:
     cells = [*['```json\n{"rating": 1}\n```'] * 5, "I cannot say"]
     table = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "rater": list("ab") * 3, "raw": cells})
-    with pytest.raises(RatingsError, check=refusal("no-answers")):
+    with pytest.raises(RatingsError, check=refusal("broken-cells")):
         read_ratings(table)
 
 
@@ -142,3 +142,11 @@ def test_remarks_of_which_one_is_an_object_are_no_broken_ratings() -> None:
     table = pd.DataFrame({"item": np.arange(120) // 3, "rater": list("abc") * 40,
                           "label": list("yyn") * 40, "notes": notes})  # fmt: skip
     assert len(read_ratings(table).answers) == 120
+
+
+def test_the_output_of_a_judge_is_its_answers() -> None:
+    cells = [json.dumps({"grounded": "yno"[n % 2], "why": f"since {n}"}) for n in range(40)]
+    table = pd.DataFrame({"run": ["2024-06-02"] * 40, "query_id": np.arange(40) // 2,
+                          "judge": list("ab") * 20, "judge_output": cells})  # fmt: skip
+    ratings = read_ratings(table, labels="grounded", item="query_id")
+    assert len(ratings.answers) == 40

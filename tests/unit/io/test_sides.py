@@ -62,6 +62,16 @@ def test_columns_of_a_side_move_together(order: str) -> None:
     assert set(ratings.items["length_b"]) == {"short"}
 
 
+def test_letters_name_numbered_sides_and_a_counter_names_none() -> None:
+    """Verdicts as prompts ask judges for them, in both orders of the answers."""
+    table = battles(("model_1", "model_2"), ("[[A]]", "[[B]]"), swap=True)
+    table["order"] = np.where(table["model_1"] == "alpha", "1", "2")
+    ratings = read_ratings(table, task="single", item="prompt")
+    (note,) = (one for one in ratings.accounting.notes if one.code == "sides-ordered")
+    assert note.startswith("winner names a side")
+    assert set(ratings.task.labels[0].classes) == {"A", "B", "tie"}
+
+
 def test_columns_whose_names_have_the_same_words_move_too() -> None:
     table = battles(*NAMES[0], swap=True)
     for side in "ab":

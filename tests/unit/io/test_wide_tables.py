@@ -377,3 +377,20 @@ def test_columns_of_systems_without_an_answer_are_refused() -> None:
     frame[list(ANSWERED)] = ""
     with pytest.raises(RatingsError, check=refusal("no-answer-given")):
         read_ratings(frame, task="single", wide="{system}_{rater}")
+
+
+def test_how_sure_a_rater_was_is_no_question_of_a_pattern() -> None:
+    frame = pd.DataFrame({f"{who}_{what}": list("xyyx") * 5 for who in ("Ann", "Bob")
+                          for what in ("label", "conf", "comment")})  # fmt: skip
+    ratings = read_ratings(frame.assign(id=range(20)), wide="{rater}_{label}")
+    assert ratings.task.label_names == ("label",)
+
+
+def test_when_a_rating_was_given_names_no_item() -> None:
+    rows = [(n // 2, "ab"[n % 2], "xyy"[n % 3], f"2024-05-{1 + n % 27:02}T16:{n:02}:22Z")
+            for n in range(40)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["prompt_nr", "annotator", "winner", "created_at"])
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(frame)
+    assert "created_at" not in str(caught.value.go_on)
+    assert len(read_ratings(frame, **caught.value.go_on).items) == 20

@@ -17,7 +17,7 @@ from assay.io.printed_values import parsed, unfenced
 from assay.io.tables import Table, cell_text, reader_note
 
 NOTHING = EMPTY | {"[]", "{}"}
-OPENING = r"^\s*[\[{`]"
+OPENING = ("[", "{", "`", " ", "\n", "\t")
 """How a cell begins that may hold ratings."""
 MIN_BROKEN = 3
 """Distinct cells without ratings that are few in any column."""
@@ -107,7 +107,7 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
     or it has one that is called so, or its column is called after a judge, and no column of the
     table is called an answer (it stands ``alone``).
     """
-    if not column.str.contains(OPENING, regex=True).any():
+    if not column.str.startswith(OPENING).any():
         return None
     found: dict[str, Any] = {}
     kinds, broken = set(), []

@@ -9,6 +9,7 @@ from assay._util.errors import as_code
 from assay._util.text import listed
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Task
+from assay.io.likely_columns import holds_marks
 from assay.io.names import COUNT_NAMES, KNOWN, empty_cells, squash, words_in, words_of
 from assay.io.reading_log import Ledger
 from assay.io.share_tables import TOTALS, number_column, report_shares, total_column
@@ -169,9 +170,8 @@ def is_mark_column(column: "pd.Series[str]") -> bool:
     >>> [is_mark_column(pd.Series(cells, dtype="str")) for cells in (["x", ""], ["no", ""])]
     [True, False]
     """
-    words = words_in(column)
-    said = [(FOREIGN | BINARY_SPELLINGS).get(canonical(word)) for word in words]
-    return len(words) == 1 and said != [0] and bool(empty_cells(column).any())
+    codes = FOREIGN | BINARY_SPELLINGS
+    return holds_marks(column) and all(codes.get(canonical(w)) != 0 for w in words_in(column))
 
 
 def report_one_hot(frame: pd.DataFrame, ledger: Ledger) -> bool:

@@ -269,4 +269,9 @@ def mark_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     >>> mark_columns(frame, list(frame))
     ['long', 'rude']
     """
-    return [c for c in columns if len(words_in(frame[c])) == 1 and empty_cells(frame[c]).any()]
+    return [c for c in columns if holds_marks(frame[c])]
+
+
+def holds_marks(column: "pd.Series[str]") -> bool:
+    """Whether a column holds one word or nothing."""
+    return len(words_in(column)) == 1 and bool(empty_cells(column).any())

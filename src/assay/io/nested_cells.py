@@ -26,16 +26,7 @@ MOST_BROKEN = 0.2
 BY_NAME = LISTS | set(map(squash, ANSWER_COLUMNS))
 """Names of columns whose objects have an answer by rater or by question."""
 JUDGED = frozenset(
-    {
-        "judge",
-        "judgment",
-        "judgement",
-        "judgments",
-        "ratings",
-        "evaluation",
-        "eval",
-        "output",
-    }
+    {"judge", "judgment", "judgement", "judgments", "ratings", "evaluation", "eval", "output"}
 )
 """Words in the name of such a column, where no other column is the answer."""
 

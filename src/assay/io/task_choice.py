@@ -244,8 +244,8 @@ def _questions_of(
     """
     frame = table.frame
     finder = ColumnFinder(frame.columns)
-    asked, fewest = finder.all_of(QUESTION_COLUMNS), FEWEST_ANSWERS
-    asked = [c for c in asked if c not in others]
+    asked = [c for c in finder.all_of(QUESTION_COLUMNS) if c not in others]
+    fewest = FEWEST_ANSWERS
     if label:
         own = finder.all_of(label)
         asked, fewest = (own, 1) if value else ([c for c in own if c in asked], fewest)

@@ -39,8 +39,8 @@ NEVER = 1e-6
 UNSET = np.empty(0)
 """Log odds of right answers before the first pass."""
 SCOUTED = 24
-"""Passes of EM from each start; the best start of each set goes on. After 8 or 16 passes, another
-start than the best of all 36 was chosen in some sets, by up to 4 nats; after 24 by up to 0.6.
+"""Passes of EM from each start, after which the best start of each set goes on. Earlier, a start
+that ends lower is chosen in some sets.
 """
 MIXED = 0.4
 """Initial weight of clusters of all classes beside those mostly of one."""

@@ -84,5 +84,8 @@ def _from_zero(column: NDArray[Any]) -> tuple[Ints, int]:
 
 def number_within(*keys: NDArray[Any]) -> Ints:
     """Return 0, 1, ... for the occurrences of each combination of keys, in order."""
-    group = pd.Series(unique_rows(*keys)[1])
+    first, code = unique_rows(*keys)
+    if len(first) == len(code):
+        return np.zeros(len(code), np.int64)
+    group = pd.Series(code)
     return np.asarray(group.groupby(group).cumcount(), np.int64)

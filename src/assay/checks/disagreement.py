@@ -10,19 +10,26 @@ from assay._util.text import counted, does, some
 from assay._util.typing import Bools, Floats, Ints
 from assay.checks.findings import Part, findings_on
 from assay.data.majority_vote import count_of_others, single_winner
-from assay.data.overlap import RaterPairs, opposite_pairs, rater_pairs
+from assay.data.overlap import Opposites, RaterPairs, opposite_pairs, rater_pairs
 from assay.data.ratings import Ratings
 
 _finding = findings_on("raters")
 
 
-def check_opposites(ratings: Ratings) -> Part:
+def check_reversed_classes(ratings: Ratings) -> Part:
+    """Report raters who may have used classes the wrong way round."""
+    opposites = opposite_pairs(ratings)
+    parts = _report_opposites(ratings, opposites), _report_exchanges(ratings, opposites)
+    return Part(findings=tuple(finding for part in parts for finding in part.findings))
+
+
+def _report_opposites(ratings: Ratings, opposites: list[Opposites]) -> Part:
     """Report raters who agree so rarely that one may have reversed the classes."""
     names, labels = ratings.raters.index, ratings.task.label_names
     pairs = [
         f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (agree on {pair.same} "
         f"of {pair.items} items, {pair.chance:.0f} expected by chance)"
-        for pair in opposite_pairs(ratings)
+        for pair in opposites
     ]
     if not pairs:
         return Part(findings=())
@@ -54,15 +61,13 @@ class _Exchange(NamedTuple):
     renamed: float
 
 
-def check_exchanged_classes(ratings: Ratings) -> Part:
+def _report_exchanges(ratings: Ratings, opposites: list[Opposites]) -> Part:
     """Report raters who give each other's names to classes, beyond those of opposite pairs."""
     lines: list[str] = []
     found_on = {n: _exchanges(ratings, n) for n in range(len(ratings.task.labels))}
     if not any(found_on.values()):
         return Part()
-    told = {
-        (pair.label, rater) for pair in opposite_pairs(ratings) for rater in (pair.one, pair.other)
-    }
+    told = {(pair.label, rater) for pair in opposites for rater in (pair.one, pair.other)}
     for n, label in enumerate(ratings.task.labels):
         for found in found_on[n]:
             if (n, found.rater) in told:

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from assay._util.grouping import all_apart, unique_rows
 from assay._util.text import counted, does, some
 from assay._util.typing import Bools
 from assay.checks.departures.search import BY_SYSTEM, search
 from assay.checks.departures.teams import separate_teams
 from assay.checks.findings import Finding, Level, Part, findings_on
-from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
+from assay.checks.items import other_witnesses, settling_items, telling_items
 from assay.data.majority_vote import rater_votes
 from assay.data.overlap import (
     LAYER_ITEMS,
@@ -47,7 +48,7 @@ def check_leaning(ratings: Ratings) -> Part:
 
 def _once(ratings: Ratings, telling: Bools) -> list[Finding]:
     """Report items with a single rating; a warning if most items have one."""
-    raters = raters_of_items(ratings)
+    raters = ratings.raters_of_items
     rated = int((raters > 0).sum())
     once = int(((raters == 1) & ~telling).sum())
     if not once:
@@ -154,15 +155,16 @@ def _reliability(name: str, items: int, *, binary: bool) -> str:
 def rater_table(ratings: Ratings, telling: Bools) -> pd.DataFrame:
     """Return per ``rater`` the ``items`` answered, and the telling ones among them (``shared``)."""
     answered = ~ratings.abstained
-    pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
-    pairs = pairs.drop_duplicates()
+    rater, item = ratings.rater[answered], ratings.item[answered]
+    if not all_apart(ratings.rater, ratings.item, at=answered):
+        first, _ = unique_rows(rater, item)
+        rater, item = rater[first], item[first]
     size = len(ratings.raters)
-    shared = pairs.loc[telling[pairs["item"].to_numpy()], "rater"]
     return pd.DataFrame(
         {
             "rater": ratings.raters.index.to_numpy(object),
-            "items": np.bincount(pairs["rater"], minlength=size),
-            "shared": np.bincount(shared, minlength=size),
+            "items": np.bincount(rater, minlength=size),
+            "shared": np.bincount(rater[telling[item]], minlength=size),
         }
     )
 
@@ -323,7 +325,7 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
 
 def _sources(ratings: Ratings, telling: int) -> str:
     """Name the sources of information: several raters, known truth."""
-    several = int((raters_of_items(ratings) >= 2).sum())
+    several = int((ratings.raters_of_items >= 2).sum())
     there = {"shared items": several > 0, "known truth": telling > several}
     return " and ".join(words for words, some_items in there.items() if some_items)
 

@@ -24,17 +24,9 @@ ALIKE = "alike-clusters"
 ALIKE_MARK = "alike clusters: intervals are about these units, and too narrow for new ones"
 
 
-def raters_of_items(ratings: Ratings) -> Ints:
-    """Return the number of different raters who answered each item."""
-    answered, raters = ~ratings.abstained, max(len(ratings.raters), 1)
-    pairs = np.sort(ratings.item[answered] * raters + ratings.rater[answered])
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    return np.bincount(pairs // raters, minlength=len(ratings.items))
-
-
 def telling_items(ratings: Ratings) -> Bools:
     """Return which items have answers of two raters, or an answer and known truth."""
-    raters = raters_of_items(ratings)
+    raters = ratings.raters_of_items
     return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
 
 
@@ -42,7 +34,7 @@ def settling_items(ratings: Ratings) -> Bools:
     """Return which items have answers of three raters, or an answer and known truth: two leave
     rates and errors unidentified (``tests/exact/test_two_ratings.py``).
     """
-    raters = raters_of_items(ratings)
+    raters = ratings.raters_of_items
     return np.asarray((raters >= 3) | (ratings.has_truth & (raters >= 1)))
 
 
@@ -64,7 +56,7 @@ def other_witnesses(ratings: Ratings) -> list[str]:
 def check_items(ratings: Ratings) -> Part:
     """Report how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
-    raters = raters_of_items(ratings)
+    raters = ratings.raters_of_items
     findings = []
     none = int((counts == 0).sum())
     if none:
@@ -173,7 +165,7 @@ def _systems(ratings: Ratings) -> list[Finding]:
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     numbers = {"systems": len(ratings.systems), "paired": paired, "clusters": len(per_cluster)}
     found = [_on_systems(level, text, code="paired-systems", numbers=numbers)]
-    known = (raters_of_items(ratings) > 0) | ratings.has_truth
+    known = (ratings.raters_of_items > 0) | ratings.has_truth
     heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
     if silent := [name for name in ratings.systems if name not in heard]:
         text = f"no item of {some(silent)} was rated; the numbers are predicted from other items"

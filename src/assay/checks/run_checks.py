@@ -3,11 +3,7 @@
 from assay._util.text import counted
 from assay.checks.answers import check_answers, check_rows
 from assay.checks.departures.report import check_departures
-from assay.checks.disagreement import (
-    check_exchanged_classes,
-    check_opposites,
-    check_score_directions,
-)
+from assay.checks.disagreement import check_reversed_classes, check_score_directions
 from assay.checks.double_sampling import check_double_sampling
 from assay.checks.findings import Check, Part, finding_on, findings_on
 from assay.checks.gold import check_audits, check_gold_choice
@@ -42,8 +38,7 @@ def check_metric_names(ratings: Ratings) -> Part:
 
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_truth_raters,
-    check_twins,
-    check_opposites, check_exchanged_classes, check_model_families, check_replicates,
+    check_twins, check_reversed_classes, check_model_families, check_replicates,
     check_answers, check_scores, check_score_directions, check_sessions, check_times,
     check_audits, check_clusters,
     check_gold_choice, check_gold_errors, check_leaning, check_double_sampling,

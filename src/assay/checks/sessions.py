@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay._util.grouping import unique_rows
+from assay._util.grouping import all_apart, unique_rows
 from assay._util.text import counted, does, some
 from assay._util.typing import Ints
 from assay.checks.findings import Finding, Part, findings_on
@@ -114,6 +114,8 @@ def replicate_table(ratings: Ratings) -> pd.DataFrame:
     A pair agrees if the whole answer vectors are equal; ratings without an answer form no pair.
     """
     answered = (ratings.answers >= 0).any(axis=1)
+    if all_apart(ratings.rater, ratings.item, at=answered):
+        answered = np.zeros_like(answered)
     rater, item = ratings.rater[answered], ratings.item[answered]
     first, again = unique_rows(rater, item)
     one, alike = unique_rows(again, *ratings.answers[answered].T)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -220,7 +221,8 @@ class Ratings:
             object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
         if self.keys.columns.empty:
             object.__setattr__(self, "keys", pd.DataFrame(index=self.items.index))
-        named = [str(s) for s in pd.unique(self.session) if s]
+        in_sessions = self.session.strides != blank["session"].strides
+        named = [str(s) for s in pd.unique(self.session) if s] if in_sessions else []
         object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
         unlisted = [name for name in named if name not in self.sessions]
         if unlisted:
@@ -241,6 +243,14 @@ class Ratings:
         """Which ratings have a score and no answer, (rating,)."""
         scored = np.isfinite(self.scores).any(axis=1)
         return np.asarray(scored & ~(self.answers >= 0).any(axis=1))
+
+    @cached_property
+    def raters_of_items(self) -> Ints:
+        """The number of different raters who answered each item, (item,)."""
+        answered, raters = ~self.abstained, max(len(self.raters), 1)
+        pairs = np.sort(self.item[answered] * raters + self.rater[answered])
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        return np.bincount(pairs // raters, minlength=len(self.items))
 
     @property
     def has_truth(self) -> Bools:

@@ -24,6 +24,8 @@ from assay.io.tables import Table
 WITHOUT_WORDS = {"classes": None}
 """Arguments to continue with if ``classes=`` is wrong."""
 Words = Mapping[str, Mapping[str, str]]
+Counts = Mapping[str, "pd.Series[int]"]
+"""How often each word answers a label, by label."""
 MOST_UNSAID = 0.2
 """Largest share of answers that may mean none beside a single class."""
 OPEN = "..."
@@ -135,13 +137,27 @@ def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
     return replace(table, frame=frame)
 
 
-def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
-    """Return words read as no answer, by label, unless ``given``: -1 beside classes 0, ..., K - 1
-    (K >= 3; else see :func:`note_missing_words`), *ignore* beside *accept* and *reject*, and
-    a dot or a star beside numbers.
+def words_for_nothing(
+    table: Table, columns: AnswerColumns, task: Task, given: Words, ledger: Ledger
+) -> Words:
+    """Return words read as no answer, by label, unless ``given``; note those and others that may
+    mean none.
+    """
+    counts = _counts(table, columns, task)
+    _note_empty_words(counts, given, ledger)
+    unexplained = _unexplained(counts, given)
+    found = _silent_words(unexplained)
+    _note_missing_words(unexplained, found, table, columns, ledger)
+    return found
+
+
+def _silent_words(unexplained: Counts) -> Words:
+    """Return words that are no answers: -1 beside classes 0, ..., K - 1 (K >= 3; else see
+    :func:`_note_missing_words`), *ignore* beside *accept* and *reject*, and a dot or a star
+    beside numbers.
     """
     found: dict[str, dict[str, str]] = {}
-    for label, counts in _unexplained(table, columns, task, given).items():
+    for label, counts in unexplained.items():
         words = set(counts.index)
         if CODE in words and _counts_from_zero(words - {CODE}) > 2:
             found[label] = {CODE: ""}
@@ -152,15 +168,11 @@ def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: W
     return found
 
 
-def note_missing_words(
-    table: Table, columns: AnswerColumns, task: Task, given: Words, taken: Words, ledger: Ledger
+def _note_missing_words(
+    unexplained: Counts, taken: Words, table: Table, columns: AnswerColumns, ledger: Ledger
 ) -> None:
-    """Note words that may mean no answer (not those ``given``); -1 beside 0 and 1 is a problem.
-
-    Words that always mean no answer, such as NA, are named: a country may be called so.
-    """
-    _note_empty_words(table, columns, task, given, ledger)
-    for label, counts in _unexplained(table, columns, task, given).items():
+    """Note words that may mean no answer; -1 beside 0 and 1 is a problem."""
+    for label, counts in unexplained.items():
         for word in taken.get(label, {}):
             ledger.note(
                 f"{counted(int(counts[word]), 'answer')} {word} to {label} "
@@ -197,13 +209,11 @@ def note_missing_words(
             )
 
 
-def _note_empty_words(
-    table: Table, columns: AnswerColumns, task: Task, given: Words, ledger: Ledger
-) -> None:
-    """Note the words that are read as no answer, in all labels whose classes are the data's."""
+def _note_empty_words(by_label: Counts, given: Words, ledger: Ledger) -> None:
+    """Note the words that always mean no answer, such as NA: a country may be called so."""
     found: dict[str, int] = {}
     labels = []
-    for label, counts in _counts(table, columns, task).items():
+    for label, counts in by_label.items():
         names = [str(w) for w in counts.index if w and canonical(str(w)) in EMPTY - {"[]"}]
         names = [w for w in names if canonical(w) not in given.get(label, {})]
         labels += [label] * bool(names)
@@ -220,7 +230,7 @@ def _note_empty_words(
     ledger.note(text, code="empty-words", cells=sum(found.values()))
 
 
-def _counts(table: Table, columns: AnswerColumns, task: Task) -> "dict[str, pd.Series[int]]":
+def _counts(table: Table, columns: AnswerColumns, task: Task) -> Counts:
     """Count the words of each label whose classes come from the data."""
     named = columns.of_each(task)
     return {
@@ -230,12 +240,10 @@ def _counts(table: Table, columns: AnswerColumns, task: Task) -> "dict[str, pd.S
     }
 
 
-def _unexplained(
-    table: Table, columns: AnswerColumns, task: Task, given: Words
-) -> "dict[str, pd.Series[int]]":
-    """Count the words that neither the caller explains nor mean nothing."""
+def _unexplained(by_label: Counts, given: Words) -> Counts:
+    """Return the counts of words that neither the caller explains nor mean nothing."""
     found = {}
-    for label, counts in _counts(table, columns, task).items():
+    for label, counts in by_label.items():
         explained = EMPTY | set(given.get(label, {}))
         found[label] = counts[[canonical(str(word)) not in explained for word in counts.index]]
     return found

@@ -137,8 +137,9 @@ def _recognised(
 
 def _asked_once(item: Sequence[str], table: Table, used: set[str]) -> Role | None:
     """Find a column of questions that is constant within items and varies between them."""
-    items = keys_of(table.frame, item)
-    for column in (c for c in table.finder.all_of(ASKED) if c not in used and item != (c,)):
+    asked = [c for c in table.finder.all_of(ASKED) if c not in used and item != (c,)]
+    items = keys_of(table.frame, item) if asked else np.zeros(0, np.int64)
+    for column in asked:
         codes = keys_of(table.frame, [column])
         several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
         if several and len(unique_rows(items, codes)[0]) == whole:

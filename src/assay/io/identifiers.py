@@ -28,6 +28,8 @@ NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?"
 SHOWN = 3
 ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")
 BLANKS = re.compile(r"\s+")
+FOLDS = (r"[^!-@\[-~]", r"(?:^|[^0-9])0[0-9]")
+"""What names have that :func:`folded` changes: capitals, blanks, other alphabets, zeros."""
 
 
 def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
@@ -96,8 +98,10 @@ def folded(name: str) -> str:
 
 
 def near_groups(names: "Sequence[str] | pd.Index[str]") -> list[list[str]]:
-    """Return the groups of names that nearly match, in order."""
+    """Return the groups of names that nearly match, in order. The names are distinct."""
     listed = pd.Series(names, dtype="str")
+    if not any(listed.str.contains(sign, regex=True).any() for sign in FOLDS):
+        return []
     rough = listed.str.lower().str.replace(r"(^|[^0-9])0+([0-9])", r"\1\2", regex=True)
     odd = ~np.asarray(listed.str.isascii(), bool) | np.asarray(
         listed.str.contains(r"\s\s", regex=True), bool
@@ -320,8 +324,10 @@ def key_in_lists(
     """
     decided = asked.get("item") is not None or any(p.role == "item" for p in ledger.problems)
     cluster, inner = _nested(roles)
+    if decided or "rater" not in roles or not inner:
+        return {}
     rows = frame.drop_duplicates()
-    if decided or "rater" not in roles or not inner or not _repeats([inner], rows, beside):
+    if not _repeats([inner], rows, beside):
         return {}
     system = roles["system"].columns if "system" in roles else ()
     lists = [*cluster, *system]

@@ -178,7 +178,7 @@ def find_layout(
             del roles["session"]
     for role in ("item", "rater"):
         require(role, roles, task, ledger, answers=answers.columns)
-    blank = pd.Series([""] * len(table.frame), dtype="str")
+    blank = pd.Series("", table.frame.index, dtype="str")
     names = {
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
         for role in ("item", "rater", "replicate")

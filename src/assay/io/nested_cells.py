@@ -98,7 +98,8 @@ def _ratings(column: "pd.Series[str]", name: str, alone: bool) -> dict[str, Any]
     or it has one that is called so, or its column is called after a judge, and no column of the
     table is called an answer (it stands ``alone``).
     """
-    if not column.str.startswith(OPENING).any():
+    # Ratings in cells are objects; most columns have no brace at all.
+    if not column.str.contains("{", regex=False).any() or not column.str.startswith(OPENING).any():
         return None
     found: dict[str, Any] = {}
     kinds, broken = set(), []

@@ -19,7 +19,6 @@ from assay.io.answer_words import (
     apply_words,
     check_words,
     note_idle_words,
-    note_missing_words,
     with_scales,
     with_words,
     words_for_nothing,
@@ -369,8 +368,7 @@ def read_rows(
     roles = own | dict(export.roles)
     require_answers(found, scores.alone, base, ledger, taken=taken, roles=roles, named=list(own))
     said_words = check_words(given.classes, base, ledger)
-    silent = words_for_nothing(table, found, base, said_words)
-    note_missing_words(table, found, base, said_words, silent, ledger)
+    silent = words_for_nothing(table, found, base, said_words, ledger)
     words = with_words(said_words, silent, words_with_points(table, found, base, ledger))
     said = words_said(table, found, said_words)
     table = ledger.table = apply_words(table, found, words)

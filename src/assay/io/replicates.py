@@ -66,7 +66,9 @@ def settle_repeats(
     are a problem. ``keys`` are item, rater, replicate (and label, if rows answer one).
     """
     kept = np.flatnonzero(ledger.kept)
-    _, group = unique_rows(*[key[kept] for key in keys])
+    first, group = unique_rows(*[key[kept] for key in keys])
+    if len(first) == len(group):
+        return
     rows = kept[np.bincount(group)[group] > 1]
     if not len(rows):
         return

@@ -111,7 +111,9 @@ def rating_extras(
                 numbers={"rows": len(clash)},
             )
     audit = rating_audits(cells, whole, joined.answers[kept], task, layout.ledger)
-    return layout.sessions.words[first], audit, seconds
+    known = layout.sessions.names
+    session = layout.sessions.words[first] if known else np.zeros(0, object)
+    return session, audit, seconds
 
 
 def _seconds_of(seconds: Floats, rating: Ints, size: int, layout: Layout) -> Floats:

@@ -31,9 +31,10 @@ def with_one_order(table: Table) -> Table:
     told: dict[frozenset[str], list[tuple[Sides, Sides, dict[str, int]]]] = {}
     for winner in named if series else ():
         values = pd.unique(frame[winner])
-        counts = squash(winner) not in ANSWER_COLUMNS and all(map(NUMBER.fullmatch, values))
-        if len(values) > MOST_WORDS or counts:  # the first and the second turn, say
+        if len(values) > MOST_WORDS:
             continue
+        if squash(winner) not in ANSWER_COLUMNS and all(map(NUMBER.fullmatch, values)):
+            continue  # the first and the second turn, say
         words = frozenset(map(str, values))
         if words not in told:
             told[words] = list(_told(words, series, named))

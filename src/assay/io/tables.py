@@ -131,17 +131,16 @@ class Table:
     part: bool = False
     lost: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Remove the character NUL, which no netCDF file can hold, before anything is fitted."""
+    def without_nul(self) -> "Table":
+        """Return the table without the character NUL, which no netCDF file can hold."""
         nul = {
             str(n): column.str.contains("\0", regex=False).to_numpy(bool)
             for n, column in self.frame.items()
         }
         held = {column: rows for column, rows in nul.items() if rows.any()}
         if not held:
-            return
+            return self
         clean = {column: self.frame[column].str.replace("\0", "", regex=False) for column in held}
-        frame = self.frame.assign(**clean)
         column, rows = next(iter(held.items()))
         cells = sum(int(rows.sum()) for rows in held.values())
         note = Note(
@@ -149,8 +148,7 @@ class Table:
             f"({self.where(rows, column)})",
             code="nul-character", numbers={"cells": cells},
         )  # fmt: skip
-        object.__setattr__(self, "frame", frame)
-        object.__setattr__(self, "notes", (*self.notes, note))
+        return self.noted(note, frame=self.frame.assign(**clean))
 
     @cached_property
     def finder(self) -> ColumnFinder:
@@ -226,10 +224,11 @@ def table_of(
     if not sha256:  # of the text of all cells, independent of pandas' storage
         rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
         sha256 = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
-    return Table(
+    made = Table(
         frame=text, lines=lines, unit=unit, source=source, sha256=sha256, ordered=ordered,
         lists=frozenset(lists), notes=(*notes, *named, *_apart(frame)),
     )  # fmt: skip
+    return made.without_nul()
 
 
 def _apart(frame: pd.DataFrame) -> tuple[Note, ...]:

@@ -186,11 +186,12 @@ class TextSource(Source):
             )
             if number
         ]
-        return Table(
+        made = Table(
             frame=frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
             lost=parsed.lost,
             sha256=self.sha256, notes=(*notes, *named, *skipped, *parsed.notes),
         )  # fmt: skip
+        return made.without_nul() if "\0" in self.text else made
 
 
 @final

@@ -81,7 +81,8 @@ def _shared(raters: Ints, telling: int) -> Finding:
     text = f"{several} of {len(raters)} items were answered by two raters or more"
     numbers = {"items": several, "of": len(raters)}
     if several:
-        return _finding("ok", text, code="shared-items", numbers=numbers)
+        enough = 2 * several >= int((raters > 0).sum())
+        return _finding("ok" if enough else "note", text, code="shared-items", numbers=numbers)
     if telling:
         numbers = {**numbers, "known": telling}
         text = f"{text}; errors are estimated from {telling} items of known truth"

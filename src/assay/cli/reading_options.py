@@ -94,8 +94,8 @@ class Reading:
         list[str] | None,
         _reading(
             "Columns that are raters, in a table with a row for each item; '*' means all columns "
-            "with answers; '{rater}_{label}' reads a column for each rater and question, "
-            "'{system}_{rater}' one for each system and rater.",
+            "with answers; a pattern reads names with parts: '{rater}_{label}', "
+            "'{system}.{label}.{rater}', and '{item}: {label}' where each row is a rater.",
             metavar="COLUMN ...",
         ),
     ] = None

@@ -125,6 +125,18 @@ NOTES = {
     "no-header": "The first line is a row of data, so columns are called by their numbers.",
     "no-numbers": "A column is named like numbers but holds none, so it is not used.",
     "nul-character": "The character NUL was removed from cells.",
+    "word-scale": (
+        "Classes are words of a known scale, or begin with numbers, and were read as ordered. If "
+        "they have no order, give `ordered=False`."
+    ),
+    "blocks-read": (
+        "Lines above blocks of rows name their rater, or the like. A column has these names."
+    ),
+    "files-share-items": (
+        "Files have the same names of items but no rater in common. If the names start again in "
+        "each file, make the file a part of the item."
+    ),
+    "filled-down": "Empty cells have the name above them, which stands once for a group of rows.",
     "number-codes": (
         "Classes that are numbers were read without an order. If they are grades, give "
         "`ordered=True`."

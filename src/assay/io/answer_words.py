@@ -3,20 +3,19 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
 
 from assay._util.errors import nearest, suggest
 from assay._util.text import counted, listed
-from assay._util.typing import Bools, Floats, Ints
+from assay._util.typing import Bools
 from assay.data.class_words import NUMBER, canonical
-from assay.data.generic_metrics import numbers_of
-from assay.data.task import Label, Task
+from assay.data.task import Task
 from assay.io.answers import AnswerColumns
-from assay.io.cells import DECIMAL_COMMA, WRITTEN, has_steps, negates
-from assay.io.names import CODES, EMPTY, GRADES, MARKS, NO_ANSWER, squash, words_of
+from assay.io.cells import DECIMAL_COMMA, negates
+from assay.io.class_orders import known_order
+from assay.io.names import EMPTY, MARKS, NO_ANSWER, squash
 from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
@@ -183,6 +182,8 @@ def _note_missing_words(
                 answers=int(counts[word]),
             )
         words = set(counts.index) - set(taken.get(label, {}))
+        if known_order(sorted(words)) is not None:
+            continue  # none, some, all
         if CODE in words and _counts_from_zero(words - {CODE}) == 2 and not table.part:
             ledger.problem(
                 "minus-one",
@@ -302,139 +303,3 @@ def words_with_points(
             found[label] = {word: word.replace(",", ".") for word in commas}
             ledger.note(f"column {column} has decimal commas", code="decimal-commas")
     return found
-
-
-WITHOUT_ORDER = {"ordered": None}
-"""Arguments to continue with if ``ordered=`` cannot be obeyed."""
-FEWEST_DISPUTES, FEWEST_CLASSES = 30, 5
-"""Fewest disagreeing pairs of ratings, and fewest classes, that can show an order."""
-MOST_PERMUTED = 7
-"""Most classes whose orders are all tried; of more classes, a sample is."""
-SAMPLED = 2000
-NEAR = 0.05
-"""Of a scale: largest share of the orders of its classes that fit the disagreements as well."""
-
-
-def in_order(label: Label, known: Sequence[str], ledger: Ledger) -> Label:
-    """Return a label whose classes have the order of the ``known`` categories, if these are all."""
-    place = {canonical(name): n for n, name in enumerate(known)}
-    if len(label.classes) < 2 or not all(canonical(name) in place for name in label.classes):
-        return label
-    classes = tuple(sorted(label.classes, key=lambda name: place[canonical(name)]))
-    used = set(map(canonical, classes))
-    idle = [name for name in known if canonical(name) not in used]
-    ledger.note(
-        f"the classes of {label.name} have the order of their categories: {', '.join(classes)}"
-        + f"; no answer is {' or '.join(idle)}, so the label has no such class" * bool(idle),
-        code="order-of-categories",
-        classes=len(classes),
-    )
-    return replace(label, classes=classes, ordered=len(classes) > 2)
-
-
-def with_scales(
-    task: Task,
-    found: Sequence[str],
-    said: Mapping[str, Sequence[str]],
-    item: Ints,
-    answers: Ints,
-    ledger: Ledger,
-    *,
-    asked: bool | None,
-    guess: bool,
-) -> Task:
-    """Give labels an order whose classes are numbers of a scale; a note says how each is read.
-
-    Only labels that are ``found`` change. ``said`` has their words as the file writes them,
-    ``item`` is a position (row,), ``answers`` are codes (row, label). ``asked`` is the caller's
-    order; without it, numbers may be a scale only if ``guess``.
-    """
-    if asked is None and not guess:
-        return task
-    known = [la for la in task.labels if la.name in found]
-    if asked and not any(la.ordered or numbers_of(la) for la in known):
-        ledger.problem(
-            "order-of-words",
-            f"`ordered=True` orders numbers, but the classes of {', '.join(found)} are words"
-            if found
-            else f"`ordered=True` is for classes that the data define, but task {task.name} lists "
-            "them",
-            mend="write the classes in their order, and ordered = true, into a task file",
-            go_on=WITHOUT_ORDER,
-        )
-        return task
-    labels = []
-    for n, label in enumerate(task.labels):
-        numbers = numbers_of(label) if label.name in found and len(label.classes) > 2 else None
-        if numbers is not None and asked is not None:
-            label = replace(label, ordered=asked)
-        elif asked is False and label.name in found:
-            label = replace(label, ordered=False)
-        elif numbers is not None and not label.ordered:
-            codes = np.asarray(answers[:, n])
-            is_scale = _is_scale(label, numbers, said.get(label.name, ()), item, codes)
-            label = replace(label, ordered=is_scale)
-            _note_reading(label, ledger)
-        labels.append(label)
-    return replace(task, labels=tuple(labels))
-
-
-def _is_scale(
-    label: Label, numbers: Sequence[float], said: Sequence[str], item: Ints, codes: Ints
-) -> bool:
-    """Whether numbers are a scale: by their steps, the name, or else how raters disagree."""
-    if any(WRITTEN.search(word) for word in said) or not has_steps(numbers):
-        return False
-    if not all(number.is_integer() for number in numbers):
-        return True
-    words = set(words_of(label.name))
-    if words & GRADES:
-        return True
-    fit = orders_that_fit(_disputes(item, codes, len(numbers)))
-    return not words & CODES if fit is None else fit <= NEAR
-
-
-def _disputes(item: Ints, codes: Ints, size: int) -> Floats:
-    """Count the pairs of different answers to one item (class, class)."""
-    given = (codes >= 0) & (item >= 0)
-    items, place = np.unique(item[given], return_inverse=True)
-    table = np.zeros((len(items), size))
-    np.add.at(table, (place, codes[given]), 1)
-    pairs = table.T @ table
-    np.fill_diagonal(pairs, 0)
-    return np.asarray(pairs, float)
-
-
-def orders_that_fit(disputes: Floats) -> float | None:
-    """Return the share of orders of the classes that fit the disagreements as well as the numbers.
-
-    Raters who grade differ by little; of codes, other orders fit as well. None if data cannot tell.
-
-    >>> near = 20 * (np.eye(5, k=1) + np.eye(5, k=-1))  # raters differ by one
-    >>> round(orders_that_fit(near), 2), orders_that_fit(near[:3, :3])
-    (0.02, None)
-    """
-    size = len(disputes)
-    if size < FEWEST_CLASSES or disputes.sum() / 2 < FEWEST_DISPUTES:
-        return None
-    apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
-    if size <= MOST_PERMUTED:
-        orders = np.array(list(permutations(range(size))))
-    else:
-        rng = np.random.default_rng(1)
-        orders = rng.permuted(np.tile(np.arange(size), (SAMPLED, 1)), axis=1)
-    distances = (apart[orders[:, :, None], orders[:, None, :]] * disputes).sum(axis=(1, 2))
-    return float(np.mean(distances <= (apart * disputes).sum()))
-
-
-def _note_reading(label: Label, ledger: Ledger) -> None:
-    """Note that numbers were read as a scale, or as codes."""
-    words, scale = label.classes, "a scale, with an order and a mean. If they are codes"
-    shown = ", ".join(words) if len(words) <= 5 else f"{words[0]}, {words[1]}, ..., {words[-1]}"
-    read = scale if label.ordered else "codes, without an order. If they are grades"
-    ledger.note(
-        f"the numbers of {label.name} ({shown}) are read as {read}, "
-        f"give `ordered={not label.ordered}`",
-        code="number-scale" if label.ordered else "number-codes",
-        classes=len(words),
-    )

@@ -37,6 +37,7 @@ from assay.io.names import (
     KNOWN,
     NUMBERED,
     RECOGNISED,
+    REMARKS,
     TRUTH_NAMES,
     ColumnFinder,
     Role,
@@ -45,9 +46,11 @@ from assay.io.names import (
     columns_of,
     count_column,
     named_columns,
+    names_measure,
     names_rater,
     own_columns,
     question_column,
+    squash,
     words_in,
 )
 from assay.io.reading_log import Ledger
@@ -173,7 +176,8 @@ def require(
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     used = {c for one in roles.values() for c in one.columns}
     free = [str(c) for c in frame.columns if c not in used | {*answers, *_proposed(ledger)}]
-    free = [c for c in free if not are_times(frame[c])] or free
+    others = [c for c in free if not are_times(frame[c]) and not names_measure(c)]
+    free = [c for c in others if squash(c) not in REMARKS] or free
     found = _likely(roles, answers, ledger)
     guess: str | list[str] = found.get(role, "")
     if role == "item" and {"item", "system"} <= set(found):

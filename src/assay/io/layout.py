@@ -15,10 +15,10 @@ from assay._util.text import counted, does
 from assay._util.typing import Bools
 from assay.data.ratings import RETRIEVER_SCORE, Accounting
 from assay.data.task import Task
-from assay.io.answer_words import in_order
 from assay.io.answers import AnswerColumns
 from assay.io.arguments import BY_ROW, Arguments, ColumnArg
 from assay.io.cells import classes_from_data
+from assay.io.class_orders import in_order
 from assay.io.columns import find_roles, require, roles_table
 from assay.io.files.opening import read_beside
 from assay.io.formats import Export, pragmata

@@ -25,6 +25,7 @@ from assay.io.names import (
     bare,
     empty_cells,
     names_answer,
+    names_measure,
     names_rater,
     names_system,
     squash,
@@ -66,12 +67,14 @@ def likely_columns(
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
-    named = [c for c in named if squash(c) not in REASONS]
+    named = [c for c in named if squash(c) not in REASONS and not names_measure(c)]
     short = (c for c in named if sizes[c] > 1 and head[c].str.len().median() <= LONGEST_NAME)
     tried = list(short)[:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
+    answers = [c for c in answers if not IDENTIFIER.search(c)] or answers
     answers = [c for c in answers if not names_rater(c) and not names_system(c)] or answers
-    own = {"answer": answers, "rater": [c for c in tried if not names_answer(c)]}
+    raters = [c for c in tried if not names_answer(c) and not are_fractions(head[c])]
+    own = {"answer": answers, "rater": raters}
     choices = [[""] if kind in known else own.get(kind, tried) for kind in KINDS]
     systems = [
         *known.get("system", ()),
@@ -91,6 +94,16 @@ def likely_columns(
         if cost < best[0]:
             best = cost, guess
     return best[1]
+
+
+def are_fractions(column: "pd.Series[str]") -> bool:
+    """Whether a column holds numbers from 0 to 1, some of them between."""
+    words = [str(word).strip() for word in pd.unique(column)]
+    filled = [word for word in words if canonical(word) not in EMPTY]
+    if not filled or not all(map(NUMBER.fullmatch, filled)):
+        return False
+    numbers = [float(word) for word in filled]
+    return min(numbers) >= 0 and max(numbers) <= 1 and any(0 < number < 1 for number in numbers)
 
 
 def crossing(item: Sequence[str], systems: Sequence[str], codes: Mapping[str, Ints]) -> str:

@@ -77,7 +77,8 @@ def without_uneven_lists(table: Table, rater: object) -> Table:
     others = [np.array(_sizes(table.frame[c])) for c in table.frame.columns if c != column]
     beside = [own for own in others if len(own) and 2 * np.sum(own == mine) > len(mine)]
     even = np.all([own == mine for own in beside], axis=0) if beside else np.ones(len(mine), bool)
-    return replace(table.taking(even), lost=(*table.lost, *table.lines[~even].tolist()))
+    uneven = dict.fromkeys(table.lines[~even].tolist(), "lists of different lengths")
+    return replace(table.taking(even), lost={**table.lost, **uneven})
 
 
 def _list_of_raters(table: Table, rater: object) -> str:

@@ -42,7 +42,13 @@ ASKED = (
 ANSWER_COLUMNS = tuple(WORDS["answer_columns"])
 QUESTION_COLUMNS = tuple(WORDS["question_columns"])
 VALUE_COLUMNS = tuple(WORDS["value_columns"])
+BY_CRITERION = frozenset(
+    {"dimension", "criterion", "criterionid", "criteria", "criteriaid", "aspect"}
+)
+"""Squashed names of columns of criteria, beside which a score is an answer."""
+MEASURES = frozenset(WORDS["measures"])
 TRUTH_NAMES = frozenset(WORDS["truth_names"])
+FINAL = frozenset(WORDS["final"])
 TRUTH_WORDS = frozenset(WORDS["truth_words"])
 TRUTH_PHRASES = TRUTH_NAMES | frozenset(WORDS["truth_phrases"])
 SUMMARIES = frozenset(WORDS["summaries"])
@@ -57,13 +63,17 @@ ITEM_WORDS = frozenset(WORDS["item_words"])
 ASKING = frozenset(WORDS["asking"])
 SURENESS = frozenset(WORDS["sureness"])
 ASKING_SURE = frozenset(WORDS["asking_sure"])
+SHEET = "sheet"
+"""The column of the names of sheets that are read together."""
 LONGEST_ROLE = 3
 """Words beyond which a name is a question."""
 CRITERIA = frozenset(WORDS["criteria"])
 CRITERIA_END = ("ness", "ity", "ful", "able", "ible", "keit", "heit", "reich")
 """How further such words end."""
-QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
-"""Beginnings of names of columns that are items."""
+QUESTIONS = frozenset(
+    {"item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc"}
+)
+"""First words of names of columns that are items."""
 FORM = tuple(WORDS["form"])
 REMARKS = frozenset(WORDS["remarks"])
 REASONS = REMARKS | frozenset(WORDS["reasons"])
@@ -96,6 +106,16 @@ def names_system(column: str) -> bool:
     return _has_word(column, SYSTEM_WORDS) and not names_rater(column)
 
 
+def is_system_name(name: str) -> bool:
+    """Whether a name is that of a system itself, such as gpt-4, model B or v2.
+
+    >>> [is_system_name(name) for name in ("GPT-4", "Model B", "v2", "Ann")]
+    [True, True, True, False]
+    """
+    words = words_of(name)
+    return bool(SYSTEM_NAMES & set(words)) or names_system(name) or words == ["v"]
+
+
 def names_answer(column: str) -> bool:
     """Whether a short name is that of an answer, and of no rater: Note, prediction, prob."""
     return _has_word(column, ANSWER_WORDS) and not names_rater(column)
@@ -104,10 +124,12 @@ def names_answer(column: str) -> bool:
 def names_truth(name: str) -> bool:
     """Whether a name of a rater, or of a column of answers, is that of known truth.
 
-    >>> [names_truth(name) for name in ("Expert panel", "expert_consensus", "Dr. Goldman")]
-    [True, True, False]
+    >>> [names_truth(name) for name in ("Expert panel", "agreed_code", "Dr. Goldman", "final exam")]
+    [True, True, False, False]
     """
-    return bare(name) in TRUTH_PHRASES or _has_word(name, TRUTH_WORDS)
+    first, *rest = words_of(name) or [""]
+    final = first in FINAL and bool(rest) and set(rest) <= ANSWER_WORDS | CODES
+    return final or bare(name) in TRUTH_PHRASES or _has_word(name, TRUTH_WORDS)
 
 
 def names_item(column: str) -> bool:
@@ -159,8 +181,13 @@ def names_sureness(column: str) -> bool:
 
 
 def names_question(column: str) -> bool:
-    """Whether a name is that of an item or a question: item 3, Q12, Is answer 1 correct?"""
-    return squash(column).strip("0123456789").startswith(QUESTIONS)
+    """Whether a name is that of an item or a question.
+
+    >>> [names_question(name) for name in ("item 3", "Q12", "Is answer 1 correct?", "Isabel")]
+    [True, True, True, False]
+    """
+    first = next(iter(words_of(column)), "").replace("document", "doc")
+    return bool({first, first.removesuffix("s")} & QUESTIONS)
 
 
 def bare(name: str) -> str:
@@ -222,6 +249,8 @@ def empty_cells(column: "pd.Series[str]") -> Bools:
     return np.array([canonical(str(word)) in EMPTY for word in distinct], bool)[raw]
 
 
+MOST_GRADES = 20
+"""Most values of a score that is an answer to a criterion."""
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that distinguish ratings of one item."""
@@ -268,12 +297,38 @@ class ColumnFinder:
         return list(dict.fromkeys(c for c in found if c is not None))
 
 
+def values_beside(question: str, frame: pd.DataFrame) -> list[str]:
+    """Return the columns that may hold the answers to the questions of a column."""
+    finder = ColumnFinder(frame.columns)
+    found = finder.all_of(VALUE_COLUMNS)
+    if squash(question) in BY_CRITERION:
+        grades = finder.all_of(("score", "grade", "points", "mark"))
+        found += [c for c in grades if frame[c].nunique() <= MOST_GRADES]
+    return [c for c in found if c != question]
+
+
+def names_measure(column: str) -> bool:
+    """Whether a name is that of something measured or counted beside the answers.
+
+    >>> [names_measure(c) for c in ("prompt_tokens", "latencyMs", "n_annotators", "votes", "rater")]
+    [True, True, True, False, False]
+    """
+    words = words_of(column)
+    measured = any(word in MEASURES or word.endswith(("tokens", "latencyms")) for word in words)
+    return measured or names_number_of_raters(column)
+
+
+def names_number_of_raters(column: str) -> bool:
+    """Whether a name is that of a number of raters: annotator_count, n_raters, Anzahl Kodierer."""
+    words = set(words_of(column))
+    counts = bool(words & {"count", "counts", "n", "num", "number", "anzahl", "nb"})
+    return counts and bool({word.removesuffix("s") for word in words} & RATER_WORDS)
+
+
 def question_column(frame: pd.DataFrame) -> str:
     """Return the column that names the question of each row, beside one of answers; else ""."""
-    finder = ColumnFinder(frame.columns)
-    names = finder.all_of(QUESTION_COLUMNS)
-    answers = finder.all_of(VALUE_COLUMNS)
-    found = (c for c in names if any(a != c for a in answers) and frame[c].nunique() > 1)
+    names = ColumnFinder(frame.columns).all_of(QUESTION_COLUMNS)
+    found = (c for c in names if frame[c].nunique() > 1 and values_beside(c, frame))
     return next(found, "")
 
 

@@ -49,7 +49,8 @@ def unnested(table: Table, *, lenient: bool = False) -> Table:
     broken = ~np.all([frame[c].isin(held.keys()) for c, held in parsed.items()], axis=0)
     if broken.any() and not lenient:
         raise _of_broken_cells(table, parsed)
-    table = replace(table.taking(~broken), lost=(*table.lost, *table.lines[broken].tolist()))
+    without = dict.fromkeys(table.lines[broken].tolist(), "a cell without ratings")
+    table = replace(table.taking(~broken), lost={**table.lost, **without})
     frame = table.frame
     filled = np.any([[bool(held[cell]) for cell in frame[c]] for c, held in parsed.items()], axis=0)
     empty = int((~filled).sum())

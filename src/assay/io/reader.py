@@ -19,14 +19,13 @@ from assay.io.answer_words import (
     apply_words,
     check_words,
     note_idle_words,
-    with_scales,
     with_words,
     words_for_nothing,
     words_said,
     words_with_points,
     words_written,
 )
-from assay.io.answers import AnswerColumns, find_answers, require_answers
+from assay.io.answers import AnswerColumns, find_answers
 from assay.io.arguments import (
     BY_ROW,
     Arguments,
@@ -39,6 +38,8 @@ from assay.io.arguments import (
     names_in,
     require_apart,
 )
+from assay.io.blocks import filled_down
+from assay.io.class_orders import with_scales
 from assay.io.files.file_paths import FILE
 from assay.io.files.opening import joined, open_source
 from assay.io.formats import Export, is_claimed, read_unless_named
@@ -54,7 +55,8 @@ from assay.io.list_cells import (
     without_nested,
     without_uneven_lists,
 )
-from assay.io.names import columns_of, named_columns
+from assay.io.missing_answers import require_answers
+from assay.io.names import KNOWN, columns_of, named_columns, squash
 from assay.io.nested_cells import unnested
 from assay.io.option_tables import (
     OPTIONS,
@@ -63,9 +65,10 @@ from assay.io.option_tables import (
     with_named_options,
     with_options,
 )
+from assay.io.patterned_tables import columns_apart
 from assay.io.rater_slots import require_no_slots, slots_apart
 from assay.io.reading_log import Ledger
-from assay.io.reshaping import raters_apart, require_one_label, reshape
+from assay.io.reshaping import require_one_label, reshape
 from assay.io.rows import (
     Rows,
     apply_export,
@@ -213,8 +216,9 @@ def read_ratings(
     wide : str or list of str, optional
         The columns that are raters, of a table with a row for each item; of grouped answers, a
         row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
-        columns that hold answers. ``"{rater}_{label}"`` reads columns that have a rater and a
-        question in their names, ``"{system}_{rater}"`` those with a system and a rater.
+        columns that hold answers. A pattern such as ``"{rater}_{label}"`` or
+        ``"{system}.{label}.{rater}_score"`` reads columns whose names have these parts; with
+        ``{item}`` in it, each row is a rater.
     wide_items : str or list of str, optional
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional
@@ -284,23 +288,23 @@ def read_ratings(
     opened = open_source(source, sheet=sheet, encoding=encoding, lenient=set_aside)
     if opened.kind == "folder" and not is_claimed(opened, format):
         as_raters = given.rater == FILE
-        named_roles = [*names_in(given.system), *names_in(given.item), *names_in(given.cluster)]
+        keys = (given.system, given.item, given.cluster, None if as_raters else given.rater)
         opened = joined(
             opened,
             "" if named is None else named.name,
             as_raters=as_raters,
-            named=FILE in named_roles,
+            named=any(FILE in names_in(key) for key in keys),
         )
-        if as_raters and FILE not in opened.columns:
-            given = replace(given, rater=None)
+        if as_raters and any(squash(str(c)) in KNOWN["rater"] for c in opened.columns):
+            given = replace(given, rater=None)  # the names of the files are in that column
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found
     if export is None:  # a plain table, where lists of one element are that element
         plain = opened.plain_table("" if named is None else named.name)
-        plain = without_summaries(without_import_rows(plain))
+        plain = filled_down(without_summaries(without_import_rows(plain)))
         plain = single_elements(unnested(plain, lenient=set_aside))
         export = Export(table=named_singly(with_one_order(plain)))
-    export, given = slots_apart(*raters_apart(*counted_rows(export, given)))
+    export, given = slots_apart(*columns_apart(*counted_rows(export, given)))
     if found is None:
         require_no_slots(export.table, given)
     require_apart(given, export.table.finder, export.table.source)

@@ -71,8 +71,6 @@ NO_RATER = "no rater"
 """Why a row is set aside that names nobody."""
 TRUTH_ROWS = "known truth"
 """Why the rows of the rater of the truth are set aside."""
-UNREAD = "no readable row"
-"""Reason for setting aside a line that is no row."""
 
 
 class Ledger:
@@ -138,8 +136,8 @@ class Ledger:
     def aside(self, item: "pd.Series[str]", rater: "pd.Series[str]") -> pd.DataFrame:
         """Return the rows set aside, in file order (see ``Accounting.set_aside``)."""
         columns = ["line", "item", "rater", "reason", "detail"]
-        lost = pd.DataFrame({"line": self.table.lost, "item": "", "rater": "", "reason": UNREAD,
-                             "detail": ""})  # fmt: skip
+        lost = pd.DataFrame({"line": [*self.table.lost], "item": "", "rater": "",
+                             "reason": [*self.table.lost.values()], "detail": ""})  # fmt: skip
         if not self._aside:
             empty = pd.DataFrame({c: pd.Series(dtype="str") for c in columns})
             return lost if len(lost) else empty

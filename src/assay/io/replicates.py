@@ -21,7 +21,7 @@ from assay.io.identifiers import clean_ids, keys_of
 from assay.io.layout import Layout
 from assay.io.likely_columns import crossing, has_few
 from assay.io.list_cells import MOST_OPTIONS
-from assay.io.names import BESIDE, KEY_PARTS, WORDS, columns_of, names_system, squash
+from assay.io.names import BESIDE, KEY_PARTS, WORDS, columns_of, names_measure, names_system, squash
 from assay.io.reading_log import Ledger
 
 EXACT = "repeats an earlier line exactly"
@@ -60,6 +60,7 @@ def settle_repeats(
     scores: Floats,
     used: Sequence[str],
     told_apart: str,
+    rater: Sequence[str],
     taken_for_item: Callable[[], str],
 ) -> None:
     """Set repeats aside that agree in all ``used`` columns; other ratings of one item by a rater
@@ -94,7 +95,8 @@ def settle_repeats(
             where=ledger.table.where(np.sort(clash)),
             mend="make the replicates differ"
             if told_apart == "replicate"
-            else f"if each file is of another system, `system={FILE!r}`; " * by_system + MEND,
+            else f"if each file is of another system, `system={FILE!r}`; if each has raters of its "
+            f"own, `rater={[FILE, *rater]!r}`; " * by_system + MEND,
             numbers={"rows": len(clash)},
             go_on={} if told_apart == "replicate" else go_on,
         )
@@ -158,6 +160,8 @@ MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
 NUMBERING = frozenset(WORDS["numbering"])
+ORDERS = frozenset({"order", "position", "orientation", "permutation"})
+"""Names of columns that number the orders in which a rater saw the sides of a pair."""
 FEWEST_PAIRS = 10
 """Fewest pairs of rater and item for answers that never repeat to be options."""
 
@@ -204,15 +208,24 @@ def require_own_key(
         )
         return False
     added = min(others) if len(others) == 1 and not others & told else ""
+    numbers = NUMBERING | ORDERS if _has_sides(layout) else NUMBERING
+    numbering = [c for c in found[0] if c in others - told and squash(c) in numbers]
+    own = [c for c in found[0] if c not in numbering]
+    go_on: dict[str, Any] = {"item": own} | _asked(layout, item, own)
+    if added and numbering and not left:
+        go_on = {"replicate": added}
+    elif len(numbering) == 1:
+        go_on["replicate"] = numbering[0]
+        said = f"`item={own!r}, replicate={numbering[0]!r}`, or {said} if that is what is rated"
+    else:
+        go_on = {"item": list(found[0])} | _asked(layout, item, found[0])
     ledger.problem(
         "item-key",
         f"{what}, so it does not identify the items",
         where=ledger.table.where(rows[clash], ", ".join(item)),
         mend=f"with {said}, {left} of these rows are left" if left else _ways(said, added),
         role="item",
-        go_on={"replicate": added}
-        if squash(added) in NUMBERING and not left
-        else {"item": list(found[0])} | _asked(layout, item, found[0]),
+        go_on=go_on,
     )
     return True
 
@@ -247,8 +260,15 @@ def _system_of(
     return "", 0
 
 
+def _has_sides(layout: Layout) -> bool:
+    """Whether rows compare two systems, so that no single one was rated."""
+    return any(getattr(note, "code", "") == "sides-ordered" for note in layout.table.notes)
+
+
 def _asked(layout: Layout, item: Sequence[str], key: Sequence[str]) -> dict[str, str]:
     """Name the system, and the cluster if each has an answer to the item: what it was asked."""
+    if _has_sides(layout):
+        return {"cluster": item[0]} if "cluster" not in layout.roles and len(item) == 1 else {}
     named = [c for c in key if c not in item and names_system(c)]
     system = columns_of(layout.roles, "system") or named[:1]
     asked = {} if "system" in layout.roles or not system else {"system": system[0]}
@@ -292,6 +312,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     frame = frame.loc[~frame.duplicated()]
     codes = {str(c): keys_of(frame, [str(c)]) for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
+    free = [c for c in free if not names_measure(c)]
     item = [c for c in layout.roles["item"].columns if c in free]
     first = [*columns_of(layout.roles, *KEY_PARTS), *layout.roles["item"].alternatives]
     rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))

@@ -19,21 +19,16 @@ from assay.io.arguments import Arguments, names_in
 from assay.io.class_columns import COUNTED, is_mark_column, vote_columns
 from assay.io.derived_columns import derived_columns
 from assay.io.files.delimited import ROW_NAME
+from assay.io.files.file_paths import FILE
 from assay.io.formats import Export
 from assay.io.likely_columns import FIRST_ROWS, MOST_FREE, are_numbers
-from assay.io.name_patterns import LABEL, RATER, SYSTEM, few_values, parts_of
 from assay.io.names import (
-    ALL_KNOWN,
     COUNT,
     EMPTY,
     RECOGNISED,
-    REMARKS,
     ColumnFinder,
-    bare,
     count_column,
     empty_cells,
-    names_sureness,
-    squash,
     words_of,
 )
 from assay.io.share_tables import (
@@ -82,11 +77,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
         table, roles = with_items(table, columns, given)
         found = _melted(table, columns, "rater", task, given, roles=roles)
     else:
-        if not given.rater:
-            person = person_of(_others(table, columns))
-            if not person:
-                table, person = _with_numbers(table, "rater")
-            roles = {"rater": (person,)}
+        table, roles = with_people(table, _others(table, columns), given)
         found = _melted(table, columns, _apart(table, given), task, given, roles=roles)
     return replace(
         found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes, *notes)
@@ -181,7 +172,8 @@ def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Argumen
         names = [other_class(names[0]), *names]
         found = [_votes(table, of, columns) - found[0], *found]
     votes = np.column_stack(found)
-    named = given.rater or ColumnFinder(_others(table, columns)).all_of(RECOGNISED["rater"])
+    known = [*RECOGNISED["rater"], *[FILE] * (FILE in table.frame)]
+    named = given.rater or ColumnFinder(_others(table, columns)).all_of(known)
     by_name = bool(named) and votes.sum(axis=1).max(initial=0) <= 1
     # Rows by named raters are ratings, and a number of each row names no item.
     table, roles = (table, {}) if by_name else with_items(table, columns, given)
@@ -249,6 +241,18 @@ def with_items(
     if not item:
         table, item = _with_numbers(table, "item", _unique_key(table.frame, rest))
     return table, {"item": _key_of_rows(table.frame, item, rest)}
+
+
+def with_people(
+    table: Table, rest: Sequence[str], given: Arguments
+) -> tuple[Table, dict[str, tuple[str, ...]]]:
+    """Return the table with a column of the rater: one of people among the ``rest``, or numbers."""
+    if given.rater:
+        return table, {}
+    person = person_of(rest)
+    if not person:
+        table, person = _with_numbers(table, "rater")
+    return table, {"rater": (person,)}
 
 
 def _key_of_rows(frame: pd.DataFrame, item: str, rest: Sequence[str]) -> tuple[str, ...]:
@@ -329,105 +333,6 @@ def _melted(
         title=f"a column for each {role}",
         notes=(note,),
     )
-
-
-def raters_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
-    """Give each rating a row, if ``wide=`` is a pattern of a rater and a label or system.
-
-    Columns of few values become labels, unless the caller names some.
-    """
-    pattern = given.wide if isinstance(given.wide, str) else (given.wide or [""])[0]
-    if not given.wide or RATER not in pattern or (LABEL in pattern) == (SYSTEM in pattern):
-        return export, given
-    table = export.table
-    places = parts_of([str(c) for c in table.frame.columns], pattern)
-    if SYSTEM in pattern:
-        places = {part: c for part, c in places.items() if bare(c) not in ALL_KNOWN}
-    if not places:
-        raise RatingsError.of(
-            "unknown-column",
-            f"no column is called like {pattern}",
-            table.source,
-            mend=f"columns: {listed([str(c) for c in table.frame.columns])}",
-            go_on={"wide": None},
-        )
-    if SYSTEM in pattern:
-        return _of_systems(export, places, given)
-    table, roles = with_items(table, list(places.values()), given)
-    raters = list(dict.fromkeys(rater for rater, _ in places))
-    labels = list(dict.fromkeys(label for _, label in places))
-    rest = table.frame[_others(table, list(places.values()))]
-    names = {label: free_name(label, rest) for label in labels}
-    many = {label for (_, label), column in places.items() if not few_values(table.frame[column])}
-    beside = {label for label in labels if names_sureness(label) or squash(label) in REMARKS}
-    answers = [label for label in labels if label not in many | beside] or labels
-    who = free_name("rater", rest)
-    table, empty, _ = long_table(table, places, who, names, answers, EMPTY)
-    note = reader_note(
-        f"{counted(len(places), 'column')} were read as the answers of "
-        f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
-        f"{counted(len(labels), 'question')} ({listed(labels)})"
-        + f"; {counted(empty, 'pair')} of item and rater without an answer: left out"
-        * bool(empty),
-        code="columns-read",
-        columns=len(places),
-        empty=empty,
-    )
-    made = replace(
-        export, table=table, roles={**export.roles, **roles, "rater": (who,)},
-        notes=(*export.notes, note), title="a column for each rater and question",
-    )  # fmt: skip
-    asked = given.labels if given.labels is not None else {n: names[n] for n in answers}
-    return made, replace(given, wide=None, labels=asked)
-
-
-def _of_systems(
-    export: Export, places: Mapping[tuple[str, str], str], given: Arguments
-) -> tuple[Export, Arguments]:
-    """Give each rating a row; ``places`` has the column of each rater and system.
-
-    An item is what a system made of a row, which is a cluster. Parts of names whose columns hold
-    many values, such as texts, are no raters.
-    """
-    frame = export.table.frame
-    texts = {rater for (rater, _), column in places.items() if not few_values(frame[column])}
-    if texts < {rater for rater, _ in places}:
-        places = {(rater, of): c for (rater, of), c in places.items() if rater not in texts}
-    table, roles = with_items(export.table, list(places.values()), given)
-    rest = table.frame[_others(table, list(places.values()))]
-    asked = names_in(given.item)
-    row = tuple(asked or roles["item"])
-    if not asked and rest.duplicated(list(row)).any():  # a document, beside what names the row
-        row = next(((c,) for c in rest if not rest[c].duplicated().any()), row)
-    who, of, said = (free_name(name, rest) for name in ("rater", "system", "answer"))
-    cells = {(column, said): column for column in places.values()}
-    table, empty, _ = long_table(table, cells, who, {said: said}, [said], EMPTY)
-    rater, system = ({c: part[n] for part, c in places.items()} for n in (0, 1))
-    frame = table.frame.assign(**{
-        who: table.frame[who].map(rater).astype("str"),
-        of: table.frame[who].map(system).astype("str"),
-    })  # fmt: skip
-    raters, systems = (list(dict.fromkeys(part.values())) for part in (rater, system))
-    note = reader_note(
-        f"{counted(len(places), 'column')} were read as the answers of "
-        f"{counted(len(raters), 'rater')} ({listed(raters)}) to "
-        f"{counted(len(systems), 'system')} ({listed(systems)})"
-        + f"; {counted(empty, 'cell')} without an answer: left out"
-        * bool(empty),
-        code="columns-read",
-        columns=len(places),
-        empty=empty,
-    )
-    known = {"rater": (who,), "system": (of,)}
-    known |= {} if asked else {"item": (*row, of)}
-    if given.cluster is None and len(row) == 1:
-        given = replace(given, cluster=row[0])
-    made = replace(
-        export, table=replace(table, frame=frame), roles={**export.roles, **known},
-        notes=(*export.notes, note), title="a column for each rater and system",
-    )  # fmt: skip
-    item = [*asked, of] if asked else None
-    return made, replace(given, wide=None, item=item, labels=given.labels or said)
 
 
 def long_table(

@@ -32,7 +32,7 @@ from assay.io.items import (
 )
 from assay.io.larger_units import find_larger_units, with_kinds
 from assay.io.layout import Layout, account_for
-from assay.io.names import BESIDE, columns_of
+from assay.io.names import BESIDE, columns_of, names_truth
 from assay.io.reading_log import NO_RATER, Ledger, find_silence
 from assay.io.replicates import (
     Joined,
@@ -223,7 +223,7 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Bools) -> Jo
     settle_repeats(
         ledger, keys=[*keys, *question], answers=answers, scores=scores,
         used=list(dict.fromkeys(used)), told_apart=layout.told_apart,
-        taken_for_item=lambda: _item_words(layout),
+        rater=columns_of(layout.roles, "rater"), taken_for_item=lambda: _item_words(layout),
     )  # fmt: skip
     if rows.question is not None:
         cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
@@ -404,7 +404,8 @@ def assemble(
     described, frame = ratings.accounting.roles, layout.table.frame
     unused = set(described.loc[described["role"] == "", "column"])
     columns = {name: frame[name] for name in frame.columns if name in unused}
-    units = find_larger_units(ratings, columns, item)
+    may_group = {c: cells for c, cells in columns.items() if c and not names_truth(c)}
+    units = find_larger_units(ratings, may_group, item)
     noted = replace(ratings, accounting=replace(ratings.accounting, larger_units=units))
     return with_like_truth(with_kinds(noted, columns, item), columns, item, row)
 

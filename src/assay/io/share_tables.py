@@ -11,7 +11,16 @@ from assay._util.text import listed
 from assay._util.typing import Floats, Ints
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label
-from assay.io.names import COUNT_NAMES, EMPTY, KNOWN, WORDS, empty_cells, squash, words_of
+from assay.io.names import (
+    COUNT_NAMES,
+    EMPTY,
+    KNOWN,
+    WORDS,
+    empty_cells,
+    names_number_of_raters,
+    squash,
+    words_of,
+)
 from assay.io.reading_log import Ledger
 from assay.io.wide_tables import answer_columns
 
@@ -21,6 +30,8 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)?\s*%?")
 TOTALS = frozenset({"total", "totals", "gesamt", "all", "sum", "summe"})
 """Words in the name of a column of totals."""
 ROUNDING = 0.011
+FEW_APART = 0.3
+"""Distance from whole numbers of raters that rounding may explain, if shares are to show them."""
 """Largest rounding of a share: two digits."""
 CLEAR = 0.26
 """Largest distance of a share times raters from a whole number of raters."""
@@ -55,7 +66,20 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     held = [values for c in parts if (values := numbers[c]) is not None]
     if len(held) > 1 and np.abs(np.sum(held, axis=0) - 1).max() <= 2 * ROUNDING:
         return parts
+    number = next((c for c in columns if names_number_of_raters(c)), "")
+    if number and number_column(frame, [number]):
+        each = np.asarray(frame[number].astype(float), np.float64)
+        told = [c for c, values in numbers.items() if values is not None and _are_of(values, each)]
+        if told:
+            return told[:1]  # one answer is read at a time
     return []
+
+
+def _are_of(shares: Floats, each: Floats) -> bool:
+    """Whether shares, some of them fractions, are those of whole numbers of raters."""
+    votes, near = shares * each, ROUNDING / 2 * each
+    fits = np.abs(votes - np.round(votes)) <= near
+    return bool(fits.all() and np.median(near) < FEW_APART and ((shares > 0) & (shares < 1)).any())
 
 
 def shares_of(column: "pd.Series[str]") -> Floats | None:
@@ -78,7 +102,7 @@ def number_column(frame: pd.DataFrame, among: Sequence[str] | None = None) -> st
     """Return the column with the number of raters of each row; None if there is none."""
     for column in frame.columns if among is None else among:
         words = set(words_of(column))
-        counts = squash(column) in COUNT_NAMES or words & VOTERS
+        counts = squash(column) in COUNT_NAMES or words & VOTERS or names_number_of_raters(column)
         if counts and frame[column].str.fullmatch(r"[1-9]\d{0,5}(\.0)?").all():
             return str(column)
     return None

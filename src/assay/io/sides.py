@@ -15,6 +15,8 @@ LONGEST = 20
 """Most words of a name of a column that has a side in it."""
 SAME = {"a": "1", "b": "2", "1": "a", "2": "b"}
 """Letters for numbers of sides, and the other way round."""
+OPPOSITES = (("left", "right"), ("a", "b"), ("1", "2"), ("first", "second"), ("one", "two"))
+"""Words for the two sides, in names of columns."""
 MOST_WORDS = 12
 """Most distinct words of an answer that names a side."""
 WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -40,15 +42,52 @@ def with_one_order(table: Table) -> Table:
             told[words] = list(_told(words, series, named))
         for columns, sides, side in told[words]:
             if winner not in columns and (turned := _turned(frame, columns)).any():
-                one, other = sides
-                both = [
-                    pair
-                    for named in series
-                    if named.keys() >= {*sides}
-                    for pair in zip(named[one], named[other], strict=False)
-                ]
-                return _reordered(table, winner, columns, turned, side, both)
+                both = _pairs_of(sides, series)
+                of_side = {n: next(w for w, at in side.items() if at == n) for n in (0, 1)}
+                opposite = {word: of_side[1 - at] for word, at in side.items()}
+                return _reordered(table, winner, columns, turned, opposite, both)
+    return _with_signs(table, series)
+
+
+def _with_signs(table: Table, series: list[dict[str, list[str]]]) -> Table:
+    """Give pairs one order whose preference is a number: its sign says the side."""
+    frame = table.frame
+    for sides in OPPOSITES:
+        both = _pairs_of(sides, series)
+        columns = next(iter(both), ("", ""))
+        if not both or not (turned := _turned(frame, columns)).any():
+            continue
+        for column in (c for c in map(str, frame.columns) if c not in columns):
+            words = {str(word).strip() for word in pd.unique(frame[column])} - {""}
+            if not 1 < len(words) <= MOST_WORDS or not all(map(NUMBER.fullmatch, words)):
+                continue
+            numbers = {float(word) for word in words}
+            if min(numbers) < 0 < max(numbers):
+                opposite = {word: _negative(word) for word in words}
+                return _reordered(table, column, columns, turned, opposite, both)
     return table
+
+
+def _pairs_of(sides: Sides, series: list[dict[str, list[str]]]) -> list[Sides]:
+    """Return the columns of both sides, pair by pair."""
+    one, other = sides
+    return [
+        pair
+        for named in series
+        if named.keys() >= {*sides}
+        for pair in zip(named[one], named[other], strict=False)
+    ]
+
+
+def _negative(word: str) -> str:
+    """Return a number of the opposite sign, as text.
+
+    >>> _negative("-2"), _negative("+1"), _negative("0")
+    ('2', '-1', '0')
+    """
+    if float(word) == 0:
+        return word
+    return word[1:] if word.startswith("-") else f"-{word.lstrip('+')}"
 
 
 def _series(columns: list[str]) -> list[dict[str, list[str]]]:
@@ -111,16 +150,14 @@ def _reordered(
     winner: str,
     columns: Sides,
     turned: np.ndarray,
-    side: dict[str, int],
+    opposite: dict[str, str],
     both: list[Sides],
 ) -> Table:
-    """Turn the rows: all columns of a side, and the words of the answer."""
+    """Turn the rows: all columns of a side, and the answer, by the word of the other side."""
     frame = table.frame.copy()
     for one, other in both:
         frame.loc[turned, [one, other]] = frame.loc[turned, [other, one]].to_numpy()
-    words = {n: next(w for w, at in side.items() if at == n) for n in (0, 1)}
-    other_side = {word: words[1 - at] for word, at in side.items()}
-    frame.loc[turned, winner] = [other_side.get(w, w) for w in frame.loc[turned, winner]]
+    frame.loc[turned, winner] = [opposite.get(w.strip(), w) for w in frame.loc[turned, winner]]
     rows, kinds = int(turned.sum()), frame.drop_duplicates([*columns])
     first = str(kinds[columns[0]].iloc[0]) if len(kinds) == 1 else "the first name of its pair"
     text = (

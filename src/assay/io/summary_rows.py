@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay._util.text import counted, does, first_names
 from assay._util.typing import Floats
-from assay.io.names import EMPTY, WORDS, without_accents, words_of
+from assay.io.names import EMPTY, SHEET, WORDS, without_accents, words_of
 from assay.io.tables import Table, reader_note
 
 SUMS = frozenset(map(without_accents, WORDS["summary_rows"]))
@@ -37,11 +37,33 @@ def without_summaries(table: Table) -> Table:
     The name of such a row says so, and its numbers are none of the kind of their columns, or are
     computed from these. A row without a name has the sum or the mean of all its columns.
     """
-    whole = len(table.frame)
-    if table.frame.shape[1] < 2 or whole > MOST_ROWS:
+    frame = table.frame
+    if frame.shape[1] < 2 or len(frame) > MOST_ROWS:
         return table
+    parts = [np.arange(len(frame))]
+    if SHEET in frame:  # each sheet has rows of its own
+        parts = [np.flatnonzero(frame[SHEET] == name) for name in pd.unique(frame[SHEET])]
+    left, called = list[int](), list[str]()
+    for rows in parts:
+        out, names = _sums_of(frame.iloc[rows].drop(columns=SHEET, errors="ignore"))
+        left += rows[out].tolist()
+        called += names
+    if not left:
+        return table
+    beside = len(left) - len(called)
+    rows_left = counted(len(called), "row", "are")
+    shown = first_names(list(dict.fromkeys(called)))
+    said = f"{rows_left} left out that {does(len(called), 'sum')} up the others: {shown}"
+    said += f"; so are the notes below ({beside})" * bool(beside)
+    note = reader_note(said, code="summary-rows", rows=len(left))
+    return table.taking(np.setdiff1d(np.arange(len(frame)), left), note)
+
+
+def _sums_of(frame: pd.DataFrame) -> tuple[list[int], list[str]]:
+    """Return the rows that sum up the others, with the notes below, and the names of the former."""
+    whole = len(frame)
     seen = [n for n in range(whole) if n < MOST_ABOVE or n >= whole - MOST_BELOW]
-    ends = dict(zip(seen, _stripped(table.frame.iloc[seen]), strict=True))
+    ends = dict(zip(seen, _stripped(frame.iloc[seen]), strict=True))
     names = {n: _name(row) for n, row in ends.items()}
     notes = [n for n in seen if _is_note(ends[n])]
     maybe = [
@@ -49,8 +71,8 @@ def without_summaries(table: Table) -> Table:
         if (_is_called(names[n], SUMS | BESIDE) or not names[n]) and _has_numbers(ends[n], names[n])
     ]  # fmt: skip
     if not maybe or whole < FEWEST_ROWS + len(maybe) + len(notes):
-        return table
-    body = _stripped(table.frame.drop(index=[*maybe, *notes]))
+        return [], []
+    body = np.delete(_stripped(frame), [*maybe, *notes], axis=0)
     maybe = [n for n in maybe if not names[n] or names[n] not in body[:, :2]]
     sums = [n for n in maybe if _sums_up(ends[n], names[n], body)]
     sums += [n for n in maybe if sums and names[n] and n not in sums]
@@ -60,15 +82,7 @@ def without_summaries(table: Table) -> Table:
         below -= 1
     first = min((n for n in sums if n >= below), default=whole)
     left = [*range(above), *range(first, whole)]
-    if not left:
-        return table
-    called = [names[n] or "one without a name" for n in left if n in sums]
-    beside = len(left) - len(called)
-    rows = counted(len(called), "row", "are")
-    said = f"{rows} left out that {does(len(called), 'sum')} up the others: {first_names(called)}"
-    said += f"; so are the notes below ({beside})" * bool(beside)
-    note = reader_note(said, code="summary-rows", rows=len(left))
-    return table.taking(np.setdiff1d(np.arange(whole), left), note)
+    return left, [names[n] or "one without a name" for n in left if n in sums]
 
 
 def _stripped(frame: pd.DataFrame) -> NDArray[Any]:

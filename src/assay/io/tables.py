@@ -116,7 +116,7 @@ class Table:
     lists : columns whose cells were lists, arrays or dicts; their text is JSON
     beside : whether messages name this table with each place, since it accompanies the ratings
     part : whether it is one file of a data set in several
-    lost : lines that are no rows, and were set aside
+    lost : lines that are no rows, with the reason; they were set aside
     """
 
     frame: pd.DataFrame
@@ -129,7 +129,7 @@ class Table:
     lists: frozenset[str] = frozenset()
     beside: bool = False
     part: bool = False
-    lost: tuple[int, ...] = ()
+    lost: Mapping[Any, str] = field(default_factory=dict)
 
     def without_nul(self) -> "Table":
         """Return the table without the character NUL, which no netCDF file can hold."""

@@ -15,10 +15,10 @@ from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
-from assay.io.answer_words import in_order
 from assay.io.answers import find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments, LabelsArg, names_in
 from assay.io.cells import classes_from_data, spellings
+from assay.io.class_orders import in_order
 from assay.io.files.opening import joined, open_source
 from assay.io.formats import Export, read_unless_named
 from assay.io.likely_columns import (
@@ -33,12 +33,12 @@ from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
     RECOGNISED,
-    VALUE_COLUMNS,
     ColumnFinder,
     named_columns,
     names_rater,
     question_column,
     squash,
+    values_beside,
     words_in,
 )
 from assay.io.printed_values import is_nested
@@ -199,6 +199,8 @@ def _task_of_rows(table: Table, given: Arguments) -> tuple[Task, str] | None:
         if not found:
             return None
         keys += found if getattr(given, role) else found[:1]
+    if table.frame.duplicated([*keys, column]).any():  # the answers of several systems, perhaps
+        keys += [c for c in finder.all_of(RECOGNISED["system"]) if c not in (*keys, column)][:1]
     codes = [pd.factorize(table.frame[c])[0] for c in keys]
     asked_once = [*codes, pd.factorize(table.frame[column])[0]]
     sizes = [len(unique_rows(*key)[0]) for key in (codes, asked_once)]
@@ -250,7 +252,7 @@ def _questions_of(
         own = finder.all_of(label)
         asked, fewest = (own, 1) if value else ([c for c in own if c in asked], fewest)
     for column in asked:
-        answers = [c for c in finder.all_of(value or VALUE_COLUMNS) if c != column]
+        answers = finder.all_of(value) if value else values_beside(column, frame)
         counts = frame[column].str.strip().value_counts()
         counts = counts[counts.index != ""]
         several = bool(label and value) or len(counts) > 1

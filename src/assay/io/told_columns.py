@@ -37,6 +37,7 @@ from assay.io.names import (
     names_answer,
     names_criterion,
     names_item,
+    names_measure,
     names_rater,
     names_system,
     squash,
@@ -282,7 +283,7 @@ def _usable(column: str, head: pd.DataFrame) -> bool:
     name = squash(column)
     if name in NO_PART or bare(column) in NO_PART or any(part in name for part in FORM):
         return False
-    if are_times(head[column]):
+    if names_measure(column) or are_times(head[column]):
         return False
     return 2 * int(empty_cells(head[column]).sum()) < len(head)
 

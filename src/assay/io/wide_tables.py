@@ -1,7 +1,7 @@
 """Tables of other shapes: a column for each rater, item, question, or class of votes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,15 @@ from assay.io.cells import spellings
 from assay.io.derived_columns import derived_columns
 from assay.io.files.file_paths import FILE
 from assay.io.likely_columns import MOST_CLASSES, likely_columns
-from assay.io.name_patterns import SYSTEM, Grid, find_grid
+from assay.io.name_patterns import (
+    LABEL,
+    RATER,
+    Grid,
+    distinct_parts,
+    find_grid,
+    said_of,
+    slots_of,
+)
 from assay.io.names import (
     ALL_KNOWN,
     COUNT_NAMES,
@@ -28,9 +36,9 @@ from assay.io.names import (
     PEOPLE,
     RECOGNISED,
     SUMMARIES,
-    SYSTEM_NAMES,
     bare,
     is_called,
+    is_system_name,
     names_criterion,
     names_question,
     names_rater,
@@ -87,6 +95,7 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
     found = _alike({c: v for c, v in free.items() if c not in apart})
     if len(found) < FEWEST_COLUMNS:
         return []
+    found = _without_constant(found, held)
     values = set().union(*(held[c] for c in found))
     # Such columns name the rows, unless raters who all differ gave them the others' values.
     found += [
@@ -96,6 +105,15 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
     found = _without_deciding(frame, found)
     raters = [c for c in columns if bare(c) in KNOWN["rater"]]  # of crowd and expert, say
     return [c for c in columns if c in found or (c in raters and held[c] <= values)]
+
+
+def _without_constant(columns: list[str], held: Mapping[str, set[str]]) -> list[str]:
+    """Leave out columns of one value whose names lack the word that those of the others share."""
+    varied = [c for c in columns if len(held[c]) > 1]
+    words = set.intersection(*(set(words_of(c)) for c in varied)) if varied else set()
+    if len(varied) < FEWEST_COLUMNS or not words:
+        return columns
+    return [c for c in columns if c in varied or words & set(words_of(c))]
 
 
 def _counts_rows(column: "pd.Series[str]") -> bool:
@@ -171,11 +189,12 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    grid = find_grid(frame, [str(c) for c in frame.columns if str(c) not in taken])
-    beside = [str(c) for c in frame.columns if grid and str(c) not in grid.columns.values()]
-    if is_form(beside) or person_of(beside):
-        grid = None  # rows are raters
-    columns = list(grid.columns.values()) if grid else answer_columns(frame, label, taken)
+    free = [str(c) for c in frame.columns if str(c) not in taken]
+    grid = find_grid(frame, free)
+    beside = [str(c) for c in frame.columns if grid and str(c) not in grid.columns]
+    if is_form(beside or free) or person_of(beside or free):
+        grid = find_grid(frame, free, people=True)
+    columns = list(grid.columns) if grid else answer_columns(frame, label, taken)
     if not columns or _are_rater_and_answer(frame, columns):
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
@@ -222,29 +241,17 @@ def _report(
 
 
 def _report_grid(grid: Grid, ledger: Ledger) -> None:
-    """Report columns that have a rater and a question each, with the pattern that reads them."""
-    reading = {"wide": grid.pattern}
-    turned = f", or {as_code({'wide': grid.turned})} if the raters are the questions"
-    first = [column for (_, label), column in grid.columns.items() if label == grid.labels[0]]
-    if SYSTEM in grid.pattern:
-        seen = (
-            f"seem to hold the answers of {len(grid.raters)} raters "
-            f"({first_names(grid.raters, SHOWN)}) to {len(grid.labels)} systems "
-            f"({first_names(grid.labels, SHOWN)})"
-        )
-        turned = as_code({"wide": grid.turned})
-        mend = f"if they do, give {as_code(reading)}; or {turned} if they answer questions"
-        _report([*grid.columns.values()], seen, "the answer", mend, reading, ledger)
-        return
-    seen = (
-        f"seem to hold those of {len(grid.raters)} raters ({first_names(grid.raters, SHOWN)}) to "
-        f"{len(grid.labels)} questions ({first_names(grid.labels, SHOWN)})"
-    )
-    mend = (
-        f"if they do, give {as_code(reading)}{turned if grid.turned else ''}; or read one "
-        f"question: {as_code({'wide': first})}"
-    )
-    _report([*grid.columns.values()], seen, "an answer to each question", mend, reading, ledger)
+    """Report columns whose names have parts, with the pattern that reads them."""
+    reading, slots = {"wide": grid.pattern}, slots_of(grid.pattern)
+    seen = f"seem to hold {said_of(grid.columns)}"
+    turned = f", or {as_code({'wide': grid.turned})} if the parts of the names mean that"
+    mend = f"if they do, give {as_code(reading)}{turned if grid.turned else ''}"
+    if set(slots) == {RATER, LABEL}:
+        labels = distinct_parts(grid.columns)[LABEL]
+        first = [c for c, parts in grid.columns.items() if parts[LABEL] == labels[0]]
+        mend += f"; or read one question: {as_code({'wide': first})}"
+    wanted = "an answer to each question" if LABEL in slots else "the answer"
+    _report(list(grid.columns), seen, wanted, mend, reading, ledger)
 
 
 def _report_shape(
@@ -296,7 +303,8 @@ def _report_shape(
 
 
 def key_row(frame: pd.DataFrame, rest: Sequence[str]) -> dict[str, str]:
-    """Return the arguments for rows of raters if the first or last of them is known truth.
+    """Return the arguments for rows of raters if the first or last of them is known truth, or if
+    each is a file.
 
     >>> frame = pd.DataFrame({"who": ["ANSWER KEY", "Uma", "Vik"], "q1": list("aab")})
     >>> key_row(frame, ["who"])
@@ -306,7 +314,8 @@ def key_row(frame: pd.DataFrame, rest: Sequence[str]) -> dict[str, str]:
         for name in map(str, frame[column].iloc[[0, -1]]):
             if names_truth(name) and not frame[column].duplicated().any():
                 return {"rater": column, "truth_rater": name}
-    return {}
+    by_file = FILE in rest and not frame[FILE].duplicated().any()
+    return {"rater": FILE} if by_file else {}
 
 
 def are_criteria(columns: Sequence[str]) -> bool:
@@ -360,14 +369,9 @@ def are_systems(columns: Sequence[str], rater: str, frame: pd.DataFrame) -> bool
     called = any(names_criterion(c) or "?" in c or len(words_of(c)) > MOST_WORDS for c in columns)
     if len(columns) < FEWEST_COLUMNS or len(held) != 1 or called:
         return False
-    return rater == FILE or 2 * sum(map(_is_called_system, columns)) > len(columns)
-
-
-def _is_called_system(column: str) -> bool:
-    """Whether a name is that of a system, such as gpt-4, model B, v2 or A."""
-    words = words_of(column)
-    known = bool(SYSTEM_NAMES & set(words)) or names_system(column) or words == ["v"]
-    return known or len(column.strip()) == 1
+    return rater == FILE or 2 * sum(
+        is_system_name(c) or len(c.strip()) == 1 for c in columns
+    ) > len(columns)
 
 
 def report_systems(columns: Sequence[str], key: Sequence[str], rater: str, ledger: Ledger) -> None:

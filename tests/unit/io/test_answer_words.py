@@ -169,6 +169,6 @@ def test_ordered_categories_order_the_classes() -> None:
         assert "no answer is fatal" in notes["order-of-categories"]
     assert not read_ratings(ordered, ordered=False).task.labels[0].ordered
     assert read_ratings(ordered, ordered=True).task.labels[0].ordered
-    assert read_ratings(frame).task.labels[0].classes == ("high", "low", "medium")
+    assert read_ratings(frame).task.labels[0].classes == ("low", "medium", "high")
     two = ordered[ordered["severity"] != "medium"]
     assert read_ratings(two).task.labels[0].classes == ("low", "high")

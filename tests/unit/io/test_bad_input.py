@@ -514,5 +514,5 @@ def test_rows_that_cannot_be_read_are_set_aside_and_counted(tmp_path: Path) -> N
     assert (accounting.rows_read, accounting.rows_used) == (5, 2)
     aside = accounting.set_aside.set_index("line")["reason"].to_dict()
     assert aside == {
-        3: "no readable row", 4: "no class of its label", 5: "no label of the task",
+        3: "wrong number of fields", 4: "no class of its label", 5: "no label of the task",
     }  # fmt: skip

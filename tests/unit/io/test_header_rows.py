@@ -128,5 +128,5 @@ def test_a_row_of_answers_is_no_header(tmp_path: Path, lines: list[str]) -> None
 
 
 def test_levels_are_proposed_as_raters_and_questions() -> None:
-    with pytest.raises(RatingsError, match="seem to hold those of 2 raters"):
+    with pytest.raises(RatingsError, match="seem to hold the answers of 2 raters"):
         read_ratings(leveled("phrase", None))

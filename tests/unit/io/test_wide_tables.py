@@ -242,7 +242,7 @@ def test_a_pattern_that_no_column_has_is_refused(tmp_path: Path) -> None:
 def test_names_are_parted_where_the_fewest_result() -> None:
     columns = ["a_1_tone", "a_2_tone", "a_1_ok", "a_2_ok", "doc_id"]
     pairs = parts_of(columns, "{rater}_{label}")
-    assert list(np.unique([rater for rater, _ in pairs])) == ["a_1", "a_2"]
+    assert list(np.unique([parts["rater"] for parts in pairs.values()])) == ["a_1", "a_2"]
 
 
 def test_an_item_on_which_all_raters_differ_is_an_item() -> None:
@@ -362,7 +362,7 @@ def test_columns_of_systems_and_raters_are_ratings_of_what_systems_made(
         (("ann1-gpt4", "ann2-gpt4", "ann1-llama", "ann2-llama"), "{rater}-{system}"),
         (("gpt4_fluent", "gpt4_relevant", "llama_fluent", "llama_relevant"), "{rater}_{label}"),
         (("r1_model_correct", "r1_model_clear", "r2_model_correct", "r2_model_clear"),
-         "{rater}_{label}"),
+         "{rater}_model_{label}"),
     ],
 )  # fmt: skip
 def test_names_tell_systems_from_raters_and_criteria(names: tuple[str, ...], pattern: str) -> None:

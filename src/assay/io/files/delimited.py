@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,8 @@ import pandas as pd
 
 from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted
-from assay._util.typing import Bools, Ints
+from assay._util.typing import Ints
+from assay.io.blocks import header_again, padded, with_blocks
 from assay.io.header_rows import header_of_two
 from assay.io.names import ALL_KNOWN, ANSWER_COLUMNS, composed, note_apart, squash
 from assay.io.tables import AGAIN, SET_ASIDE, reader_note
@@ -53,7 +54,7 @@ class Delimited:
     blank_columns: int = 0
     separator: str = ","
     notes: tuple[Note, ...] = ()
-    lost: tuple[int, ...] = ()
+    lost: Mapping[int, str] = field(default_factory=dict)
 
 
 def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimited:
@@ -61,7 +62,7 @@ def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimit
 
     Ragged rows, and lines whose quotes are not closed, are refused, or lost if ``lenient``.
     """
-    lost: list[int] = []
+    lost: dict[int, str] = {}
     while True:
         try:
             parsed = _parsed(text, source=source, lenient=lenient)
@@ -69,7 +70,7 @@ def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimit
             line = int(error.numbers.get("line", 0))
             if not lenient or line in (0, *lost) or len(lost) == MOST_OPEN:
                 raise
-            lost.append(line)
+            lost[line] = "a quote is not closed"
             # Empty the line.
             ends = [(0, 0), *((found.start(), found.end()) for found in LINE_END.finditer(text))]
             start = ends[line - 1][1]
@@ -77,7 +78,7 @@ def parse_delimited(text: str, *, source: str, lenient: bool = False) -> Delimit
             text = text[:start] + text[end:]
             continue
         return replace(
-            parsed, lost=tuple(sorted((*parsed.lost, *lost))),
+            parsed, lost=dict(sorted({**parsed.lost, **lost}.items())),
             blank_lines=max(parsed.blank_lines - len(lost), 0),
         )  # fmt: skip
 
@@ -86,12 +87,10 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
     text, offset = _from_header(text)
-    text, titles, title = _below_titles(text)
+    text, titles, above = _below_titles(text)
     offset += titles
-    if title:
-        text_of_title = f"{counted(titles, 'line', 'are')} left out above the header: {title}"
-        notes = (*notes, reader_note(text_of_title, code="title-rows"))
     header, separator = _header(text, source)
+    text = padded(text, separator) if above else text
     frame, bad = _parse(text.encode(), header, separator, source)
     # R writes the names of rows under a header that has no column for them.
     if len(frame) == 1 and bool(bad) and all(row.actual_columns == len(header) + 1 for row in bad):
@@ -105,16 +104,23 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     _require_closed(text, frame, np.delete(lines, wrong), texts, offset, separator, source)
     if bad and not lenient:
         raise _ragged(bad, lines, len(header), source)
-    lost = tuple(lines[wrong].tolist())
+    lost = dict.fromkeys(lines[wrong].tolist(), "wrong number of fields")
     lines = np.delete(lines, wrong)
     frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
     blank = np.asarray((frame == "").all(axis=1), bool)
-    again = _headers_again(frame, header)
+    again = header_again(frame, header)
     if rows := int(again.sum()):
         text = f"{counted(rows, 'row', 'are')} left out, as the header stands there once more"
         note = reader_note(text, code="header-again", rows=rows)
         notes = (*notes, note)
-    out = blank | again
+    banner = above[-1] if above else ""
+    frame, is_line, joined = with_blocks(frame, again, banner)
+    header = [*header, *frame.columns[len(header) :]]
+    notes = (*notes, *joined)
+    if left := titles - len(joined):
+        text = f"{counted(left, 'line', 'are')} left out above the header: {above[0][:40]}"
+        notes = (*notes, reader_note(text, code="title-rows"))
+    out = blank | again | is_line
     frame, lines = frame.loc[~out].reset_index(drop=True), lines[~out]
     header, rows, joined = header_of_two(header, frame)
     frame, lines = frame.iloc[rows:].reset_index(drop=True).set_axis(header, axis=1), lines[rows:]
@@ -134,17 +140,6 @@ def _parsed(raw: str, *, source: str, lenient: bool) -> Delimited:
     )
 
 
-def _headers_again(frame: pd.DataFrame, header: list[str]) -> Bools:
-    """Return which rows are the header once more, as in files that were put one below the other."""
-    same = np.ones(len(frame), bool)
-    if len(header) < 2:
-        return ~same
-    for n, name in enumerate(header):
-        if same.any():
-            same &= (frame.iloc[:, n] == name).to_numpy(bool)
-    return same
-
-
 def read_header(text: str, source: str) -> list[str]:
     """Return the fields of the first line."""
     beginning = _from_header(composed(text[:HEADER_LIMIT]))[0]
@@ -161,29 +156,29 @@ def _from_header(text: str) -> tuple[str, int]:
     return text, offset
 
 
-def _below_titles(text: str) -> tuple[str, int, str]:
-    r"""Return a text from its header on, the number of lines above it, and the first of these:
-    comments after "#", or lines of a single filled field, if rows of several fields follow.
+def _below_titles(text: str) -> tuple[str, int, list[str]]:
+    r"""Return a text from its header on, the number of lines above it, and their words: comments
+    after "#", or lines of a single filled field, if rows of several fields follow.
 
     >>> _below_titles("Study 7;;\nitem;rater;label\n1;A;yes\n")
-    ('item;rater;label\n1;A;yes\n', 1, 'Study 7')
+    ('item;rater;label\n1;A;yes\n', 1, ['Study 7'])
     """
     ways = [_first_rows(text, separator) for separator in SEPARATORS]
     if above := _comments(text, ways):
         ends = [line.end() for line in islice(LINE_END.finditer(text), above)]
-        return text[ends[-1] :], above, text[: ends[0]].strip()[:40]
+        return text[ends[-1] :], above, [text[: ends[0]].strip()]
     if any(rows and sum(map(bool, rows[0][0])) > 1 for rows in ways):
-        return text, 0, ""  # the first line has several fields: it is the header
+        return text, 0, []  # the first line has several fields: it is the header
     for rows in ways:
         filled = [sum(bool(cell.strip()) for cell in row) for row, _ in rows]
         head = next((n for n, number in enumerate(filled) if number > 1), 0)
         after = rows[head + 1 : head + 2]
         if head and after and len(after[0][0]) == len(rows[head][0]) == filled[head]:
             above = rows[head - 1][1]
-            title = next((cell for row, _ in rows[:head] for cell in row if cell.strip()), "")
+            titles = [cell.strip() for row, _ in rows[:head] for cell in row if cell.strip()]
             start = [0, *(line.end() for line in islice(LINE_END.finditer(text), above))][-1]
-            return text[start:], above, title.strip()[:40]
-    return text, 0, ""
+            return text[start:], above, titles
+    return text, 0, []
 
 
 def _comments(text: str, ways: Sequence[list[tuple[list[str], int]]]) -> int:

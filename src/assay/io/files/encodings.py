@@ -242,7 +242,7 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
     if "\x80" <= sign <= "\x9f":
         return True
     if sign.isalpha():
-        return sign.isupper() and before.isalpha() and after.islower()
+        return sign.isupper() and before.isalpha() and (after.islower() or before.islower())
     if before.isalpha() and after.isalpha():
         spoken = sign in DASHES and not (before.islower() and after.islower())
         return sign not in IN_WORDS and not spoken

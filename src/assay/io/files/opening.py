@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import Note, RatingsError
+from assay._util.errors import Note, RatingsError, as_code
 from assay._util.text import counted, listed, some
 from assay.io.files.arrow_files import arrow_kind, read_arrow, saved_dataset, with_class_names
 from assay.io.files.encodings import decode_text
@@ -235,17 +235,25 @@ def _joined_tables(
     # The column of raters, and those whom the files name.
     rater = next((str(name) for name in names if squash(str(name)) in KNOWN["rater"]), "")
     who = {str(one) for frame in frames.values() if rater for one in frame[rater].unique()}
-    apart = FILE not in names and _are_told_apart(list(parts))
+    called = {} if FILE in names else _names_of(list(parts))
+    apart = bool(called)
     column = FILE if not rater else rater if as_raters else ""
     added = dict.fromkeys([column] * bool(column) + [FILE] * named) if apart else {}
     filled = [
-        frame.assign(**_of_folders(file), **dict.fromkeys(added, _stem(file)))
+        frame.assign(**_of_folders(file), **dict.fromkeys(added, called.get(file, "")))
         for file, frame in frames.items()
     ]
     places = [f"{file}:{n}" for file, (_, lines, _) in parts.items() for n in lines]
     notes = [*dict.fromkeys(note for *_, notes in parts.values() for note in notes)]
     alike = next(iter(who)) if len(who) == 1 and apart and not as_raters else ""
     notes.append(_note(list(parts), FILE in added, alike))
+    if apart and (restarted := _restarted(list(frames.values()), rater)):
+        key = as_code({"item": [FILE, restarted]})
+        text = (
+            f"the files share names of {restarted} but no {rater}. If these names start again in "
+            f"each file, give {key}"
+        )
+        notes.append(Note(text, code="files-share-items", numbers={"files": len(frames)}))
     if lacking:
         columns = listed(list(dict.fromkeys(str(c) for held in lacking.values() for c in held)))
         text = f"{listed(list(lacking))} lack columns that other files have: {columns}"
@@ -255,6 +263,17 @@ def _joined_tables(
         frame=pd.concat(filled, ignore_index=True), lines=np.array(places, object),
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def _restarted(frames: Sequence[pd.DataFrame], rater: str) -> str:
+    """Return the column of items whose names most files share, though they share no rater."""
+    names = frames[0].columns
+    item = next((str(c) for c in names if squash(str(c)) in KNOWN["item"]), "")
+    if not item or not rater:
+        return ""
+    who, what = ([set(frame[c].dropna()) for frame in frames] for c in (rater, item))
+    teams = min(map(len, who)) > 1 and sum(map(len, who)) == len(set().union(*who))
+    return item if teams and 2 * len(set.intersection(*what)) > len(set().union(*what)) else ""
 
 
 def _hash(members: Mapping[str, Source]) -> str:
@@ -284,9 +303,10 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource], *, nam
     names = {str(name) for row in rows for name in row}
     by_file = not deep and KNOWN["rater"].isdisjoint(squash(str(name)) for name in names | most)
     by_file |= named
-    by_file &= FILE not in names and _are_told_apart(list(members))
+    called = {} if FILE in names else _names_of(list(members))
+    by_file &= bool(called)
     written = [
-        json.dumps(record | _of_folders(file) | ({FILE: _stem(file)} if by_file else {}))
+        json.dumps(record | _of_folders(file) | ({FILE: called[file]} if by_file else {}))
         for file, one in members.items()
         for record in one.records
     ]
@@ -296,9 +316,18 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource], *, nam
     )  # fmt: skip
 
 
-def _are_told_apart(files: Sequence[str]) -> bool:
-    """Whether the names of files say more than the number of a part."""
-    return len({PART.sub("", PurePath(file).name) for file in files}) > 1
+def _names_of(files: Sequence[str]) -> dict[str, str]:
+    """Return what tells files apart: their names, or else those of their folders; empty if numbers
+    of parts do.
+
+    >>> _names_of(["ann/out.jsonl", "ben/out.jsonl"])
+    {'ann/out.jsonl': 'ann', 'ben/out.jsonl': 'ben'}
+    """
+    if len({PART.sub("", PurePath(file).name) for file in files}) > 1:
+        return {file: _stem(file) for file in files}
+    folders = {file: PurePath(file).parent.name for file in files}
+    told = len(set(folders.values())) == len(files) > 1
+    return folders if told and not any(map(PARTITION.fullmatch, folders.values())) else {}
 
 
 def _of_folders(file: str) -> dict[str, str]:
@@ -319,7 +348,7 @@ def _stem(file: str) -> str:
 
 def _note(files: Sequence[str], by_file: bool, rater: str = "") -> Note:
     held = f"; column {FILE} has their names" if by_file else ""
-    if not by_file and _are_told_apart(files):
+    if not by_file and _names_of(files):
         held = f"; {OF_SYSTEMS}, give `system='{FILE}'`"
     if rater:
         held = f"; all name the rater {rater}. If each is of another rater, give `rater='file'`"

@@ -89,9 +89,9 @@ class Source(ABC):
         """Return the plain table, if no format claims it; ``name`` is a file of a folder."""
 
     @property
-    def lost(self) -> tuple[int, ...]:
-        """Lines that are no rows, where such lines are set aside."""
-        return ()
+    def lost(self) -> Mapping[int, str]:
+        """Lines that are no rows, with the reason, where such lines are set aside."""
+        return {}
 
     def tabled(
         self,
@@ -150,7 +150,7 @@ class TextSource(Source):
         if lacks_header(parsed.frame):
             head = (f"column {n}" for n in range(1, len(parsed.frame.columns) + 1))
             parsed = self._parse(f"{parsed.separator.join(head)}\n{text}")
-            lost = tuple(line - 1 for line in parsed.lost)
+            lost = {line - 1: reason for line, reason in parsed.lost.items()}
             parsed = replace(parsed, lines=parsed.lines - 1, lost=lost)
             said = (
                 "the first line is a row and not a header, so columns are called by their numbers"
@@ -166,9 +166,9 @@ class TextSource(Source):
         return self._parse(self.text)
 
     @property
-    def lost(self) -> tuple[int, ...]:
-        """Lines with a wrong number of fields."""
-        return self._parsed.lost if self.lenient else ()
+    def lost(self) -> Mapping[int, str]:
+        """Lines that are no rows."""
+        return self._parsed.lost if self.lenient else {}
 
     @cached_property
     def _table(self) -> Table:
@@ -255,9 +255,9 @@ class JsonSource(Source):
         return stream_records(self.text, self.name)
 
     @property
-    def lost(self) -> tuple[int, ...]:
+    def lost(self) -> Mapping[int, str]:
         """The records that are no JSON, where such records are set aside."""
-        return tuple(self._sound[2]) if self.lenient else ()
+        return dict.fromkeys(self._sound[2], "no JSON") if self.lenient else {}
 
     @cached_property
     def _sound(self) -> tuple[list[dict[str, Any]], list[int], list[int]]:

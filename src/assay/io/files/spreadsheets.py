@@ -16,8 +16,9 @@ import pandas as pd
 from assay._util.errors import Note, RatingsError, as_code, nearest, suggest
 from assay._util.text import counted, listed
 from assay._util.typing import Ints
+from assay.io.blocks import header_again, with_blocks
 from assay.io.header_rows import header_of_two
-from assay.io.names import KNOWN, squash
+from assay.io.names import KNOWN, SHEET, is_system_name, squash
 from assay.io.tables import AGAIN, reader_note
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -26,7 +27,7 @@ SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 """Files in a ZIP archive that show a spreadsheet."""
 FEWEST_FIELDS = 2
 """Fewest filled cells of a header; emptier rows above are a title."""
-EVERY, SHEET = "*", "sheet"
+EVERY = "*"
 """What stands for all sheets, and the column with the name of each."""
 INSTALL = "pip install 'assay[excel]'"
 SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
@@ -153,17 +154,21 @@ def _several(filled: dict[str, pd.DataFrame], hidden: Sequence[str], source: str
         source,
         mend=f"name one of them, such as {as_code(go_on)}"
         + (f"; {as_code(alike)} reads those of the same columns together" if alike else ""),
-        go_on=alike if "rater" in alike else go_on,
+        go_on=alike if len(alike) > 1 else go_on,
     )
 
 
 def _read_together(sheets: Mapping[str, pd.DataFrame], source: str) -> dict[str, str]:
-    """Return the arguments that read sheets of the same columns; the sheet may be the rater."""
-    read = [*_alike(sheets, source).values()]
+    """Return the arguments that read sheets of the same columns; the sheet may be the rater, or the
+    system if it is called like one.
+    """
+    read = _alike(sheets, source)
     if not read:
         return {}
-    named = any(squash(str(c)) in KNOWN["rater"] for c in read[0].frame.columns)
-    return {"sheet": EVERY} if named else {"sheet": EVERY, "rater": SHEET}
+    columns = {squash(str(c)) for c in next(iter(read.values())).frame.columns}
+    if not columns & KNOWN["system"] and 2 * sum(map(is_system_name, read)) > len(read):
+        return {"sheet": EVERY, "system": SHEET}
+    return {"sheet": EVERY} if columns & KNOWN["rater"] else {"sheet": EVERY, "rater": SHEET}
 
 
 def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:
@@ -224,15 +229,22 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
     frame = rows.iloc[:, used].reset_index(drop=True)
     named, two, joined = header_of_two([names[n] for n in used], frame)
     frame, rows = frame.iloc[two:].reset_index(drop=True).set_axis(named, axis=1), rows.iloc[two:]
-    notes = []
+    notes: list[Note] = []
     if head:
+        text = frame.astype(object).where(frame.notna(), "").astype(str)
+        again = header_again(text, named)
+        banner = str(cells.iloc[head - 1].dropna().iloc[0])
+        text, is_line, notes[:] = with_blocks(text, again, banner)
+        if notes:
+            out = is_line | again
+            of_row = text.iloc[:, -1]
+            frame = frame.assign(**{str(of_row.name): of_row})[~out].reset_index(drop=True)
+            rows = rows[~out]
+    if head > len(notes):
         title = str(cells.iloc[0].dropna().iloc[0])[:40]
-        notes = [
-            reader_note(
-                f"{counted(head, 'row', 'are')} left out above the header of the sheet: {title}",
-                code="title-rows",
-            )
-        ]
+        left = counted(head - len(notes), "row", "are")
+        said = f"{left} left out above the header of the sheet: {title}"
+        notes.append(reader_note(said, code="title-rows"))
     return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=(*notes, *joined))
 
 

@@ -65,3 +65,19 @@ def test_cells_may_be_wide_empty_or_open() -> None:
         "b": ["x\ny", "z"],
         "c": ["", "w"],
     }
+
+
+def test_sheets_called_like_systems_are_systems(tmp_path: Path) -> None:
+    path = tmp_path / "systems.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for k, system in enumerate(("GPT-4", "Mixtral", "Baseline")):
+            cells = {who: ["right", "wrong", "right", "wrong"][k:] * 4 for who in ("Ann", "Ben")}
+            frame = pd.DataFrame({name: column[:12] for name, column in cells.items()})
+            frame["Ben"] = frame["Ben"].to_numpy()[::-1]
+            frame.insert(0, "Query", [f"q{n}" for n in range(len(frame))])
+            frame.to_excel(book, sheet_name=system, index=False)
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path)
+    assert caught.value.go_on == {"sheet": "*", "system": "sheet"}
+    ratings = read_ratings(path, **caught.value.go_on, wide=["Ann", "Ben"])
+    assert list(ratings.systems) == ["Baseline", "GPT-4", "Mixtral"]

@@ -1,4 +1,4 @@
-"""Columns that names, numbers or files tell to be no raters, items or labels."""
+"""What is proposed: columns that names, numbers or files tell to be no raters, items or labels."""
 
 import json
 from pathlib import Path

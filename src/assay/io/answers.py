@@ -31,7 +31,6 @@ from assay.io.names import (
     WORKPLACE,
     ColumnFinder,
     names_measure,
-    names_truth,
     question_column,
     squash,
     values_beside,
@@ -50,6 +49,8 @@ LEFT_OUT: dict[str, Any] = {"labels": None, "label": None, "value": None}
 """Arguments with which reading goes on where ``labels=`` is wrong."""
 
 
+FIRST_CELLS = 5
+"""Cells by which columns of lists are known."""
 MOST_NAMED_CLASSES = 5
 """Items up to which each may have an answer of its own by chance."""
 
@@ -164,6 +165,8 @@ def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     free = without_role(ColumnFinder(frame.columns), [*taken, question_column(frame)])
     shares = share_columns(frame)
     number = number_column(frame) if shares else None
+    if any(frame[c].head(FIRST_CELLS).str.startswith("[").any() for c in free):
+        free = [c for c in free if not IDENTIFIER.search(c)]  # lists have the answers
     return [c for c in free if has_few(frame[c]) and c not in (*shares, number)]
 
 
@@ -179,8 +182,7 @@ def without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     others = TRUTH_NAMES | SUMMARIES | REMARKS | WORKPLACE
     free = [c for c in free if squash(c) not in others and c not in MADE]
-    free = [c for c in free if not names_measure(c) and not names_truth(c)]
-    return [c for c in free if not IDENTIFIER.search(c)] or free
+    return [c for c in free if not names_measure(c)] or free
 
 
 def has_options(cells: "pd.Series[str]") -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 from assay._util.errors import Note
 from assay._util.text import counted, first_names
 from assay._util.typing import Bools
+from assay.io.names import FLAGS, KNOWN, REMARKS, names_rater, names_truth, squash
 from assay.io.tables import Table, reader_note
 
 BANNER = re.compile(r"\s*([^\W\d][^:=]{0,30}?)\s*[:=]\s*(\S.*)")
@@ -29,16 +30,25 @@ def header_again(frame: pd.DataFrame, header: Sequence[str]) -> Bools:
 
 
 def padded(text: str, separator: str) -> str:
-    r"""Give lines of a single field as many as the header has, if the header stands there again.
+    r"""Give lines of a single field above a header as many as it has, if it stands there again.
 
     >>> padded("a,b\n1,2\nKim\na,b\n3,4\n", ",")
     'a,b\n1,2\nKim,\na,b\n3,4\n'
     """
     header = text[: text.find("\n")].rstrip("\r")
-    if f"\n{header}" not in text or '"' in text:
+    if f"\n{header}" not in text:
         return text
-    single = re.compile(rf"^([^{re.escape(separator)}\r\n]+)(?=\r?$)", re.MULTILINE)
-    return single.sub(rf"\1{separator * header.count(separator)}", text)
+    above = re.compile(
+        rf"^([^{re.escape(separator)}\"\r\n]+)(?=\r?\n{re.escape(header)}\r?$)", re.MULTILINE
+    )
+    return above.sub(rf"\1{separator * header.count(separator)}", text)
+
+
+def _names_people(cell: str) -> bool:
+    """Whether a line such as ``Annotator: Kim`` names a rater or a system."""
+    found = BANNER.fullmatch(cell)
+    known = KNOWN["rater"] | KNOWN["system"]
+    return found is not None and (squash(found[1]) in known or names_rater(found[1]))
 
 
 def with_blocks(
@@ -66,7 +76,7 @@ def with_blocks(
         if len(lines) < again.sum():
             return nothing
     else:
-        lines = np.array([n for n in np.flatnonzero(alone) if BANNER.fullmatch(first[n])])
+        lines = np.array([n for n in np.flatnonzero(alone) if _names_people(first[n])], int)
     texts = [title.strip(), *(first[n].strip() for n in lines)]
     told = [BANNER.fullmatch(text) for text in texts]
     words = {hit[1].casefold() if hit else "" for hit in told}
@@ -94,8 +104,8 @@ FEWEST_FILLED = 3
 def filled_down(table: Table) -> Table:
     """Give empty cells below a name the name, where the first column names groups of rows so.
 
-    Merged cells are written like this. Most cells are empty then, no name occurs twice, and the
-    rows without one have their other cells.
+    Merged cells are written like this. Most cells are empty then, no name occurs twice, the rows
+    without one have their other cells, and the second column begins anew in each group.
     """
     frame = table.frame
     if frame.shape[1] < 2 or not len(frame) or frame.iat[0, 0] == "":
@@ -107,7 +117,11 @@ def filled_down(table: Table) -> Table:
         return table
     if rest[empty].to_numpy(bool).mean() < rest[~empty].to_numpy(bool).mean() / 2:
         return table
-    column = str(frame.columns[0])
+    column, second = str(frame.columns[0]), frame.iloc[:, 1]
+    within = pd.DataFrame({"group": (~empty).cumsum(), "second": second})
+    restarts = not within.duplicated().any() and 2 * second.nunique() <= len(frame)
+    if not restarts or names_truth(column) or squash(column) in REMARKS | FLAGS:
+        return table
     full = first.mask(empty).ffill().astype("str")
     note = reader_note(
         f"{counted(int(empty.sum()), 'empty cell', 'have')} the value above in {column}, which "

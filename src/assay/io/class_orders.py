@@ -12,14 +12,14 @@ from assay.data.class_words import canonical
 from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.io.cells import WRITTEN, has_steps
-from assay.io.names import CODES, GRADES, WORDS, words_of
+from assay.io.names import CODES, GRADES, NO_ANSWER, WORDS, words_of
 from assay.io.reading_log import Ledger
 
 SCALES = [[level.split("|") for level in scale] for scale in WORDS["scales"]]
 """Scales of words, lowest first; each level has its spellings."""
 FEWEST_OF_SCALE = 3
 """Fewest classes that make a scale of words."""
-LEADING = re.compile(r"(\d+)(?:\s*[-\u2013=:.)(]\s*|\s+)\D.*|(\d+)")
+LEADING = re.compile(r"(\d+)(?:\s*[-\u2013=:.)(]\s*|\s+)(\D[^()]*)\)?|(\d+)")
 """A number, perhaps with the word for it: ``1 - very poor``."""
 WITHOUT_ORDER = {"ordered": None}
 """Arguments to continue with if ``ordered=`` cannot be obeyed."""
@@ -77,18 +77,39 @@ def known_order(classes: Sequence[str]) -> tuple[str, ...] | None:
     """
     if len(classes) < FEWEST_OF_SCALE:
         return None
+    if words := _words_in_order(classes):
+        return words
+    hits = [LEADING.fullmatch(name.strip()) for name in classes]
+    numbers = [int(hit[1] or hit[3]) for hit in hits if hit]
+    if len(numbers) < len(classes) or len(set(numbers)) < len(numbers):
+        return None
+    order = np.argsort(numbers)
+    told = [hit[2] for hit in hits if hit and hit[1]]
+    # Words of the ends alone, or words of a scale; those of all may be of categories.
+    if len(told) == len(classes):
+        rising = tuple(told[n].strip() for n in order)
+        is_scale = _words_in_order(rising) == rising
+    else:
+        is_scale = bool(told)
+    return tuple(classes[n] for n in order) if is_scale and has_steps(sorted(numbers)) else None
+
+
+def _words_in_order(classes: Sequence[str]) -> tuple[str, ...] | None:
+    """Return words of one known scale from lowest to highest; None if they are of none.
+
+    A word that may mean no answer is no level between others.
+    """
     for scale in SCALES:
         place = {word: n for n, level in enumerate(scale) for word in level}
         found = [place.get(_bare(name), -1) for name in classes]
         if -1 not in found and len(set(found)) == len(found):
-            return tuple(classes[n] for n in np.argsort(found))
-    hits = [LEADING.fullmatch(name.strip()) for name in classes]
-    numbers = [int(hit[1] or hit[2]) for hit in hits if hit]
-    with_words = any(hit and hit[1] for hit in hits)
-    if len(numbers) < len(classes) or not with_words or len(set(numbers)) < len(numbers):
-        return None
-    order = np.argsort(numbers)
-    return tuple(classes[n] for n in order) if has_steps(sorted(numbers)) else None
+            between = [c for c, n in zip(classes, found, strict=True) if n > min(found)]
+            return (
+                None
+                if any(canonical(c) in NO_ANSWER for c in between)
+                else tuple(classes[n] for n in np.argsort(found))
+            )
+    return None
 
 
 def _bare(name: str) -> str:

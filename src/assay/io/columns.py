@@ -33,6 +33,7 @@ from assay.io.names import (
     ASKED,
     BESIDE,
     COUNT,
+    GENERIC,
     KEY_PARTS,
     KNOWN,
     NUMBERED,
@@ -45,6 +46,7 @@ from assay.io.names import (
     bare,
     columns_of,
     count_column,
+    is_called,
     named_columns,
     names_measure,
     names_rater,
@@ -59,6 +61,8 @@ from assay.io.told_columns import say_unclear, told_columns
 
 MOST_VOTES = 1000
 """Numbers from which a column is hardly one of votes: years, times, identifiers."""
+RESPONSES = frozenset({"completiontime", "submitdate", "responseid", "enddate", "recordeddate"})
+"""Squashed names of columns that forms add to each response."""
 IN_LISTS = "raters rate each place of a list once"
 
 
@@ -120,6 +124,12 @@ def _recognised(
 ) -> Role | None:
     """Find the column of a role by the task, or by its name."""
     candidates = [c for c in table.finder.all_of(RECOGNISED[role]) if c not in used]
+    if role == "item" and not RESPONSES.isdisjoint(squash(str(c)) for c in table.frame.columns):
+        # A form numbers its responses, each of one person.
+        candidates = [
+            c for c in candidates
+            if not is_called(c, GENERIC) or table.frame[c].duplicated().any()
+        ]  # fmt: skip
     by_task = table.finder.all_of(task.columns.get(role, ()))
     if role == "item" and len(by_task) < len(task.columns.get(role, ())):
         if by_task:  # half of a composite key does not identify items

@@ -18,6 +18,7 @@ from assay.io.cells import are_decimals, as_scores
 from assay.io.class_columns import report_classes, report_one_hot, report_votes
 from assay.io.derived_columns import derived_columns
 from assay.io.likely_columns import (
+    IDENTIFIER,
     has_few,
     left_out,
     likely_answers,
@@ -89,6 +90,8 @@ def require_answers(
     sure = [c for c in free if names_sureness(c)]
     free = [c for c in free if c not in sure] or free
     few = [c for c in free if has_few(frame[c])]
+    if any(longest(lists_of(frame[c])) > 1 for c in free):
+        few = [c for c in few if not IDENTIFIER.search(c)]
     known = {
         role: list(roles.get(role, ())) or finder.all_of(RECOGNISED[role])[:1]
         for role in ("item", "rater", "system")

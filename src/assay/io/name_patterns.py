@@ -84,8 +84,15 @@ def find_grid(frame: pd.DataFrame, columns: Sequence[str], *, people: bool = Fal
     >>> find_grid(frame, names).pattern
     '{rater}_{label}'
     """
-    own = [c for c in columns if bare(c) not in ALL_KNOWN and not REMARKS & set(words_of(c)[-1:])]
-    few = {c: words for c in own if (words := few_values(frame[c]))}
+    own = [c for c in columns if bare(c) not in ALL_KNOWN]
+    plain = [c for c in own if not REMARKS & set(words_of(c)[-1:])]
+    found = _grid_of(frame, own, people=people)
+    return _grid_of(frame, plain, people=people) if found is None and plain != own else found
+
+
+def _grid_of(frame: pd.DataFrame, columns: Sequence[str], *, people: bool) -> Grid | None:
+    """Find a grid in the names of all columns of few values."""
+    few = {c: words for c in columns if (words := few_values(frame[c]))}
     who = ITEM if people else RATER
     scored = [
         (score, grid)
@@ -181,9 +188,9 @@ def _likelihood(grid: Grid, few: Mapping[str, frozenset[str]]) -> float:
         people = [1] * len(people)
     if systems:
         told = all(map(_is_system, systems)) or bool(OUTPUTS & set(words_of(before[SYSTEM])))
-        if (not labels and not told) or not all(map(_may_be_rater, parts[who])):
+        if not told or not all(map(_may_be_rater, parts[who])):
             return -1
-        people += [int(told)] * len(systems)
+        people += [1] * len(systems)
     return float(np.mean([*people, *(-_looks(name) for name in labels)]))
 
 

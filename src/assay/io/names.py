@@ -113,7 +113,8 @@ def is_system_name(name: str) -> bool:
     [True, True, True, False]
     """
     words = words_of(name)
-    return bool(SYSTEM_NAMES & set(words)) or names_system(name) or words == ["v"]
+    known = SYSTEM_NAMES if len(words) == 1 else SYSTEM_NAMES - {"new", "old", "base", "control"}
+    return bool(known & set(words)) or names_system(name) or words == ["v"]
 
 
 def names_answer(column: str) -> bool:
@@ -249,8 +250,6 @@ def empty_cells(column: "pd.Series[str]") -> Bools:
     return np.array([canonical(str(word)) in EMPTY for word in distinct], bool)[raw]
 
 
-MOST_GRADES = 20
-"""Most values of a score that is an answer to a criterion."""
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that distinguish ratings of one item."""
@@ -300,11 +299,11 @@ class ColumnFinder:
 def values_beside(question: str, frame: pd.DataFrame) -> list[str]:
     """Return the columns that may hold the answers to the questions of a column."""
     finder = ColumnFinder(frame.columns)
-    found = finder.all_of(VALUE_COLUMNS)
-    if squash(question) in BY_CRITERION:
-        grades = finder.all_of(("score", "grade", "points", "mark"))
-        found += [c for c in grades if frame[c].nunique() <= MOST_GRADES]
-    return [c for c in found if c != question]
+    found = [c for c in finder.all_of((*VALUE_COLUMNS, *ANSWER_COLUMNS)) if c != question]
+    if found or squash(question) not in BY_CRITERION:
+        return [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
+    grades = finder.all_of(("score", "grade"))
+    return [c for c in grades if frame[c].str.fullmatch(r"\s*\d{0,3}(\.0)?\s*").all()]
 
 
 def names_measure(column: str) -> bool:
@@ -313,22 +312,36 @@ def names_measure(column: str) -> bool:
     >>> [names_measure(c) for c in ("prompt_tokens", "latencyMs", "n_annotators", "votes", "rater")]
     [True, True, True, False, False]
     """
-    words = words_of(column)
-    measured = any(word in MEASURES or word.endswith(("tokens", "latencyms")) for word in words)
+    last = next(iter(words_of(column)[-1:]), "")
+    measured = last in MEASURES or last.endswith(("tokens", "latencyms"))
     return measured or names_number_of_raters(column)
+
+
+COUNTED_RATERS = frozenset(
+    {"annotator", "rater", "coder", "judge", "worker", "voter", "reviewer", "labeler", "kodierer"}
+)
 
 
 def names_number_of_raters(column: str) -> bool:
     """Whether a name is that of a number of raters: annotator_count, n_raters, Anzahl Kodierer."""
     words = set(words_of(column))
     counts = bool(words & {"count", "counts", "n", "num", "number", "anzahl", "nb"})
-    return counts and bool({word.removesuffix("s") for word in words} & RATER_WORDS)
+    return counts and bool({word.removesuffix("s") for word in words} & COUNTED_RATERS)
 
 
-def question_column(frame: pd.DataFrame) -> str:
-    """Return the column that names the question of each row, beside one of answers; else ""."""
-    names = ColumnFinder(frame.columns).all_of(QUESTION_COLUMNS)
-    found = (c for c in names if frame[c].nunique() > 1 and values_beside(c, frame))
+def question_column(frame: pd.DataFrame, *, graded: bool = False) -> str:
+    """Return the column that names the question of each row, beside one of answers; else "".
+
+    Scores are answers only where ``graded`` says so.
+    """
+    finder = ColumnFinder(frame.columns)
+    answers = finder.all_of(VALUE_COLUMNS)
+    found = (
+        c
+        for c in finder.all_of(QUESTION_COLUMNS)
+        if frame[c].nunique() > 1
+        and (values_beside(c, frame) if graded else any(a != c for a in answers))
+    )
     return next(found, "")
 
 

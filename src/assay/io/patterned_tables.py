@@ -98,7 +98,9 @@ def _columns(table: Table, pattern: str) -> Mapping[str, Parts]:
     """
     names = [str(c) for c in table.frame.columns]
     apart = LABEL in slots_of(pattern)
-    found = parts_of([c for c in names if apart or bare(c) not in ALL_KNOWN], pattern)
+    twice = len(set(slots_of(pattern))) < len(slots_of(pattern))
+    own = [] if twice else [c for c in names if apart or bare(c) not in ALL_KNOWN]
+    found = parts_of(own, pattern) if own else {}
     if not found:
         raise RatingsError.of(
             "unknown-column",

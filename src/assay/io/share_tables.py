@@ -69,8 +69,10 @@ def share_columns(frame: pd.DataFrame) -> list[str]:
     number = next((c for c in columns if names_number_of_raters(c)), "")
     if number and number_column(frame, [number]):
         each = np.asarray(frame[number].astype(float), np.float64)
-        told = [c for c, values in numbers.items() if values is not None and _are_of(values, each)]
-        if told:
+        held_by = {c: values for c, values in numbers.items() if values is not None}
+        told = [c for c, values in held_by.items() if c != number and _are_of(values, each)]
+        rest = frame.drop(columns=[*told, number])
+        if told and len(answer_columns(rest, Label(name="label", classes=()))) < FEWEST_RATERS:
             return told[:1]  # one answer is read at a time
     return []
 

@@ -8,13 +8,18 @@ import numpy as np
 import pandas as pd
 
 from assay.data.class_words import NUMBER, canonical
-from assay.io.names import ANSWER_COLUMNS, names_system, squash, words_of
+from assay.io.names import ANSWER_COLUMNS, EXPERTS, names_rater, names_system, squash, words_of
 from assay.io.tables import Table, reader_note
 
 LONGEST = 20
 """Most words of a name of a column that has a side in it."""
 SAME = {"a": "1", "b": "2", "1": "a", "2": "b"}
 """Letters for numbers of sides, and the other way round."""
+PREFERENCES = frozenset(
+    {"preference", "preferences", "pref", "prefers", "winner", "better", "comparison", "sbs"}
+    | {"präferenz", "préférence", "preferencia", "preferenza", "preferência"}
+)
+"""Words in names of columns that say which side is better."""
 OPPOSITES = (("left", "right"), ("a", "b"), ("1", "2"), ("first", "second"), ("one", "two"))
 """Words for the two sides, in names of columns."""
 MOST_WORDS = 12
@@ -50,22 +55,37 @@ def with_one_order(table: Table) -> Table:
 
 
 def _with_signs(table: Table, series: list[dict[str, list[str]]]) -> Table:
-    """Give pairs one order whose preference is a number: its sign says the side."""
+    """Give pairs one order whose preferences are numbers: the sign says the side.
+
+    Columns called so are turned, and no pair of raters is one of sides.
+    """
     frame = table.frame
-    for sides in OPPOSITES:
+    signed = [c for c in map(str, frame.columns) if _is_signed_preference(c, frame)]
+    for sides in OPPOSITES if signed else ():
         both = _pairs_of(sides, series)
         columns = next(iter(both), ("", ""))
-        if not both or not (turned := _turned(frame, columns)).any():
+        if not both or any(names_rater(c) or EXPERTS & set(words_of(c)) for c in columns):
             continue
-        for column in (c for c in map(str, frame.columns) if c not in columns):
+        if {*columns} & {*signed} or not (turned := _turned(frame, columns)).any():
+            continue
+        for n, column in enumerate(signed):
             words = {str(word).strip() for word in pd.unique(frame[column])} - {""}
-            if not 1 < len(words) <= MOST_WORDS or not all(map(NUMBER.fullmatch, words)):
-                continue
-            numbers = {float(word) for word in words}
-            if min(numbers) < 0 < max(numbers):
-                opposite = {word: _negative(word) for word in words}
-                return _reordered(table, column, columns, turned, opposite, both)
+            opposite = {word: _negative(word) for word in words}
+            pairs = both if n == 0 else []
+            table = _reordered(table, column, columns, turned, opposite, pairs)
+        return table
     return table
+
+
+def _is_signed_preference(column: str, frame: pd.DataFrame) -> bool:
+    """Whether a column is called a preference, and has a few numbers of both signs."""
+    if not PREFERENCES & set(words_of(column)):
+        return False
+    words = {str(word).strip() for word in pd.unique(frame[column])} - {""}
+    if not 1 < len(words) <= MOST_WORDS or not all(map(NUMBER.fullmatch, words)):
+        return False
+    numbers = [float(word) for word in words]
+    return min(numbers) < 0 < max(numbers)
 
 
 def _pairs_of(sides: Sides, series: list[dict[str, list[str]]]) -> list[Sides]:

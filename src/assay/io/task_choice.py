@@ -13,11 +13,12 @@ from assay._util.errors import Note
 from assay._util.grouping import unique_rows
 from assay._util.text import counted, listed
 from assay.data.class_words import canonical
+from assay.data.generic_metrics import numbers_of
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
 from assay.io.answers import find_answers, free_columns, has_options, question_columns
 from assay.io.arguments import Arguments, LabelsArg, names_in
-from assay.io.cells import classes_from_data, spellings
+from assay.io.cells import classes_from_data, has_steps, spellings
 from assay.io.class_orders import in_order
 from assay.io.files.opening import joined, open_source
 from assay.io.formats import Export, read_unless_named
@@ -33,6 +34,7 @@ from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
     RECOGNISED,
+    VALUE_COLUMNS,
     ColumnFinder,
     named_columns,
     names_rater,
@@ -107,7 +109,8 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
     asked = None if export.title else _task_of_rows(export.table, given)
     if asked is not None:
         task, column = asked
-        return task, f"each row answers one question, which column {column} names"
+        graded = " with a grade" * any(label.ordered for label in task.labels)
+        return task, f"each row answers one question{graded}, which column {column} names"
     taken = named_columns(
         finder, given.score, given.confidence, given.audit, given.truth, given.covariates,
         *given.roles.values(), *export.roles.values(), export.reserved,
@@ -221,7 +224,9 @@ def of_questions(table: Table, task: Task, given: Arguments) -> Table:
     """Leave out the rows of questions that are no labels of the task, with a note."""
     if task.name != QUESTIONS:
         return table
-    column = (table.finder.all_of(given.label or ()) or [question_column(table.frame)])[0]
+    column = (
+        table.finder.all_of(given.label or ()) or [question_column(table.frame, graded=True)]
+    )[0]
     asked = table.frame[column].str.strip()
     kept = asked.isin(["", *task.label_names]).to_numpy(bool)
     if kept.all():
@@ -267,6 +272,9 @@ def _questions_of(
                     classes = ("no", "yes")  # it has their spellings
                 known = table.ordered.get(answers[0], ())
                 labels.append(in_order(replace(open_label, classes=classes), known, ledger))
+            numbers = sorted({n for label in labels for n in numbers_of(label) or ()})
+            if answers[0] not in finder.all_of(VALUE_COLUMNS) and has_steps(numbers):
+                labels = [replace(one, ordered=len(one.classes) > 2) for one in labels]
             return column, labels
     return "", []
 

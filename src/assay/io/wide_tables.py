@@ -108,12 +108,15 @@ def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ())
 
 
 def _without_constant(columns: list[str], held: Mapping[str, set[str]]) -> list[str]:
-    """Leave out columns of one value whose names lack the word that those of the others share."""
+    """Leave out columns of one number whose names lack the word that those of the others share."""
     varied = [c for c in columns if len(held[c]) > 1]
     words = set.intersection(*(set(words_of(c)) for c in varied)) if varied else set()
     if len(varied) < FEWEST_COLUMNS or not words:
         return columns
-    return [c for c in columns if c in varied or words & set(words_of(c))]
+    return [
+        c for c in columns
+        if c in varied or words & set(words_of(c)) or not next(iter(held[c]), "").isdigit()
+    ]  # fmt: skip
 
 
 def _counts_rows(column: "pd.Series[str]") -> bool:

@@ -40,3 +40,17 @@ def test_none_of_a_scale_is_an_answer() -> None:
                           "label": [words[n * 5 % 3] for n in range(40)]})  # fmt: skip
     codes = [getattr(note, "code", "") for note in read_ratings(frame).accounting.notes]
     assert "words-of-no-answer" not in codes
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["1 - sports", "2 - politics", "3 - other"], ["0: negative", "1: positive", "2: neutral"],
+     ["agree", "disagree", "undecided"], ["safe", "unsafe", "unclear"]],
+)  # fmt: skip
+def test_numbered_categories_and_words_for_no_answer_have_no_order(classes: list[str]) -> None:
+    assert known_order(classes) is None
+
+
+def test_words_of_a_scale_may_have_numbers() -> None:
+    words = ["3 - good", "1 - poor", "2 - fair"]
+    assert known_order(words) == ("1 - poor", "2 - fair", "3 - good")

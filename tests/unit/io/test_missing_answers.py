@@ -177,3 +177,66 @@ def test_files_of_other_raters_whose_items_start_again(tmp_path: Path, rng: Rand
     (note,) = (n for n in ratings.accounting.notes if getattr(n, "code", "") == "files-share-items")
     assert "item=['file', 'id']" in note
     assert len(read_ratings(tmp_path, item=["file", "id"]).items) == 24
+
+
+LONG = {"item": [f"i{n // 3}" for n in range(60)], "rater": list("uvw") * 20}
+
+
+@pytest.mark.parametrize("names", [["emotion", "age", "gender"], ["emotion_id"], ["price"]])
+def test_what_raters_say_of_an_item_is_a_label_whatever_its_name(
+    names: list[str], rng: Random
+) -> None:
+    said = {name: rng.choice(["1", "2", "3"], 60) for name in names}
+    _, ratings = followed(pd.DataFrame(LONG | said))
+    assert set(ratings.task.label_names) == set(names)
+
+
+def test_two_raters_who_differ_are_no_sides(rng: Random) -> None:
+    said = {f"coder_{k}": rng.choice(["pos", "neg", "neu"], 30) for k in (1, 2)}
+    frame = pd.DataFrame({"item": range(30)} | said | {"polarity": rng.choice([-1, 0, 1], 30)})
+    read = read_ratings(frame, wide=["coder_1", "coder_2"]).to_frame()
+    for name in said:
+        mine = read[read["rater"] == name]
+        assert mine.set_index("item")["label"].to_dict() == {
+            str(n): word for n, word in enumerate(said[name])
+        }
+
+
+def test_relations_of_two_names_keep_their_signs(rng: Random) -> None:
+    pairs = [("x", "y") if n % 2 else ("y", "x") for n in range(20)]
+    rows = [(f"i{n}", *pairs[n], r, rng.integers(-2, 3)) for n in range(20) for r in "uvw"]
+    frame = pd.DataFrame(rows, columns=["item", "speaker_1", "speaker_2", "rater", "agreement"])
+    ratings = read_ratings(frame, labels="agreement")
+    assert "sides-ordered" not in [getattr(n, "code", "") for n in ratings.accounting.notes]
+
+
+def test_a_confidence_beside_a_label_of_an_aspect_is_no_label(rng: Random) -> None:
+    rows = [(f"i{n}", r, aspect, rng.choice(["pos", "neg"]), rng.integers(1, 10) / 10)
+            for n in range(10) for r in "uvw" for aspect in ("food", "service")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "rater", "aspect", "label", "score"])
+    _, ratings = followed(frame)
+    assert all(label.classes == ("neg", "pos") for label in ratings.task.labels)
+
+
+def test_a_rater_who_always_says_no_is_a_rater(rng: Random) -> None:
+    said = {f"coder{k}": rng.choice(["no", "yes"], 20) for k in (1, 2)}
+    frame = pd.DataFrame({"id": range(20)} | said | {"llm": "no"})
+    assert len(read_ratings(frame, wide="*").raters) == 3
+
+
+@pytest.mark.parametrize("names", [["n_expert", "n_novice", "n_user"], ["ann", "ben", "cy"]])
+def test_raters_beside_a_number_and_a_share_stay_raters(names: list[str], rng: Random) -> None:
+    said = {name: rng.choice(["no", "yes"], 20) for name in names}
+    beside = {"n_raters": 3, "difficulty": rng.choice([0, 1 / 3, 2 / 3], 20)}
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(pd.DataFrame({"item": range(20)} | said | beside))
+    assert "counts" not in caught.value.go_on
+
+
+def test_truth_of_a_few_items_is_not_filled_down() -> None:
+    frame = pd.DataFrame({
+        "gold": ["a", *[""] * 8, "b", *[""] * 8, "c", ""],
+        "item": [f"i{n // 2}" for n in range(20)],
+        "rater": list("uv") * 10, "label": list("abcab") * 4,
+    })  # fmt: skip
+    assert int(read_ratings(frame, truth="gold").has_truth.sum()) == 3

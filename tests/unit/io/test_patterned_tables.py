@@ -12,7 +12,15 @@ from assay.io.reader import read_ratings
 
 ROWS = 16
 SYSTEMS, RATERS, LABELS = ["llama", "qwen", "gpt-4"], ["ann", "bob"], ["relevance", "fluency"]
-rng = np.random.default_rng(3)
+SEED = 3
+rng = np.random.default_rng(SEED)
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    """Draw the same answers in whatever order the tests run."""
+    global rng
+    rng = np.random.default_rng(SEED)
 
 
 def answers(classes: str = "0123") -> list[str]:
@@ -125,3 +133,17 @@ def test_the_order_of_a_pair_numbers_replicates() -> None:
     assert go_on["replicate"] == "order"
     assert "system" not in go_on
     assert (len(ratings.items), len(ratings.answers)) == (48, 192)
+
+
+def test_a_slot_that_stands_twice_is_refused() -> None:
+    frame = pd.DataFrame({"id": range(ROWS), "a_b": answers(), "b_a": answers()})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(frame, wide="{rater}_{rater}")
+    assert caught.value.code == "unknown-column"
+
+
+def test_times_are_no_systems() -> None:
+    cells = {f"{who}_{q}_{when}": answers() for who in RATERS for q in ("q1", "q2")
+             for when in ("pre", "post")}  # fmt: skip
+    grid = find_grid(pd.DataFrame(cells), [*cells])
+    assert grid is None or "system" not in grid.pattern

@@ -316,6 +316,10 @@ def _joined_records(source: SeveralFiles, members: dict[str, JsonSource], *, nam
     )  # fmt: skip
 
 
+NO_NAME = re.compile(r"[\d\W_]*|train.*|test.*|dev|val.*|part.*|batch.*|split.*", re.IGNORECASE)
+"""Names of folders of parts of data, and of dates."""
+
+
 def _names_of(files: Sequence[str]) -> dict[str, str]:
     """Return what tells files apart: their names, or else those of their folders; empty if numbers
     of parts do.
@@ -327,7 +331,8 @@ def _names_of(files: Sequence[str]) -> dict[str, str]:
         return {file: _stem(file) for file in files}
     folders = {file: PurePath(file).parent.name for file in files}
     told = len(set(folders.values())) == len(files) > 1
-    return folders if told and not any(map(PARTITION.fullmatch, folders.values())) else {}
+    plain = any(PARTITION.fullmatch(f) or NO_NAME.fullmatch(f) for f in folders.values())
+    return folders if told and not plain else {}
 
 
 def _of_folders(file: str) -> dict[str, str]:

@@ -28,6 +28,8 @@ SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 FEWEST_FIELDS = 2
 """Fewest filled cells of a header; emptier rows above are a title."""
 EVERY = "*"
+MOST_SHARED = 10
+"""Most values of columns of raters in a sheet."""
 """What stands for all sheets, and the column with the name of each."""
 INSTALL = "pip install 'assay[excel]'"
 SHEET_TAG = re.compile(rb"<sheet\b[^>]*>")
@@ -165,10 +167,19 @@ def _read_together(sheets: Mapping[str, pd.DataFrame], source: str) -> dict[str,
     read = _alike(sheets, source)
     if not read:
         return {}
-    columns = {squash(str(c)) for c in next(iter(read.values())).frame.columns}
-    if not columns & KNOWN["system"] and 2 * sum(map(is_system_name, read)) > len(read):
+    frame = next(iter(read.values())).frame
+    columns = {squash(str(c)) for c in frame.columns}
+    of_raters = bool(columns & KNOWN["rater"]) or _has_alike(frame)
+    if not columns & KNOWN["system"] and of_raters and all(map(is_system_name, read)):
         return {"sheet": EVERY, "system": SHEET}
     return {"sheet": EVERY} if columns & KNOWN["rater"] else {"sheet": EVERY, "rater": SHEET}
+
+
+def _has_alike(frame: pd.DataFrame) -> bool:
+    """Whether two columns share their few values, as those of raters do."""
+    held = [frozenset(map(str, column.dropna().unique())) for _, column in frame.items()]
+    few = [words for words in held if 1 < len(words) <= MOST_SHARED]
+    return any(2 * len(a & b) > len(a | b) for n, a in enumerate(few) for b in few[:n])
 
 
 def _hidden_notes(name: str, hidden: Sequence[str]) -> list[Note]:

@@ -72,8 +72,8 @@ def known_order(classes: Sequence[str]) -> tuple[str, ...] | None:
 
     >>> known_order(["Agree", "Strongly agree", "Neutral"])
     ('Neutral', 'Agree', 'Strongly agree')
-    >>> known_order(["5 - excellent", "3", "1 - very poor"])
-    ('1 - very poor', '3', '5 - excellent')
+    >>> known_order(["3 - excellent", "2", "1 - very poor"])
+    ('1 - very poor', '2', '3 - excellent')
     """
     if len(classes) < FEWEST_OF_SCALE:
         return None

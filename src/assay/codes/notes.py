@@ -20,6 +20,9 @@ NOTES = {
     ),
     "audits-without-answer": "Audits of missing answers were left out.",
     "blanks-skipped": "Blank lines, and columns without a name or a value, were skipped.",
+    "blocks-read": (
+        "Lines above blocks of rows name their rater, or the like. A column has these names."
+    ),
     "cases-merged": (
         "Classes that differ only in upper and lower case were merged. List the classes in a task "
         "file to keep them apart."
@@ -63,7 +66,12 @@ NOTES = {
         "Files with the same columns were read as one table. To read one of them only, give its "
         "path."
     ),
+    "files-share-items": (
+        "Files have the same names of items but no rater in common. If the names start again in "
+        "each file, make the file a part of the item."
+    ),
     "files-without-answer": "Some files of a folder of partitions have no rows, or no answer.",
+    "filled-down": "Empty cells have the name above them, which stands once for a group of rows.",
     "foreign-words": "Answers in another language were read as no and yes.",
     "fractions-as-classes": (
         "Many different fractions were read as classes, as `labels=` names their column. If they "
@@ -125,18 +133,6 @@ NOTES = {
     "no-header": "The first line is a row of data, so columns are called by their numbers.",
     "no-numbers": "A column is named like numbers but holds none, so it is not used.",
     "nul-character": "The character NUL was removed from cells.",
-    "word-scale": (
-        "Classes are words of a known scale, or begin with numbers, and were read as ordered. If "
-        "they have no order, give `ordered=False`."
-    ),
-    "blocks-read": (
-        "Lines above blocks of rows name their rater, or the like. A column has these names."
-    ),
-    "files-share-items": (
-        "Files have the same names of items but no rater in common. If the names start again in "
-        "each file, make the file a part of the item."
-    ),
-    "filled-down": "Empty cells have the name above them, which stands once for a group of rows.",
     "number-codes": (
         "Classes that are numbers were read without an order. If they are grades, give "
         "`ordered=True`."
@@ -231,6 +227,10 @@ NOTES = {
         "is a column of raters, name it with `rater=`."
     ),
     "votes-apart": "Cells hold the votes of several raters without names. Each vote became a row.",
+    "word-scale": (
+        "Classes are words of a known scale, or begin with numbers, and were read as ordered. If "
+        "they have no order, give `ordered=False`."
+    ),
     "words-of-no-answer": (
         "Words that may mean no answer are read as classes. If they mean no answer, give them no "
         "class with `classes=`."

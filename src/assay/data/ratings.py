@@ -221,8 +221,9 @@ class Ratings:
             object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
         if self.keys.columns.empty:
             object.__setattr__(self, "keys", pd.DataFrame(index=self.items.index))
-        in_sessions = self.session.strides != blank["session"].strides
-        named = [str(s) for s in pd.unique(self.session) if s] if in_sessions else []
+        # One value in the memory stands for all ratings where none has a session.
+        distinct = self.session if any(self.session.strides) else self.session[:1]
+        named = [str(s) for s in pd.unique(distinct) if s]
         object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
         unlisted = [name for name in named if name not in self.sessions]
         if unlisted:

@@ -173,9 +173,9 @@ def _likely(
         ledger.raise_problems()
     if not likely and one and say_unclear(told, ledger):
         ledger.raise_problems()
-    lists = [c for c in free if longest(lists_of(frame[c])) > 1 and has_options(frame[c])]
-    if not likely and one and len(lists) == 1 and not few:  # the answers of raters without names
-        likely = {c: c for c in lists}
+    if not likely and one and not few:  # lists of the answers of raters without names
+        lists = [c for c in free if longest(lists_of(frame[c])) > 1 and has_options(frame[c])]
+        likely = {c: c for c in lists} if len(lists) == 1 else {}
     if not likely and one:
         likely = _likely_one(free, few, task, frame, known)
     if not likely and one:

@@ -85,14 +85,14 @@ def find_grid(frame: pd.DataFrame, columns: Sequence[str], *, people: bool = Fal
     '{rater}_{label}'
     """
     own = [c for c in columns if bare(c) not in ALL_KNOWN]
-    plain = [c for c in own if not REMARKS & set(words_of(c)[-1:])]
-    found = _grid_of(frame, own, people=people)
-    return _grid_of(frame, plain, people=people) if found is None and plain != own else found
+    few = {c: words for c in own if (words := few_values(frame[c]))}
+    plain = {c: words for c, words in few.items() if not REMARKS & set(words_of(c)[-1:])}
+    found = _grid_of(few, people=people)
+    return _grid_of(plain, people=people) if found is None and len(plain) < len(few) else found
 
 
-def _grid_of(frame: pd.DataFrame, columns: Sequence[str], *, people: bool) -> Grid | None:
-    """Find a grid in the names of all columns of few values."""
-    few = {c: words for c in columns if (words := few_values(frame[c]))}
+def _grid_of(few: Mapping[str, frozenset[str]], *, people: bool) -> Grid | None:
+    """Find a grid in the names of all columns, given their few values."""
     who = ITEM if people else RATER
     scored = [
         (score, grid)

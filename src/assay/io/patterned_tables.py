@@ -46,15 +46,15 @@ def columns_apart(export: Export, given: Arguments) -> tuple[Export, Arguments]:
         table, roles = with_people(export.table, beside, given)
     else:
         table, roles = with_items(export.table, list(columns), given)
-        roles = _whole_rows(table.frame.drop(columns=list(columns)), roles, slots)
     rest = table.frame.drop(columns=list(columns))
+    roles = _whole_rows(rest, roles, slots)
     parts = distinct_parts(columns)
     labels = parts.get(LABEL, (ANSWER,))
     names = {label: free_name(label, rest) for label in labels}
+    texts = _texts(table.frame, columns, LABEL)
     few = [
         label for label in labels
-        if label not in _texts(table.frame, columns, LABEL)
-        and not names_sureness(label) and squash(label) not in REMARKS
+        if label not in texts and not names_sureness(label) and squash(label) not in REMARKS
     ]  # fmt: skip
     answers = few or list(labels)
     keys = {slot: free_name(slot, rest) for slot in (RATER, SYSTEM, ITEM) if slot in slots}

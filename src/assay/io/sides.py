@@ -60,16 +60,15 @@ def _with_signs(table: Table, series: list[dict[str, list[str]]]) -> Table:
     Columns called so are turned, and no pair of raters is one of sides.
     """
     frame = table.frame
-    signed = [c for c in map(str, frame.columns) if _is_signed_preference(c, frame)]
+    signed = {c: words for c in map(str, frame.columns) if (words := _signed_words(c, frame))}
     for sides in OPPOSITES if signed else ():
         both = _pairs_of(sides, series)
         columns = next(iter(both), ("", ""))
         if not both or any(names_rater(c) or EXPERTS & set(words_of(c)) for c in columns):
             continue
-        if {*columns} & {*signed} or not (turned := _turned(frame, columns)).any():
+        if {*columns} & signed.keys() or not (turned := _turned(frame, columns)).any():
             continue
-        for n, column in enumerate(signed):
-            words = {str(word).strip() for word in pd.unique(frame[column])} - {""}
+        for n, (column, words) in enumerate(signed.items()):
             opposite = {word: _negative(word) for word in words}
             pairs = both if n == 0 else []
             table = _reordered(table, column, columns, turned, opposite, pairs)
@@ -77,15 +76,15 @@ def _with_signs(table: Table, series: list[dict[str, list[str]]]) -> Table:
     return table
 
 
-def _is_signed_preference(column: str, frame: pd.DataFrame) -> bool:
-    """Whether a column is called a preference, and has a few numbers of both signs."""
+def _signed_words(column: str, frame: pd.DataFrame) -> set[str]:
+    """Return the few numbers of both signs in a column that is called a preference; else none."""
     if not PREFERENCES & set(words_of(column)):
-        return False
+        return set()
     words = {str(word).strip() for word in pd.unique(frame[column])} - {""}
     if not 1 < len(words) <= MOST_WORDS or not all(map(NUMBER.fullmatch, words)):
-        return False
+        return set()
     numbers = [float(word) for word in words]
-    return min(numbers) < 0 < max(numbers)
+    return words if min(numbers) < 0 < max(numbers) else set()
 
 
 def _pairs_of(sides: Sides, series: list[dict[str, list[str]]]) -> list[Sides]:

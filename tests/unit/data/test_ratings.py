@@ -121,3 +121,8 @@ def test_sessions_are_listed_as_they_appear_if_no_order_is_given(full: Ratings) 
 
 def test_names_with_nul_or_half_a_character_cannot_be_stored():
     assert [storable(name) for name in ("naïve", "a\0b", "\udc80")] == [True, False, False]
+
+
+def test_one_session_of_all_ratings_may_be_one_value_in_memory(full: Ratings) -> None:
+    everywhere = np.broadcast_to(np.array("week 1", object), (len(full.answers),))
+    assert replace(full, session=everywhere, sessions=()).sessions == ("week 1",)

@@ -245,8 +245,9 @@ def from_header(cells: pd.DataFrame, source: str) -> Sheet:
         text = frame.astype(object).where(frame.notna(), "").astype(str)
         again = header_again(text, named)
         banner = str(cells.iloc[head - 1].dropna().iloc[0])
-        text, is_line, notes[:] = with_blocks(text, again, banner)
-        if notes:
+        text, is_line, blocks = with_blocks(text, again, banner)
+        notes += blocks
+        if blocks:
             out = is_line | again
             of_row = text.iloc[:, -1]
             frame = frame.assign(**{str(of_row.name): of_row})[~out].reset_index(drop=True)
